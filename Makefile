@@ -1,0 +1,83 @@
+# Each target sets up what it needs in .venv and works from a fresh clone.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BENCH := .bench-venv
+SEED ?= $(shell date +%j%H)
+ROWS ?=
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+# `make test` samples the larger families of cases by the seed; `make proof` runs all of them.
+PYTEST := TESSELLA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n 2
+
+# The base interpreter sees the tools in .venv but not its editable install, which would come first.
+SITE = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_paths()['purelib'])")
+BASE = $(shell $(BIN)/python -c "import sys; print(sys._base_executable)")
+ASAN := build/asan
+ASAN_LIBS = $(shell g++ -print-file-name=libasan.so) $(shell g++ -print-file-name=libubsan.so)
+
+.PHONY: demo test proof bench lint format generate sanitize wheel clean
+
+$(BIN)/installed: pyproject.toml CMakeLists.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python tools/dependencies.py dev | xargs $(BIN)/python -m pip install -q
+	$(BIN)/python tools/timed.py "clean build" $(BIN)/python -m pip install -q --no-build-isolation --no-deps -e .
+	touch $@
+
+demo: $(BIN)/installed
+	$(BIN)/python examples/demo.py
+
+test: $(BIN)/installed
+	@echo "seed $(SEED): repeat with make test SEED=$(SEED)"
+	$(PYTEST)
+
+lint: $(BIN)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/mypy tests tools bench examples
+	git ls-files 'src/core/**.cpp' 'src/core/**.h' 'tests/cpp/*.cpp' | xargs $(BIN)/clang-format --dry-run -Werror
+	$(BIN)/python tools/size.py
+
+format: $(BIN)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	git ls-files 'src/core/**.cpp' 'src/core/**.h' 'tests/cpp/*.cpp' | xargs $(BIN)/clang-format -i
+
+# The stubs and docs/operations.md, from the table of operations.
+generate: $(BIN)/installed
+	$(BIN)/python tools/generate.py
+
+# The tests over a core with ASan and UBSan (what reads sources or times itself stays out), then the
+# C++ tests over the same objects, and those of the pool under TSan.
+sanitize: $(BIN)/installed
+	$(BIN)/cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	  -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DTESSELLA_SANITIZE=address,undefined > $(ASAN).log
+	$(BIN)/cmake --build $(ASAN)
+	rm -rf $(ASAN)/package && mkdir $(ASAN)/package && cp -r src/tessella $(ASAN)/package
+	rm -f $(ASAN)/package/tessella/_core*.so && cp $(ASAN)/_core*.so $(ASAN)/package/tessella
+	LD_PRELOAD="$(ASAN_LIBS)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  PYTHONPATH=$(abspath $(ASAN)/package):$(SITE) TESSELLA_TEST_SEED=$(SEED) \
+	  $(BASE) -m pytest --ignore tests/test_structure.py --ignore tests/test_tiny.py
+	$(BIN)/python tools/native.py tests $(ASAN) --sanitize address,undefined
+	$(BIN)/python tools/native.py threads
+
+# Everything at full counts: each instruction set, sanitizers, every float32 value, an old processor.
+proof: $(BIN)/installed
+	$(BIN)/python tools/proof.py
+
+bench: wheel
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install -q -r bench/requirements.txt
+	$(BENCH)/bin/pip install -q --force-reinstall --no-deps dist/tessella-*.whl
+	$(BENCH)/bin/python -m bench --rows "$(ROWS)" $(if $(CHECK),--check)
+	$(BENCH)/bin/python -m bench.report
+
+wheel: $(BIN)/installed
+	rm -rf dist
+	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w dist .
+	$(BIN)/python tools/size.py --wheel dist
+
+clean:
+	rm -rf build dist $(VENV) $(BENCH)

@@ -1,0 +1,102 @@
+"""The nouns of the harness: Work (one contender's statement), Case, Once, Bar and Row.
+
+They only describe. `timing` runs a Case, `verdict` holds the numbers against the bars, `report`
+prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.libraries import Libraries
+
+SUBJECT = "tessella"
+PEAK = "peak"
+
+
+@dataclass(frozen=True)
+class Work:
+    """An expression to time, and the names it uses, which become local variables of the loop.
+
+    `amount` is how much one run of it does, in the unit of its Case: speeds are compared as
+    amount per second, so a contender may do the same work several times.
+    """
+
+    statement: str
+    names: Mapping[str, Any]
+    amount: float = 1.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What must hold.
+
+    `ahead`: Tessella's speed over that of each contender in `of` is at least `limit`.
+    `at_most`: Tessella's value is at most `limit`.
+    A bar of a Row is judged on the geometric mean of its cases.
+    """
+
+    kind: str
+    limit: float
+    of: tuple[str, ...] = ()
+    text: str = ""
+
+
+def ahead(limit: float, *of: str) -> Bar:
+    """Each contender in `of` takes at least `limit` times as long as Tessella."""
+    if of == (PEAK,):
+        return Bar("ahead", limit, of, f"≥ {limit:g} of peak")
+    if limit == 1:
+        return Bar("ahead", limit, of, f"ahead of {' and '.join(of)}")
+    if limit < 1:
+        return Bar("ahead", limit, of, f"≥ {limit:g} of {' and '.join(of)}")
+    return Bar("ahead", limit, of, f"ahead of {' and '.join(of)} by {limit:g}")
+
+
+def within(limit: float, of: str) -> Bar:
+    """Tessella takes at most `limit` times as long as `of`."""
+    return Bar("ahead", 1 / limit, (of,), f"within {limit:g} of {of}'s time")
+
+
+def at_most(limit: float, unit: str) -> Bar:
+    """Tessella's value is at most `limit`."""
+    return Bar("at_most", limit, (), f"≤ {limit:g} {unit}".rstrip())
+
+
+@dataclass(frozen=True)
+class Case:
+    """One comparison, timed in every thread setting.
+
+    `build` makes each contender's Work when its turn comes, so that only one case's data lives at
+    a time. `tolerance` is how far results may be apart, relative to the largest; None for cases
+    whose statements have no comparable value.
+    """
+
+    name: str
+    build: Callable[[Libraries], dict[str, Work]]
+    bars: tuple[Bar, ...] = ()
+    unit: str = ""
+    tolerance: float | None = 1e-4
+
+
+@dataclass(frozen=True)
+class Once:
+    """A value that does not depend on threads: measured once, by the row itself."""
+
+    name: str
+    values: Mapping[str, float]
+    unit: str
+    bars: tuple[Bar, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A named group of cases. A row has either timed `cases` or a `once` that measures itself."""
+
+    name: str
+    what: str
+    cases: tuple[Case, ...] = ()
+    once: Callable[[], Iterable[Once]] | None = None
+    bars: tuple[Bar, ...] = field(default=())

@@ -1,0 +1,182 @@
+"""What is printed: the table of a run, and the README's table made from results/latest.json.
+
+`python -m bench.report` rewrites the part of README.md between the two markers. Nothing is
+measured here, and losses are printed like wins.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from bench.cases import PEAK, SUBJECT
+from bench.libraries import PEERS
+
+Json = dict[str, Any]
+
+ROOT = Path(__file__).parents[1]
+LATEST = ROOT / "bench" / "results" / "latest.json"
+BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+
+UNITS = {"flop": ("GFLOP/s", 1e9), "byte": ("GB/s", 1e9)}
+HEAD = ("case", SUBJECT, *PEERS, "best peer", "speed", "of peak", "bars")
+
+
+def time_text(seconds: float) -> str:
+    """Three digits and the unit that suits: 56.1 ns, 3.20 ms."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{digits(seconds / size)} {unit}"
+    return f"{digits(seconds / 1e-9)} ns"
+
+
+def digits(value: float) -> str:
+    """Three significant digits without an exponent."""
+    if value == 0:
+        return "0"
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{places}f}"
+
+
+def bar_text(bar: Json) -> str:
+    """A bar, met or missed, with the number it was judged by."""
+    value = "not measured" if bar["value"] is None else digits(bar["value"])
+    return f"{'met' if bar['met'] else 'MISSED'}: {bar['text']} ({value})"
+
+
+def bars_text(bars: list[Json]) -> str:
+    """All bars of a case or row."""
+    return "; ".join(map(bar_text, bars))
+
+
+def better_time(case: Json, name: str) -> float | None:
+    """A contender's median where it does best against Tessella; Tessella's own at default."""
+    medians = {
+        setting: {key: one["median_s"] for key, one in result["contenders"].items()}
+        for setting, result in case["measured"].items()
+    }
+    if name == SUBJECT:
+        return float(medians["default"][SUBJECT])
+    races = [(one[name] / one[SUBJECT], one[name]) for one in medians.values() if name in one]
+    return min(races)[1] if races else None
+
+
+def timed_line(case: Json) -> list[str]:
+    """The table's cells of a timed case."""
+    times = [better_time(case, name) for name in (SUBJECT, *PEERS)]
+    cells = ["" if one is None else time_text(one) for one in times]
+    best = "" if case["best_peer"] is None else f"x {digits(case['best_peer'])}"
+    speed = ""
+    if case["unit"]:
+        unit, size = UNITS[case["unit"]]
+        rate = case["measured"]["default"]["contenders"][SUBJECT]["amount_per_s"]
+        speed = f"{digits(rate / size)} {unit}"
+    share = case["ratios"].get(PEAK)
+    return [*cells, best, speed, "" if share is None else f"{share:.0%}"]
+
+
+def case_line(case: Json) -> list[str]:
+    """The table's cells of any case."""
+    if "error" in case:
+        return [case["name"], f"failed: {case['error']}", *[""] * 6, bars_text(case["bars"])]
+    if "values" in case:
+        values = [case["values"].get(name) for name in (SUBJECT, *PEERS)]
+        cells = ["" if one is None else f"{digits(one)} {case['unit']}".strip() for one in values]
+        return [case["name"], *cells, "", "", "", bars_text(case["bars"])]
+    return [case["name"], *timed_line(case), bars_text(case["bars"])]
+
+
+def print_row(row: Json) -> None:
+    """One row as an aligned table."""
+    lines = [list(HEAD)] + [case_line(case) for case in row["cases"]]
+    shown = [[cell[:60] for cell in line[:-1]] + line[-1:] for line in lines]
+    keep = [i for i in range(len(HEAD)) if any(line[i] for line in shown[1:])]
+    widths = [max(len(line[i]) for line in shown if "failed" not in line[1]) for i in keep]
+    print(f"\n{row['name']}: {row['what']}")
+    for line in shown:
+        cells = [line[i].ljust(width) for i, width in zip(keep, widths, strict=True)]
+        print("  " + "  ".join(cells).rstrip())
+    if row["bars"]:
+        print(f"  {bars_text(row['bars'])}")
+
+
+def print_results(results: Json, names: list[str]) -> None:
+    """The machine, the rows of this run, and the count of bars."""
+    machine, peaks = results["machine"], results["peaks"]
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    print(f"\n{machine['processor']}, {machine['cores']} cores; {versions}")
+    if peaks:
+        print(
+            f"copy {digits(peaks['copy'] / 1e9)} GB/s (read and written), "
+            f"read {digits(peaks['read'] / 1e9)} GB/s, multiply-add "
+            f"{digits(peaks['fma'] / 1e9)} GFLOP/s ({digits(peaks['fma, one thread'] / 1e9)} "
+            "on one core)"
+        )
+    print(
+        "Peers at the better of default threads and one thread; `best peer` is its time over ours."
+    )
+    for row in results["rows"]:
+        if row["name"] in names:
+            print_row(row)
+
+
+def ratio_summary(row: Json) -> str:
+    """A timed row in a few words: the geometric mean and the range over its cases."""
+    found = [(case["best_peer"], case["name"]) for case in row["cases"] if case.get("best_peer")]
+    if not found:
+        return "no peer"
+    mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
+    (low, lowest), (high, highest) = min(found), max(found)
+    ends = f"{digits(low)} {lowest} … {digits(high)} {highest}"
+    return f"{digits(mean)} (geometric mean of {len(found)}; {ends})"
+
+
+def readme_lines(row: Json) -> list[str]:
+    """A row of values, or of few cases, line by line; a longer one as one line."""
+    bars = row["bars"] + [bar for case in row["cases"] for bar in case["bars"]]
+    met = f"{sum(bar['met'] for bar in bars)} of {len(bars)}" if bars else ""
+    if len(row["cases"]) > 3:
+        return [f"| {row['name']} | {row['what']} | {ratio_summary(row)} | | {met} |"]
+    lines = []
+    for case in row["cases"]:
+        cells = case_line(case)
+        ours, theirs = cells[1], cells[2 : 2 + len(PEERS)]
+        peers = ", ".join(
+            f"{name} {cell}" for name, cell in zip(PEERS, theirs, strict=True) if cell
+        )
+        good = f"{sum(bar['met'] for bar in case['bars'])} of {len(case['bars'])}"
+        lines.append(f"| {row['name']} | {case['name']} | {ours} | {peers} | {good} |")
+    return lines
+
+
+def readme_table(results: Json) -> str:
+    """The Markdown table, with the machine it was measured on."""
+    machine = results["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    lines = [
+        "| row | what | Tessella, or its speed over the best peer | peers | bars met |",
+        "|---|---|---|---|---|",
+        *[line for row in results["rows"] for line in readme_lines(row)],
+        "",
+        f"Measured by `make bench` on {machine['processor']}, {machine['cores']} cores; "
+        f"{versions}. A number without a unit is the best peer's time over Tessella's.",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Rewrites the README's table."""
+    results = json.loads(LATEST.read_text(encoding="utf-8"))
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    if BEGIN not in text or END not in text:
+        raise SystemExit(f"README.md needs the lines {BEGIN} and {END}")
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    readme.write_text(f"{before}{BEGIN}\n{readme_table(results)}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+"""The rows, in the order in which they run and are printed. A new row is a file and a line here."""
+
+from bench.cases import Row
+from bench.rows import eager, gemm, importing, reduce, size, wild
+
+ROWS: tuple[Row, ...] = (
+    importing.ROW,
+    size.ROW,
+    eager.SMALL,
+    eager.MORE,
+    gemm.ROW,
+    gemm.SMALL,
+    reduce.ROW,
+    wild.ROW,
+)

@@ -1,0 +1,83 @@
+"""Holds what was measured against the bars: ratios, shares of peak, met or missed.
+
+A ratio says how many times as long a contender takes as Tessella, both timed in one process. A peer
+has a ratio for each thread setting, and the smaller counts: the peer at its better setting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from bench.cases import PEAK, SUBJECT, Bar, Case, Once, Row
+from bench.libraries import PEERS
+
+Json = dict[str, Any]
+
+
+def ratios_of(measured: Mapping[str, Json]) -> dict[str, float]:
+    """Tessella's speed over each contender's, from the results by setting."""
+    found: dict[str, float] = {}
+    for setting, result in measured.items():
+        speeds = {name: one["amount_per_s"] for name, one in result["contenders"].items()}
+        ours = speeds.pop(SUBJECT)
+        for name, speed in speeds.items():
+            if name == PEAK and setting != "default":
+                continue  # the peak has no thread setting
+            found[name] = min(found.get(name, math.inf), ours / speed)
+    return found
+
+
+def judge(bar: Bar, value: float | None) -> Json:
+    """A bar with its value; what could not be measured is missed."""
+    if value is None:
+        met = False
+    else:
+        met = value <= bar.limit if bar.kind == "at_most" else value >= bar.limit
+    return {"text": bar.text, "limit": bar.limit, "value": value, "met": met}
+
+
+def judge_case(case: Case, measured: Mapping[str, Json]) -> Json:
+    """A timed case: its measures by setting, ratios and bars."""
+    errors = [result["error"] for result in measured.values() if "error" in result]
+    ratios = {} if errors else ratios_of(measured)
+    bars = [
+        judge(bar, None if errors else min(ratios[name] for name in bar.of)) for bar in case.bars
+    ]
+    found: Json = {"name": case.name, "unit": case.unit, "ratios": ratios, "bars": bars}
+    peers = [ratios[name] for name in PEERS if name in ratios]
+    found["best_peer"] = min(peers) if peers else None
+    found["measured"] = dict(measured)
+    return found | ({"error": errors[0]} if errors else {})
+
+
+def judge_once(once: Once) -> Json:
+    """A value measured once."""
+    bars = [judge(bar, once.values[SUBJECT]) for bar in once.bars]
+    return {"name": once.name, "unit": once.unit, "values": dict(once.values), "bars": bars}
+
+
+def geometric_mean(bar: Bar, cases: list[Json]) -> float | None:
+    """Over a row's cases, of the ratio to the best contender the bar names."""
+    if any("error" in case for case in cases):
+        return None
+    logs = [math.log(min(case["ratios"][name] for name in bar.of)) for case in cases]
+    return math.exp(sum(logs) / len(logs))
+
+
+def judge_row(row: Row, cases: list[Json]) -> Json:
+    """A row with its cases and the bars on their geometric mean."""
+    bars = [judge(bar, geometric_mean(bar, cases)) for bar in row.bars]
+    for bar in bars:
+        bar["text"] += ", geometric mean"
+    return {"name": row.name, "what": row.what, "cases": cases, "bars": bars}
+
+
+def all_bars(rows: list[Json]) -> list[Json]:
+    """Every bar of the given results."""
+    return [
+        bar
+        for row in rows
+        for bar in row["bars"] + [one for case in row["cases"] for one in case["bars"]]
+    ]

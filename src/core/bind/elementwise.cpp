@@ -1,0 +1,49 @@
+// Elementwise operations for the slow path: checked by the record, run by the same kernels.
+#include "../launch/elementwise.h"
+#include "../tensor/run.h"
+#include "bind.h"
+
+namespace tessella {
+
+void init_elementwise(nb::module_& module) {
+  module.def("opcodes", [] {
+    nb::list rows;
+    for (const OpcodeInfo& opcode : OPCODES) rows.append(nb::make_tuple(opcode.name, opcode.arity));
+    return rows;
+  });
+  module.def("elementwise_out_dtype", [](int opcode, int dtype) -> std::optional<int> {
+    DType out;
+    if (!launch::elementwise_out_dtype(static_cast<Opcode>(opcode), static_cast<DType>(dtype),
+                                       &out))
+      return std::nullopt;
+    return static_cast<int>(out);
+  });
+  // Inputs are tensors that broadcast to out, or Python scalars that fit `dtype`.
+  module.def(
+      "elementwise",
+      [](int opcode, int dtype, nb::handle out, nb::args inputs, bool interruptible) {
+        Input all[3];
+        Scalar scalars[3];
+        int arity = 0;
+        for (nb::handle input : inputs) {
+          if (is_tensor(input.ptr())) {
+            all[arity] = {as_tensor(input.ptr()), nullptr, as_tensor(input.ptr())->dtype};
+          } else {
+            if (!store_scalar(input.ptr(), static_cast<DType>(dtype), &scalars[arity]))
+              fail_not_tensor(Py_TYPE(input.ptr())->tp_name);
+            all[arity] = {nullptr, &scalars[arity], static_cast<DType>(dtype)};
+          }
+          ++arity;
+        }
+        run_elementwise(static_cast<Opcode>(opcode), static_cast<DType>(dtype), tensor_of(out), all,
+                        arity, interruptible);
+      },
+      nb::arg("opcode"), nb::arg("dtype"), nb::arg("out"), nb::arg("inputs"), nb::kw_only(),
+      nb::arg("interruptible") = true);
+  module.def("scalar_fits", [](nb::handle value, int dtype) {
+    Scalar scalar;
+    return store_scalar(value.ptr(), static_cast<DType>(dtype), &scalar);
+  });
+}
+
+}  // namespace tessella

@@ -1,0 +1,102 @@
+// The class Layout: the layout algebra as Python sees it.
+#include "../layout.h"
+
+#include "bind.h"
+
+namespace tessella {
+
+namespace {
+
+nb::tuple tuple_of(Shape numbers) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  for (size_t i = 0; i < numbers.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
+  return nb::borrow<nb::tuple>(tuple);
+}
+
+}  // namespace
+
+void init_layout(nb::module_& module) {
+  nb::class_<Layout>(module, "Layout")
+      .def(
+          "__init__",
+          [](Layout* self, const Sizes& shape, const std::optional<Sizes>& strides,
+             int64_t offset) {
+            new (self)
+                Layout(strides ? Layout::of(shape, *strides, offset) : Layout::contiguous(shape));
+            self->offset = offset;
+          },
+          nb::arg("shape"), nb::arg("strides") = nb::none(), nb::arg("offset") = 0)
+      .def_prop_ro("shape", [](const Layout& self) { return tuple_of(self.sizes()); })
+      .def_prop_ro("strides", [](const Layout& self) { return tuple_of(self.steps()); })
+      .def_ro("offset", &Layout::offset)
+      .def_ro("ndim", &Layout::ndim)
+      .def_prop_ro("size", &Layout::size)
+      .def_prop_ro("is_contiguous", &Layout::is_contiguous)
+      .def_prop_ro("overlaps_itself", &Layout::overlaps_itself)
+      .def("axis", &Layout::axis, nb::arg("axis"))
+      .def(
+          "permute", [](const Layout& self, const Sizes& order) { return self.permute(order); },
+          nb::arg("order"))
+      .def("transpose", &Layout::transpose, nb::arg("a"), nb::arg("b"))
+      .def(
+          "slice",
+          [](const Layout& self, int64_t axis, int64_t start, int64_t stop, int64_t step) {
+            Range range = resolve_slice(start, stop, step, self.shape[self.axis(axis)]);
+            return self.slice(axis, range.start, range.count, range.step);
+          },
+          nb::arg("axis"), nb::arg("start"), nb::arg("stop"), nb::arg("step") = 1)
+      .def("select", &Layout::select, nb::arg("axis"), nb::arg("index"))
+      .def(
+          "broadcast_to",
+          [](const Layout& self, const Sizes& shape) { return self.broadcast_to(shape); },
+          nb::arg("shape"))
+      .def(
+          "squeeze",
+          [](const Layout& self, const std::optional<Sizes>& axis) {
+            return axis ? self.squeeze(*axis) : self.squeeze_all();
+          },
+          nb::arg("axis") = nb::none())
+      .def(
+          "unsqueeze", [](const Layout& self, const Sizes& axis) { return self.unsqueeze(axis); },
+          nb::arg("axis"))
+      .def(
+          "flip", [](const Layout& self, const Sizes& axis) { return self.flip(axis); },
+          nb::arg("axis"))
+      .def("diagonal", &Layout::diagonal, nb::arg("offset"), nb::arg("a"), nb::arg("b"))
+      .def("unfold", &Layout::unfold, nb::arg("axis"), nb::arg("window"), nb::arg("step"))
+      .def(
+          "reshape",
+          [](const Layout& self, const Sizes& shape) -> std::optional<Layout> {
+            Layout out;
+            if (self.reshape(shape, &out)) return out;
+            return std::nullopt;
+          },
+          nb::arg("shape"))
+      .def(
+          "view",
+          [](const Layout& self, const Sizes& shape) {
+            Layout out;
+            if (!self.reshape(shape, &out)) fail_view_needs_copy(self.sizes(), shape);
+            return out;
+          },
+          nb::arg("shape"))
+      .def("__eq__",
+           [](const Layout& self, const Layout& other) {
+             return to_text(self.sizes()) == to_text(other.sizes()) &&
+                    to_text(self.steps()) == to_text(other.steps()) && self.offset == other.offset;
+           })
+      .def("__repr__", [](const Layout& self) {
+        return "Layout(shape=" + to_text(self.sizes()) + ", strides=" + to_text(self.steps()) +
+               ", offset=" + std::to_string(self.offset) + ")";
+      });
+  module.def("broadcast_shapes", [](const Sizes& x, const Sizes& y) {
+    return tuple_of(broadcast_shapes(x, y).sizes());
+  });
+  module.def("resolve_reshape", [](const Sizes& from, const Sizes& to) {
+    return tuple_of(resolve_reshape(from, to).sizes());
+  });
+  module.def("size_of", [](const Sizes& shape) { return size_of(shape); });
+}
+
+}  // namespace tessella

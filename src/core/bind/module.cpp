@@ -1,0 +1,55 @@
+// The module tessella._core.
+#include "../kernels/isa.h"
+#include "../tensor/function.h"
+#include "../tensor/node.h"
+#include "../threads.h"
+#include "bind.h"
+
+namespace tessella {
+
+namespace {
+
+// Ctrl-C: called between chunks of long work, on the thread that asked for it.
+bool poll_signals() {
+  PyGILState_STATE state = PyGILState_Ensure();
+  bool is_interrupted = PyErr_CheckSignals() != 0;
+  PyGILState_Release(state);
+  return is_interrupted;
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    raise_in_python(error);
+  } catch (const PythonError&) {
+  } catch (const Interrupted&) {
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  nb::set_leak_warnings(false);
+  nb::register_exception_translator(translate);
+  isa = choose_isa();
+  set_interrupt_poll(poll_signals);
+  if (!init_tensor_type(module.ptr()) || !init_node_type(module.ptr()) ||
+      !init_function_type(module.ptr()))
+    throw nb::python_error();
+  init_dtype(module);
+  init_layout(module);
+  init_tensor(module);
+  init_elementwise(module);
+  init_threads(module);
+  init_memory(module);
+  init_creation(module);
+  init_reduce(module);
+  init_matmul(module);
+  init_index(module);
+  init_sort(module);
+  init_random(module);
+  init_graph(module);
+}
+
+}  // namespace tessella

@@ -1,0 +1,50 @@
+// Reductions, cumulative operations and operations on rows, for the slow path.
+#include "../launch/reduce.h"
+#include "../launch/cumulative.h"
+#include "../tensor/run.h"
+#include "bind.h"
+
+namespace tessella {
+
+void init_reduce(nb::module_& module) {
+  module.def("reduce_names", [] {
+    nb::list names;
+    for (const char* name : REDUCE_NAMES) names.append(name);
+    return names;
+  });
+  module.def("reduce_out_dtype", [](int op, int dtype) -> std::optional<int> {
+    bool ok = false;
+    DType out = launch::reduce_out_dtype(static_cast<ReduceOp>(op), static_cast<DType>(dtype), &ok);
+    return ok ? std::optional<int>(static_cast<int>(out)) : std::nullopt;
+  });
+  module.def("reduce", [](int op, nb::handle out, nb::handle x, const Sizes& axes) {
+    uint64_t bits = 0;
+    for (int64_t axis : axes) bits |= uint64_t{1} << tensor_of(x)->layout().axis(axis);
+    run_reduce(static_cast<ReduceOp>(op), tensor_of(x), bits, tensor_of(out), true);
+  });
+  module.def("cumulate", [](bool is_product, nb::handle out, nb::handle source, int axis) {
+    Tensor* x = tensor_of(source);
+    Tensor* to = tensor_of(out);
+    launch::CumulativeTask task{.is_product = is_product,
+                                .dtype = x->dtype,
+                                .ndim = x->ndim,
+                                .shape = x->shape(),
+                                .strides = x->strides(),
+                                .data = x->data(),
+                                .axis = axis,
+                                .out = {to->data(), to->dtype, to->strides()},
+                                .interruptible = true};
+    LongWork work(x->size);
+    launch::cumulate(task);
+  });
+  module.def("rows_names", [] {
+    nb::list names;
+    for (const char* name : ROWS_NAMES) names.append(name);
+    return names;
+  });
+  module.def("rows", [](int op, nb::handle out, nb::handle x, int axis) {
+    run_rows(static_cast<RowsOp>(op), tensor_of(x), axis, tensor_of(out), true);
+  });
+}
+
+}  // namespace tessella

@@ -1,0 +1,40 @@
+// Sorting along an axis.
+#include "../launch/sort.h"
+
+#include "../tensor/run.h"
+#include "../threads.h"
+#include "bind.h"
+
+namespace tessella {
+
+void init_sort(nb::module_& module) {
+  // values and indices are contiguous tensors of x's shape, or None.
+  module.def(
+      "sort",
+      [](nb::handle source, int axis, nb::handle values, nb::handle indices, bool descending) {
+        Tensor* x = tensor_of(source);
+        Tensor* sorted = values.is_none() ? nullptr : tensor_of(values);
+        Tensor* order = indices.is_none() ? nullptr : tensor_of(indices);
+        launch::SortTask task{
+            .dtype = x->dtype,
+            .ndim = x->ndim,
+            .shape = x->shape(),
+            .axis = axis,
+            .x = x->data(),
+            .strides_x = x->strides(),
+            .values = sorted ? sorted->data() : nullptr,
+            .strides_values = sorted ? sorted->strides() : nullptr,
+            .indices = order ? reinterpret_cast<int64_t*>(order->data()) : nullptr,
+            .strides_indices = order ? order->strides() : nullptr,
+            .descending = descending,
+            .interruptible = true};
+        int workers = num_threads();
+        Scratch scratch(static_cast<size_t>(launch::sort_scratch_bytes(task, workers)));
+        LongWork work(x->size * 8);
+        launch::sort(task, workers, scratch.data());
+      },
+      nb::arg("x"), nb::arg("axis"), nb::arg("values").none(), nb::arg("indices").none(),
+      nb::arg("descending"));
+}
+
+}  // namespace tessella

@@ -1,0 +1,137 @@
+// Making tensors and views, and writing into them, for the slow path.
+#include <memory>
+
+#include "../launch/elementwise.h"
+#include "../tensor/run.h"
+#include "bind.h"
+
+namespace tessella {
+
+namespace {
+
+// A layout is only made a view if it stays inside the buffer.
+void check_inside(const Tensor* x, const Layout& layout) {
+  if (layout.size() == 0) return;
+  int64_t first, last, elements = static_cast<int64_t>(x->buffer->bytes) / itemsize(x->dtype);
+  layout.extent(&first, &last);
+  if (first < 0 || last >= elements) fail_layout_outside(first, last, elements);
+}
+
+DType dtype_at(int id) { return static_cast<DType>(id); }
+
+struct Export {
+  Py_buffer view;
+};
+
+void release_export(void* owner) {
+  Export* exported = static_cast<Export*>(owner);
+  PyBuffer_Release(&exported->view);
+  delete exported;
+}
+
+// Memory of an object with the buffer protocol, as a tensor over it: no copy.
+nb::object from_buffer(nb::handle object, int dtype, const Sizes& shape, const Sizes& byte_strides,
+                       int64_t byte_offset) {
+  auto exported = std::make_unique<Export>();
+  bool is_readonly = false;
+  if (PyObject_GetBuffer(object.ptr(), &exported->view, PyBUF_STRIDED) != 0) {
+    PyErr_Clear();
+    is_readonly = true;
+    if (PyObject_GetBuffer(object.ptr(), &exported->view, PyBUF_STRIDED_RO) != 0)
+      throw PythonError{};
+  }
+  int64_t size = itemsize(dtype_at(dtype));
+  Sizes strides;
+  int64_t lowest = 0, highest = size;  // bytes reached, from the first element
+  for (size_t i = 0; i < shape.size(); ++i) {
+    strides.push_back(byte_strides[i] / size);
+    int64_t reach = (shape[i] - 1) * byte_strides[i];
+    if (shape[i] > 0) (reach < 0 ? lowest : highest) += reach;
+  }
+  char* start = static_cast<char*>(exported->view.buf) + byte_offset + lowest;
+  Layout layout = Layout::of(shape, strides, -lowest / size);
+  is_readonly |= exported->view.readonly != 0;
+  Buffer* buffer = wrap_foreign(start, static_cast<size_t>(highest - lowest), is_readonly,
+                                release_export, exported.get());
+  exported.release();
+  return own(make_over(buffer, dtype_at(dtype), layout));
+}
+
+}  // namespace
+
+void init_tensor(nb::module_& module) {
+  module.def("empty", [](const Sizes& shape, int dtype) {
+    return own(make_tensor(dtype_at(dtype), shape));
+  });
+  module.def("empty_virtual", [](const Sizes& shape, int dtype) {
+    Layout layout = Layout::contiguous(shape);
+    size_t bytes = static_cast<size_t>(layout.size() * itemsize(dtype_at(dtype)));
+    return own(make_over(make_virtual_buffer(bytes), dtype_at(dtype), layout));
+  });
+  module.def("layout_of", [](nb::handle x) { return tensor_of(x)->layout(); });
+  module.def("view", [](nb::handle x, const Layout& layout) {
+    check_inside(tensor_of(x), layout);
+    return own(make_view(tensor_of(x), layout));
+  });
+  // The memory of a contiguous tensor as uint8.
+  module.def("view_bytes", [](nb::handle source) {
+    Tensor* x = tensor_of(source);
+    int64_t bytes = x->size * itemsize(x->dtype);
+    Layout layout = Layout::contiguous({&bytes, 1});
+    layout.offset = x->offset * itemsize(x->dtype);
+    return own(make_over(retain(x->buffer), DType::uint8, layout));
+  });
+  module.def("copy", [](nb::handle out, nb::handle x, bool interruptible) {
+    run_copy(tensor_of(out), tensor_of(x), interruptible);
+  });
+  module.def("fill", [](nb::handle out, nb::handle value) {
+    Tensor* target = tensor_of(out);
+    Scalar scalar;
+    if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
+    int64_t strides[MAX_NDIM] = {};
+    LongWork work(target->size);
+    launch::copy(target->ndim, target->shape(), {target->data(), target->dtype, target->strides()},
+                 {scalar.bytes, target->dtype, strides}, false);
+    return true;
+  });
+  // Python numbers, row-major, into a fresh contiguous tensor; false at the first that does not
+  // fit.
+  module.def("fill_from_list", [](nb::handle out, nb::list values) {
+    Tensor* target = tensor_of(out);
+    if (static_cast<int64_t>(values.size()) != target->size) return false;
+    char* to = target->data();
+    Scalar scalar;
+    for (nb::handle value : values) {
+      if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
+      memcpy(to, scalar.bytes, static_cast<size_t>(itemsize(target->dtype)));
+      to += itemsize(target->dtype);
+    }
+    return true;
+  });
+  // All elements as Python numbers, row-major.
+  module.def("to_list", [](nb::handle x) {
+    Tensor* source = tensor_of(x);
+    if (source->is_virtual()) fail_virtual_value("tolist()");
+    nb::object list = nb::steal(PyList_New(source->size));
+    int64_t index[MAX_NDIM] = {}, offset = 0;
+    for (int64_t i = 0; i < source->size; ++i) {
+      char* element = source->data() + offset * itemsize(source->dtype);
+      PyList_SET_ITEM(list.ptr(), i, load_scalar(source->dtype, element));
+      for (int axis = source->ndim - 1; axis >= 0; --axis) {
+        offset += source->strides()[axis];
+        if (++index[axis] < source->shape()[axis]) break;
+        offset -= index[axis] * source->strides()[axis];
+        index[axis] = 0;
+      }
+    }
+    return list;
+  });
+  module.def("from_buffer", from_buffer);
+  module.def("shares_buffer", [](nb::handle x, nb::handle y) {
+    return tensor_of(x)->buffer == tensor_of(y)->buffer;
+  });
+  module.def("bump_version", [](nb::handle x) { tensor_of(x)->buffer->version++; });
+  module.def("set_readonly", [](nb::handle x) { tensor_of(x)->buffer->is_readonly = true; });
+}
+
+}  // namespace tessella

@@ -1,0 +1,16 @@
+// The thread pool's settings.
+#include "../threads.h"
+
+#include "bind.h"
+
+namespace tessella {
+
+void init_threads(nb::module_& module) {
+  module.def("num_threads", num_threads);
+  module.def("default_num_threads", default_num_threads);
+  module.def("set_num_threads", set_num_threads);
+  module.def("thread_local_num_threads", thread_local_num_threads);
+  module.def("set_thread_local_num_threads", set_thread_local_num_threads);
+}
+
+}  // namespace tessella

@@ -1,0 +1,44 @@
+// A buffer: one counted block of memory that tensors share, with the version that in-place writes
+// advance. Its header and its data are one block, so that a small tensor costs one allocation.
+// Reference counts are changed with the interpreter's lock held.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory/allocator.h"
+
+namespace tessella {
+
+enum class Device : uint8_t { cpu, none };  // none: a virtual buffer, shape without memory
+
+struct Buffer {
+  int64_t refs;
+  uint32_t version;
+  Device device;
+  bool is_readonly;
+  size_t bytes;
+  char* data;
+  Allocator* allocator;          // nullptr for foreign memory
+  void (*release)(void* owner);  // foreign memory: called when the last tensor goes
+  void* owner;
+
+  // The one way for host code to reach the data; a virtual buffer has none.
+  char* host_ptr() const { return data; }
+};
+
+Buffer* make_buffer(size_t bytes);  // one reference; throws out of memory
+Buffer* make_virtual_buffer(size_t bytes);
+Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly, void (*release)(void*),
+                     void* owner);
+void destroy_buffer(Buffer* buffer);
+
+inline Buffer* retain(Buffer* buffer) {
+  ++buffer->refs;
+  return buffer;
+}
+inline void release(Buffer* buffer) {
+  if (--buffer->refs == 0) destroy_buffer(buffer);
+}
+
+}  // namespace tessella

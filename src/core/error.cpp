@@ -1,0 +1,203 @@
+// Every message that the core can raise, in one place.
+#include "error.h"
+
+#include <stdio.h>
+
+namespace tessella {
+
+namespace {
+
+[[noreturn]] void fail(Code code, std::string what, std::string hint) {
+  throw Error{code, std::move(what), std::move(hint)};
+}
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+std::string to_text(Shape shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + number(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string to_text_bytes(int64_t bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 6) value /= 1024, ++unit;
+  char text[32];
+  snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  return text;
+}
+
+void fail_axis_out_of_range(int64_t axis, int ndim) {
+  std::string axes = ndim == 1 ? "1 axis" : number(ndim) + " axes";
+  std::string range = ndim == 0 ? "a 0-d tensor has no axis to name; leave the axis out, or reshape"
+                                : "axes run from " + number(-ndim) + " to " + number(ndim - 1);
+  fail(Code::index_out_of_bounds,
+       "axis " + number(axis) + " is out of range for a tensor of " + axes, range);
+}
+
+void fail_axis_repeated(int64_t axis) {
+  fail(Code::invalid_argument, "repeated axis " + number(axis), "name each axis once");
+}
+
+void fail_axis_count(const char* what, int64_t got, int ndim) {
+  fail(Code::shape,
+       std::string(what) + " names " + number(got) + " axes, the tensor has " + number(ndim),
+       "name every axis exactly once");
+}
+
+void fail_axis_not_one(int64_t axis, int64_t size) {
+  fail(Code::shape,
+       "axis " + number(axis) + " has size " + number(size) + " and cannot be squeezed",
+       "only axes of size 1 can go; index or reduce the others");
+}
+
+void fail_too_many_axes(int64_t ndim) {
+  fail(Code::shape, number(ndim) + " axes are too many", "a tensor has at most 64 axes");
+}
+
+void fail_size_overflow(Shape shape) {
+  fail(Code::length_overflow, "shape " + to_text(shape) + " has more elements than can be counted",
+       "the elements of a tensor and their bytes are counted in 63 bits");
+}
+
+void fail_size_negative(Shape shape) {
+  fail(Code::invalid_argument, "negative size in shape " + to_text(shape),
+       "sizes are 0 or more (in reshape, one may be -1)");
+}
+
+void fail_reshape_size(Shape from, Shape to) {
+  fail(Code::shape, "cannot reshape " + to_text(from) + " into " + to_text(to),
+       "both must have the same number of elements");
+}
+
+void fail_reshape_unknown(Shape from, Shape to) {
+  fail(Code::shape, "cannot infer -1 in reshape of " + to_text(from) + " into " + to_text(to),
+       "at most one size is -1, and the other sizes must divide the number of elements");
+}
+
+void fail_view_needs_copy(Shape from, Shape to) {
+  fail(Code::shape, "view of " + to_text(from) + " as " + to_text(to) + " would need a copy",
+       "the strides do not allow it; use reshape, or contiguous() first");
+}
+
+void fail_broadcast(Shape x, Shape y, int axis_from_end) {
+  auto size = [&](Shape s) { return number(s[s.size() - static_cast<size_t>(axis_from_end)]); };
+  fail(Code::broadcast,
+       "shapes " + to_text(x) + " and " + to_text(y) + " do not broadcast: axis -" +
+           number(axis_from_end) + " is " + size(x) + " and " + size(y),
+       "sizes must be equal, or one of them 1; unsqueeze or reshape one operand");
+}
+
+void fail_broadcast_to(Shape from, Shape to, int axis_from_end) {
+  std::string where = from.size() > to.size()
+                          ? "the target has fewer axes"
+                          : "axis -" + number(axis_from_end) + " is " +
+                                number(from[from.size() - static_cast<size_t>(axis_from_end)]) +
+                                " and cannot become " +
+                                number(to[to.size() - static_cast<size_t>(axis_from_end)]);
+  fail(Code::broadcast, "cannot broadcast " + to_text(from) + " to " + to_text(to) + ": " + where,
+       "only axes of size 1 and missing leading axes can grow");
+}
+
+void fail_step_zero() {
+  fail(Code::invalid_argument, "slice step is 0", "a step is a positive or negative integer");
+}
+
+void fail_index_out_of_bounds(int64_t index, int axis, int64_t size) {
+  std::string range = size ? "valid indices run from " + number(-size) + " to " + number(size - 1)
+                           : "the axis is empty: no index is valid";
+  fail(Code::index_out_of_bounds,
+       "index " + number(index) + " is out of bounds for axis " + number(axis) + " of size " +
+           number(size),
+       range);
+}
+
+void fail_window(int64_t window, int64_t step, int64_t size) {
+  fail(Code::invalid_argument,
+       "window of " + number(window) + " with step " + number(step) + " over an axis of size " +
+           number(size),
+       "0 <= window <= the axis's size, and the step is at least 1");
+}
+
+void fail_out_of_memory(int64_t bytes, int64_t limit, int64_t live) {
+  fail(Code::out_of_memory,
+       "needs " + to_text_bytes(bytes) + "; limit " + to_text_bytes(limit) + ", live " +
+           to_text_bytes(live),
+       "free tensors that are no longer needed, or work in smaller pieces");
+}
+
+void fail_not_tensor(const char* type_name) {
+  fail(Code::argument, std::string("expected a Tensor, got ") + type_name,
+       "make one with ts.tensor(...)");
+}
+
+void fail_not_one_element(const char* what, Shape shape) {
+  fail(Code::invalid_argument,
+       std::string(what) + ": a tensor of shape " + to_text(shape) + " is not one number",
+       "exactly one element is needed; index it, reduce it (any, all, sum), or use tolist()");
+}
+
+void fail_not_index(const char* dtype, Shape shape) {
+  fail(Code::argument,
+       std::string("a tensor of ") + dtype + " and shape " + to_text(shape) +
+           " cannot be used as an integer",
+       "only 0-d integer tensors can; use int(x), or x.item()");
+}
+
+void fail_virtual_value(const char* what) {
+  fail(Code::illegal_state, std::string(what) + ": a virtual tensor has no values",
+       "it has a shape and a dtype only; compute with a real tensor to read values");
+}
+
+void fail_length_of_scalar() {
+  fail(Code::argument, "len() of a 0-d tensor", "it has no axis; x.size is 1");
+}
+
+void fail_not_matrix(int ndim) {
+  fail(Code::shape, "x.T is for matrices; this tensor has " + number(ndim) + " axes",
+       "use x.mT to transpose the last two axes, or permute");
+}
+
+void fail_no_last_axes(int ndim) {
+  fail(Code::shape, "x.mT exchanges the last two axes; this tensor has " + number(ndim),
+       "x.unsqueeze(0) makes a row of a vector, x.unsqueeze(1) a column");
+}
+
+void fail_item_arguments(int64_t count) {
+  fail(Code::argument, "item() takes at most one index, got " + number(count),
+       "item(flat), or x[i, j] for an index in several axes");
+}
+
+void fail_item_index(const char* type_name) {
+  fail(Code::argument, std::string("item() takes an integer, got ") + type_name,
+       "the flat row-major index of one element");
+}
+
+void fail_flat_index(int64_t index, int64_t size) {
+  fail(Code::index_out_of_bounds,
+       "flat index " + number(index) + " is out of bounds for " + number(size) + " elements",
+       "flat indices run from -size to size - 1");
+}
+
+void fail_export(const char* why) {
+  fail(Code::invalid_argument, std::string("cannot be exported: ") + why,
+       "export a contiguous, writable copy of a dtype that the other side has");
+}
+
+void fail_isa(const char* wanted) {
+  fail(Code::invalid_argument, std::string("TESSELLA_ISA=") + wanted + " cannot run here",
+       "one of baseline, avx2, avx512 that this build and this processor have; or leave it unset");
+}
+
+void fail_layout_outside(int64_t first, int64_t last, int64_t elements) {
+  fail(Code::invalid_argument,
+       "layout reaches elements " + number(first) + " to " + number(last) + " of a buffer of " +
+           number(elements),
+       "offset and strides must stay inside the buffer");
+}
+
+}  // namespace tessella

@@ -1,0 +1,68 @@
+// Errors of the core: a code, what is wrong, and the cure. Thrown here, turned into the Python
+// exception of the same code by the guard in bind/. The Python twin is errors.py, which adds the
+// operation, its operands and the user's line. Messages are built in error.cpp and nowhere else.
+#pragma once
+
+#include <stdint.h>
+
+#include <span>
+#include <string>
+
+#include "dtype.h"
+
+namespace tessella {
+
+enum class Code : uint8_t {
+  shape,
+  broadcast,
+  invalid_argument,
+  index_out_of_bounds,
+  dtype_mismatch,
+  out_of_memory,
+  length_overflow,
+  illegal_state,
+  argument,
+};
+
+struct Error {
+  Code code;
+  std::string what;
+  std::string hint;
+};
+
+using Shape = std::span<const int64_t>;
+
+std::string to_text(Shape shape);          // "(2, 3)", "(4,)", "()"
+std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
+
+[[noreturn]] void fail_axis_out_of_range(int64_t axis, int ndim);
+[[noreturn]] void fail_axis_repeated(int64_t axis);
+[[noreturn]] void fail_axis_count(const char* what, int64_t got, int ndim);
+[[noreturn]] void fail_axis_not_one(int64_t axis, int64_t size);
+[[noreturn]] void fail_too_many_axes(int64_t ndim);
+[[noreturn]] void fail_size_overflow(Shape shape);
+[[noreturn]] void fail_size_negative(Shape shape);
+[[noreturn]] void fail_reshape_size(Shape from, Shape to);
+[[noreturn]] void fail_reshape_unknown(Shape from, Shape to);
+[[noreturn]] void fail_view_needs_copy(Shape from, Shape to);
+[[noreturn]] void fail_broadcast(Shape x, Shape y, int axis_from_end);
+[[noreturn]] void fail_broadcast_to(Shape from, Shape to, int axis_from_end);
+[[noreturn]] void fail_step_zero();
+[[noreturn]] void fail_index_out_of_bounds(int64_t index, int axis, int64_t size);
+[[noreturn]] void fail_window(int64_t window, int64_t step, int64_t size);
+[[noreturn]] void fail_out_of_memory(int64_t bytes, int64_t limit, int64_t live);
+[[noreturn]] void fail_not_tensor(const char* type_name);
+[[noreturn]] void fail_not_one_element(const char* what, Shape shape);
+[[noreturn]] void fail_not_index(const char* dtype, Shape shape);
+[[noreturn]] void fail_virtual_value(const char* what);
+[[noreturn]] void fail_length_of_scalar();
+[[noreturn]] void fail_not_matrix(int ndim);
+[[noreturn]] void fail_no_last_axes(int ndim);
+[[noreturn]] void fail_item_arguments(int64_t count);
+[[noreturn]] void fail_item_index(const char* type_name);
+[[noreturn]] void fail_flat_index(int64_t index, int64_t size);
+[[noreturn]] void fail_export(const char* why);
+[[noreturn]] void fail_isa(const char* wanted);
+[[noreturn]] void fail_layout_outside(int64_t first, int64_t last, int64_t elements);
+
+}  // namespace tessella

@@ -1,0 +1,62 @@
+// Chooses the instruction set at import and builds the tables that depend on it.
+#include "isa.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../error.h"
+#include "elementwise.h"
+#include "matmul.h"
+
+namespace tessella {
+
+Isa isa = Isa::baseline;
+
+namespace {
+
+constexpr const char* NAMES[] = {"baseline", "avx2", "avx512"};
+
+}  // namespace
+
+const char* name_of(Isa which) { return NAMES[static_cast<int>(which)]; }
+
+bool is_supported(Isa which) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+  bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                __builtin_cpu_supports("avx512cd");
+  return which == Isa::baseline || (which == Isa::avx2 && avx2) || (which == Isa::avx512 && avx512);
+#else
+  return which == Isa::baseline;
+#endif
+}
+
+Isa choose_isa() {
+  const char* wanted = getenv("TESSELLA_ISA");
+  if (wanted && *wanted) {
+    for (Isa which : {Isa::baseline, Isa::avx2, Isa::avx512})
+      if (!strcmp(wanted, name_of(which)) && is_supported(which)) return which;
+    fail_isa(wanted);
+  }
+  for (Isa which : {Isa::avx512, Isa::avx2})
+    if (is_supported(which)) return which;
+  return Isa::baseline;
+}
+
+const ElementwiseTable& elementwise_table() {
+  static const ElementwiseTable table = [] {
+    ElementwiseTable filled{};
+    TS_CHOSEN(fill_floats)(filled);
+    TS_CHOSEN(fill_integers)(filled);
+    TS_CHOSEN(fill_complexes)(filled);
+    return filled;
+  }();
+  return table;
+}
+
+const MatmulKernels& matmul_kernels() { return TS_CHOSEN(matmul_kernels); }
+
+}  // namespace tessella

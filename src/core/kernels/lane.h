@@ -1,0 +1,304 @@
+// Values of one lane that take more than an operator or a function of simd/: signs, rounding of
+// integers, division and remainders, powers, shifts. What C leaves undefined is defined here:
+// integer division and remainder by zero give 0, the lowest integer divided by -1 gives itself,
+// shifts by a negative count or by the width or more push every bit out, integer powers wrap, and
+// an integer to a negative power is 1/x truncated (0 for x = 0).
+#pragma once
+
+#include "lanes.h"
+
+namespace tessella::TS_ISA::lane {
+
+template <class V>
+constexpr bool is_complex = false;
+template <class V>
+constexpr bool is_complex<Complex<V>> = true;
+template <class V>
+constexpr bool is_bool = false;
+template <int N>
+constexpr bool is_bool<Bool<N>> = true;
+template <class V>
+constexpr bool is_float = static_cast<Lane<V>>(0.5) != 0;
+template <class V>
+constexpr bool is_signed = static_cast<Lane<V>>(-1) < 0;
+
+template <class V>
+TS_INLINE V one() {
+  return splat<V>(static_cast<Lane<V>>(1));
+}
+
+template <class V>
+TS_INLINE V sign(V x) {
+  if constexpr (is_complex<V>) {
+    return simd::sign(x);
+  } else if constexpr (is_float<V>) {
+    V zero{};
+    V unit = simd::copysign(one<V>(), x);
+    return x > zero || x < zero ? unit : x;  // keeps NaN and the sign of zero
+  } else {
+    V zero{};
+    V high = x > zero ? one<V>() : zero;
+    return x < zero ? zero - one<V>() : high;
+  }
+}
+
+template <class V>
+TS_INLINE V reciprocal(V x) {
+  if constexpr (is_complex<V>)
+    return simd::reciprocal(x);
+  else
+    return one<V>() / x;
+}
+
+template <class V>
+TS_INLINE V relu(V x) {
+  return x < V{} ? V{} : x;
+}  // NaN stays NaN
+
+#define TS_ROUNDING(name, function) \
+  template <class V>                \
+  TS_INLINE V name(V x) {           \
+    if constexpr (is_float<V>)      \
+      return function(x);           \
+    else                            \
+      return x;                     \
+  }
+TS_ROUNDING(floor, simd::floor)
+TS_ROUNDING(ceil, simd::ceil)
+TS_ROUNDING(trunc, simd::trunc)
+#undef TS_ROUNDING
+
+template <class V>
+TS_INLINE V round(V x) {
+  if constexpr (is_complex<V>)
+    return {simd::rint(x.re), simd::rint(x.im)};
+  else if constexpr (is_float<V>)
+    return simd::rint(x);
+  else
+    return x;
+}
+
+template <class V>
+TS_INLINE V conj(V x) {
+  if constexpr (is_complex<V>)
+    return {x.re, -x.im};
+  else
+    return x;
+}
+
+template <class V>
+TS_INLINE auto real(V x) {
+  if constexpr (is_complex<V>)
+    return x.re;
+  else
+    return x;
+}
+
+template <class V>
+TS_INLINE auto is_zero(V x) {
+  if constexpr (is_complex<V>)
+    return (x.re == decltype(x.re){}) & (x.im == decltype(x.im){});
+  else if constexpr (is_bool<V>)
+    return ~x;
+  else
+    return x == V{};
+}
+
+template <class V>
+TS_INLINE auto is_not_zero(V x) {
+  if constexpr (is_complex<V>)
+    return (x.re != decltype(x.re){}) | (x.im != decltype(x.im){});
+  else if constexpr (is_bool<V>)
+    return x;
+  else
+    return x != V{};
+}
+
+template <class V>
+TS_INLINE auto is_nan(V x) {
+  if constexpr (is_complex<V>)
+    return (x.re != x.re) | (x.im != x.im);
+  else
+    return x != x;
+}
+
+template <class V>
+TS_INLINE auto is_inf(V x) {
+  if constexpr (is_complex<V>)
+    return is_inf(x.re) | is_inf(x.im);
+  else if constexpr (is_float<V>)
+    return simd::abs(x) == splat<V>(static_cast<Lane<V>>(__builtin_inf()));
+  else
+    return MaskOf<V>{};
+}
+
+template <class V>
+TS_INLINE auto is_finite(V x) {
+  if constexpr (is_complex<V>)
+    return is_finite(x.re) & is_finite(x.im);
+  else if constexpr (is_float<V>)
+    return simd::abs(x) < splat<V>(static_cast<Lane<V>>(__builtin_inf()));
+  else
+    return x == x;
+}
+
+template <class V>
+TS_INLINE V maximum(V x, V y) {
+  if constexpr (is_bool<V>)
+    return x | y;
+  else
+    return simd::max(x, y);
+}
+template <class V>
+TS_INLINE V minimum(V x, V y) {
+  if constexpr (is_bool<V>)
+    return x & y;
+  else
+    return simd::min(x, y);
+}
+
+// One lane at a time, for what has no vector form.
+template <class V, class F>
+TS_INLINE V each(V x, V y, F f) {
+  V out;
+  for (int i = 0; i < lanes<V>; ++i) out[i] = f(x[i], y[i]);
+  return out;
+}
+
+TS_INLINE float fmod_one(float x, float y) { return __builtin_fmodf(x, y); }
+TS_INLINE double fmod_one(double x, double y) { return __builtin_fmod(x, y); }
+TS_INLINE float floor_one(float x) { return __builtin_floorf(x); }
+TS_INLINE double floor_one(double x) { return __builtin_floor(x); }
+
+// The quotient rounded towards zero.
+template <class T>
+TS_INLINE T quotient_one(T x, T y) {
+  if (y == 0) return 0;
+  if constexpr (static_cast<T>(-1) < 0)
+    if (y == static_cast<T>(-1)) return static_cast<T>(0 - static_cast<uint64_t>(x));
+  return static_cast<T>(x / y);
+}
+
+template <class T>
+TS_INLINE T remainder_of_quotient(T x, T y, T quotient) {
+  if (y == 0) return 0;
+  uint64_t product = static_cast<uint64_t>(quotient) * static_cast<uint64_t>(y);
+  return static_cast<T>(static_cast<uint64_t>(x) - product);
+}
+
+// C's remainder: the sign of x.
+template <class V>
+TS_INLINE V fmod(V x, V y) {
+  using T = Lane<V>;
+  return each(x, y, [](T a, T b) -> T {
+    if constexpr (is_float<V>)
+      return fmod_one(a, b);
+    else
+      return remainder_of_quotient(a, b, quotient_one(a, b));
+  });
+}
+
+template <class T>
+TS_INLINE T remainder_one(T a, T b) {
+  if constexpr (static_cast<T>(0.5) != 0) {
+    T r = fmod_one(a, b);
+    if (r == 0) return b < 0 ? static_cast<T>(-0.0) : static_cast<T>(0.0);
+    return (r < 0) != (b < 0) ? r + b : r;
+  } else {
+    T r = remainder_of_quotient(a, b, quotient_one(a, b));
+    if constexpr (static_cast<T>(-1) < 0)
+      if (r != 0 && (r < 0) != (b < 0)) return static_cast<T>(r + b);
+    return r;
+  }
+}
+
+// Python's remainder: the sign of y.
+template <class V>
+TS_INLINE V remainder(V x, V y) {
+  return each(x, y, [](Lane<V> a, Lane<V> b) { return remainder_one(a, b); });
+}
+
+// floor(x / y), exact where the quotient is representable: (x - remainder) / y, rounded.
+template <class T>
+TS_INLINE T floor_divide_one(T a, T b) {
+  if constexpr (static_cast<T>(0.5) != 0) {
+    T infinity = static_cast<T>(__builtin_inf());
+    if (b == 0 || a == infinity || a == -infinity || a != a || b != b) return a / b;
+    if (b == infinity || b == -infinity)
+      return a == 0 ? a / b : (a < 0) != (b < 0) ? static_cast<T>(-1) : static_cast<T>(0);
+    T quotient = (a - remainder_one(a, b)) / b;
+    if (quotient == 0) return a / b < 0 ? static_cast<T>(-0.0) : static_cast<T>(0.0);
+    T down = floor_one(quotient);
+    return quotient - down > static_cast<T>(0.5) ? down + 1 : down;
+  } else {
+    T quotient = quotient_one(a, b);
+    if constexpr (static_cast<T>(-1) < 0) {
+      T r = remainder_of_quotient(a, b, quotient);
+      if (r != 0 && (r < 0) != (b < 0)) return static_cast<T>(quotient - 1);
+    }
+    return quotient;
+  }
+}
+
+template <class V>
+TS_INLINE V floor_divide(V x, V y) {
+  return each(x, y, [](Lane<V> a, Lane<V> b) { return floor_divide_one(a, b); });
+}
+
+template <class T>
+inline T power_one(T base, T exponent) {
+  if constexpr (static_cast<T>(-1) < 0)
+    if (exponent < 0) {
+      if (base == 1) return 1;
+      if (base == static_cast<T>(-1)) return exponent & 1 ? static_cast<T>(-1) : static_cast<T>(1);
+      return 0;
+    }
+  uint64_t result = 1, square = static_cast<uint64_t>(base);
+  for (uint64_t left = static_cast<uint64_t>(exponent); left; left >>= 1, square *= square)
+    if (left & 1) result *= square;
+  return static_cast<T>(result);
+}
+
+template <class V>
+TS_INLINE V pow(V x, V y) {
+  if constexpr (is_complex<V>)
+    return simd::pow(x, y);
+  else if constexpr (is_float<V>)
+    return simd::pow(x, y);
+  else
+    return each(x, y, [](Lane<V> a, Lane<V> b) { return power_one(a, b); });
+}
+
+// Shift counts are unsigned lanes: a negative count is a huge one.
+template <class V>
+TS_INLINE V shift_left(V x, V y) {
+  using U = BitsOf<V>;
+  U count = bitcast<U>(y), width = splat<U>(sizeof(Lane<V>) * 8);
+  U shifted = bitcast<U>(x) << (count < width ? count : U{});
+  return bitcast<V>(count < width ? shifted : U{});
+}
+
+template <class V>
+TS_INLINE V shift_right(V x, V y) {
+  using U = BitsOf<V>;
+  U count = bitcast<U>(y), last = splat<U>(sizeof(Lane<V>) * 8 - 1);
+  U bounded = count > last ? last : count;
+  if constexpr (is_signed<V>)
+    return x >> bitcast<V>(bounded);
+  else
+    return count > last ? V{} : x >> bitcast<V>(bounded);
+}
+
+// The neighbour of x towards y: floats of one sign are ordered like their bits.
+template <class V>
+TS_INLINE V nextafter(V x, V y) {
+  using M = MaskOf<V>;
+  M bits = bitcast<M>(x);
+  M away = (x > V{}) == (y > x) ? M{} + 1 : M{} - 1;
+  V tiny = simd::copysign(bitcast<V>(M{} + 1), y);
+  V moved = x == V{} ? tiny : bitcast<V>(bits + away);
+  V result = x == y ? y : moved;
+  return x != x || y != y ? x + y : result;
+}
+
+}  // namespace tessella::TS_ISA::lane

@@ -1,0 +1,16 @@
+// Tiles and vector products of the compute type float64.
+#include "matmul_compute.h"
+#include "matmul_tile.h"
+#include "matmul_vector.h"
+
+namespace tessella::TS_ISA {
+
+constexpr double PRODUCTS_PER_NS = 0.625 * VECTOR_BYTES;  // two multiply-adds a cycle, near 2.5 GHz
+
+const MatmulCompute matmul_float64 = {
+    sizeof(double),      TILE_ROWS<double>,    TILE_COLS<double>, PRODUCTS_PER_NS,
+    block<double, true>, block<double, false>, dot<double>,       axpy<double>,
+    join<double>,        add<double>,
+};
+
+}  // namespace tessella::TS_ISA

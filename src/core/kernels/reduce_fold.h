@@ -1,0 +1,250 @@
+// Reductions by an associative join of two values, generic over the element type and the join.
+// An Op has `identity` and `join`, on vectors of any width; joining with the identity changes no
+// bits, so that missing lanes may be filled with it or skipped. Elements pass through `enter`
+// before they are joined and results through `leave`. The order is that of reduce.h.
+#pragma once
+
+#include "../simd/vector.h"
+#include "reduce.h"
+
+namespace tessella::TS_ISA {
+
+template <class T>
+constexpr int lane_count = 256 / (int)sizeof(T);
+template <class T>
+constexpr int vector_width = VB / (int)sizeof(T);
+template <class T>
+constexpr int lane_vectors = 256 / VB;
+
+// For an Op that joins elements as they are.
+struct Unchanged {
+  template <class T>
+  static constexpr bool changes = false;
+  template <class V>
+  TS_INLINE V enter(V x) {
+    return x;
+  }
+  template <class V>
+  TS_INLINE V leave(V x) {
+    return x;
+  }
+};
+
+template <class Op, class T>
+TS_INLINE T join_one(T a, T b) {
+  using One = VecN<T, 1>;
+  return Op::leave(Op::join(Op::enter(One{a}), Op::enter(One{b})))[0];
+}
+
+// Lanes l and l + half are joined until one is left.
+template <class Op, class V>
+TS_INLINE Lane<V> halve(V v) {
+  if constexpr (lanes<V> == 1) {
+    return Op::leave(v)[0];
+  } else {
+    return halve<Op>(Op::join(low_half(v), high_half(v)));
+  }
+}
+
+// Reads n elements, 0 <= n < width; the other lanes hold the identity.
+template <class Op, class T>
+TS_INLINE Vec<T> load_padded(const T* x, int n) {
+  using V = Vec<T>;
+  V identity = splat<V>(Op::template identity<T>);
+  if (n == 0) return identity;
+  V iota;
+  for (int i = 0; i < vector_width<T>; ++i) iota[i] = (T)i;
+  return select(iota < splat<V>((T)n), Op::enter(load_partial<V>(x, n)), identity);
+}
+
+// Joins n elements, 0 < n <= block.
+template <class Op, class T>
+TS_INLINE T fold_block(const T* x, int64_t n) {
+  using V = Vec<T>;
+  constexpr int W = vector_width<T>, K = lane_vectors<T>, L = lane_count<T>;
+  if (n < W) return halve<Op>(load_padded<Op>(x, (int)n));
+  V acc[K];
+  for (int k = 0; k < K; ++k) acc[k] = splat<V>(Op::template identity<T>);
+  int64_t i = 0;
+  if (n >= L) {
+    for (int k = 0; k < K; ++k) acc[k] = Op::enter(load<V>(x + k * W));
+    for (i = L; i + L <= n; i += L)
+      for (int k = 0; k < K; ++k) acc[k] = Op::join(acc[k], Op::enter(load<V>(x + i + k * W)));
+  }
+  if (i < n) {
+    int full = (int)(n - i) / W;
+    V tail = load_padded<Op>(x + i + full * W, (int)(n - i) % W);
+    for (int k = 0; k < K; ++k) {
+      if (k < full) acc[k] = Op::join(acc[k], Op::enter(load<V>(x + i + k * W)));
+      if (k == full) acc[k] = Op::join(acc[k], tail);
+    }
+  }
+  for (int s = K / 2; s > 0; s /= 2)
+    for (int k = 0; k < s; ++k) acc[k] = Op::join(acc[k], acc[k + s]);
+  return halve<Op>(acc[0]);
+}
+
+// Joins blocks pairwise: after block b, the stack holds one value for each bit set in b + 1.
+template <class Op, class T>
+TS_INLINE T fold_row(const T* x, int64_t n) {
+  constexpr int64_t B = reduce_block(sizeof(T));
+  if (n <= B) return fold_block<Op>(x, n);
+  T stack[64];
+  int top = 0;
+  for (int64_t b = 0; b * B < n; ++b) {
+    int64_t left = n - b * B;
+    T value = fold_block<Op>(x + b * B, left < B ? left : B);
+    for (int64_t bits = b; bits & 1; bits >>= 1) value = join_one<Op>(stack[--top], value);
+    stack[top++] = value;
+  }
+  T value = stack[--top];
+  while (top > 0) value = join_one<Op>(stack[--top], value);
+  return value;
+}
+
+template <class Op, class T>
+void fold_rows(int64_t count, int64_t n, int64_t stride, Partials out, const void* x, int64_t) {
+  auto* to = static_cast<T*>(out.values);
+  auto* from = static_cast<const T*>(x);
+  for (int64_t i = 0; i < count; ++i) to[i] = fold_row<Op>(from + i * stride, n);
+}
+
+// out[i] = join(out[i], x[i]), for values that have left or that have not.
+template <class Op, bool HasLeft, class T>
+TS_INLINE void join_runs(int64_t n, T* out, const T* x) {
+  using V = Vec<T>;
+  constexpr int W = vector_width<T>;
+  auto join = [](V a, V b) {
+    if constexpr (HasLeft) return Op::leave(Op::join(Op::enter(a), Op::enter(b)));
+    return Op::join(a, b);
+  };
+  int64_t i = 0;
+  for (; i + W <= n; i += W) store(out + i, join(load<V>(out + i), load<V>(x + i)));
+  if (int rest = (int)(n - i); rest > 0)
+    store_partial(out + i, join(load_partial<V>(out + i, rest), load_partial<V>(x + i, rest)),
+                  rest);
+}
+
+template <class Op, class T>
+void join_partials(int64_t n, Partials out, Partials x) {
+  join_runs<Op, true>(n, static_cast<T*>(out.values), static_cast<const T*>(x.values));
+}
+
+// One block of columns. The tree over lanes is walked depth first, so that at each level only one
+// run of columns waits for its partner.
+template <class Op, class T>
+struct ColumnTree {
+  using V = Vec<T>;
+  static constexpr int W = vector_width<T>, L = lane_count<T>, K = lane_vectors<T>;
+
+  int64_t rows, columns;
+  const int64_t* offsets;
+  const T* x;
+  T waiting[__builtin_ctz(L)][REDUCE_MAX_COLUMNS];
+
+  // The lanes l, l + span, l + 2 * span, … joined.
+  void fold(int64_t lane, int64_t span, int level, T* out) {
+    if (span * 2 >= L || lane + span >= rows) return fold_pair(lane, out);
+    fold(lane, span * 2, level + 1, out);
+    fold(lane + span, span * 2, level + 1, waiting[level]);
+    join_runs<Op, false>(columns, out, waiting[level]);
+  }
+
+  // Lane l and, if it has elements, lane l + L/2.
+  void fold_pair(int64_t lane, T* out) {
+    int64_t j = 0;
+    for (; j + K * W <= columns; j += K * W) fold_vectors<K>(lane, j, out);
+    for (; j + W <= columns; j += W) fold_vectors<1>(lane, j, out);
+    if (int rest = (int)(columns - j); rest > 0) {
+      auto read = [&](int64_t row) {
+        return Op::enter(load_partial<V>(x + offsets[row] + j, rest));
+      };
+      V acc = fold_lane(lane, read);
+      if (lane + L / 2 < rows) acc = Op::join(acc, fold_lane(lane + L / 2, read));
+      store_partial(out + j, acc, rest);
+    }
+  }
+
+  void leave(T* out) {
+    int64_t j = 0;
+    for (; j + W <= columns; j += W) store(out + j, Op::leave(load<V>(out + j)));
+    if (int rest = (int)(columns - j); rest > 0)
+      store_partial(out + j, Op::leave(load_partial<V>(out + j, rest)), rest);
+  }
+
+  template <class Read>
+  __attribute__((always_inline)) V fold_lane(int64_t lane, Read read) {
+    V acc = read(lane);
+    for (int64_t row = lane + L; row < rows; row += L) acc = Op::join(acc, read(row));
+    return acc;
+  }
+
+  template <int N>
+  __attribute__((always_inline)) void fold_vectors(int64_t lane, int64_t j, T* out) {
+    V acc[N], other[N];
+    gather<N>(lane, j, acc);
+    if (lane + L / 2 < rows) {
+      gather<N>(lane + L / 2, j, other);
+      for (int k = 0; k < N; ++k) acc[k] = Op::join(acc[k], other[k]);
+    }
+    for (int k = 0; k < N; ++k) store(out + j + k * W, acc[k]);
+  }
+
+  template <int N>
+  __attribute__((always_inline)) void gather(int64_t lane, int64_t j, V (&acc)[N]) {
+    for (int k = 0; k < N; ++k) acc[k] = Op::enter(load<V>(x + offsets[lane] + j + k * W));
+    for (int64_t row = lane + L; row < rows; row += L)
+      for (int k = 0; k < N; ++k)
+        acc[k] = Op::join(acc[k], Op::enter(load<V>(x + offsets[row] + j + k * W)));
+  }
+};
+
+template <class Op, class T>
+void fold_columns(int64_t rows, int64_t columns, const int64_t* offsets, Partials out,
+                  const void* x, int64_t) {
+  ColumnTree<Op, T> tree;
+  tree.rows = rows;
+  tree.columns = columns;
+  tree.offsets = offsets;
+  tree.x = static_cast<const T*>(x);
+  tree.fold(0, 1, 0, static_cast<T*>(out.values));
+  if constexpr (Op::template changes<T>) tree.leave(static_cast<T*>(out.values));
+}
+
+// All lanes of all columns are one long row: element r * columns + j belongs to lane r % L of
+// column j, so vectors are full however few the columns are.
+template <class Op, class T>
+void fold_dense(int64_t rows, int64_t columns, Partials out, const void* x) {
+  using V = Vec<T>;
+  constexpr int W = vector_width<T>, L = lane_count<T>;
+  auto* from = static_cast<const T*>(x);
+  alignas(64) T acc[L * REDUCE_DENSE_COLUMNS];
+  int64_t live = rows < L ? rows : L, width = live * columns, size = rows * columns, j = 0;
+  for (; j + W <= width; j += W) {
+    V value = Op::enter(load<V>(from + j));
+    int64_t at = j + width;
+    for (; at + W <= size; at += width) value = Op::join(value, Op::enter(load<V>(from + at)));
+    if (at < size) value = Op::join(value, load_padded<Op>(from + at, (int)(size - at)));
+    store(acc + j, value);
+  }
+  if (int rest = (int)(width - j); rest > 0) {  // only if rows < L, or of a width below a vector
+    V value = Op::enter(load_partial<V>(from + j, rest));
+    for (int64_t at = j + width; at < size; at += width)
+      value =
+          Op::join(value, load_padded<Op>(from + at, rest < size - at ? rest : (int)(size - at)));
+    store_partial(acc + j, value, rest);
+  }
+  for (int64_t half = L / 2; half > 0; half /= 2) {
+    if (live <= half) continue;
+    join_runs<Op, false>((live - half) * columns, acc, acc + half * columns);
+    live = half;
+  }
+  auto* to = static_cast<T*>(out.values);
+  for (int64_t i = 0; i < columns; ++i) to[i] = Op::leave(VecN<T, 1>{acc[i]})[0];
+}
+
+template <class Op, class T>
+constexpr ReduceKernel fold_kernel = {fold_rows<Op, T>, fold_columns<Op, T>, fold_dense<Op, T>,
+                                      join_partials<Op, T>};
+
+}  // namespace tessella::TS_ISA

@@ -1,0 +1,318 @@
+// Index points are resolved a block at a time into element offsets on the stack; the copying loops
+// know only offsets. A get cuts its points and its rest into chunks. A set or add cuts the rest
+// alone, and every chunk takes the points in order: so the last write wins and sums have one order
+// at any thread count.
+#include "index.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "../half.h"
+#include "../threads.h"
+#include "runs.h"
+
+namespace tessella::launch {
+namespace {
+
+constexpr int64_t block_points = 512;
+constexpr int64_t chunk_elements = 16384;
+constexpr int64_t span_points = 16384;  // of a set that runs on one thread, between two polls
+constexpr int64_t part_bytes = 1024;    // a smaller piece of a slice is not worth a chunk
+constexpr int64_t short_run = 8;        // elements; below this a loop over points is faster
+
+int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
+
+struct Block {
+  int64_t count;
+  int64_t x[block_points];       // element offset of each point's slice in x
+  int64_t values[block_points];  // and in values
+};
+
+template <class F>
+void for_each_index(const IndexTask& task, int which, int64_t begin, int64_t end, F&& body) {
+  Runs<1> runs(task.index_ndim, task.index_shape, {task.index_strides[which]});
+  int64_t step = runs.inner_stride(0);
+  runs.walk(begin, end, [&](const int64_t (&offsets)[1], int64_t count) {
+    body(task.indices[which] + offsets[0], step, count);
+  });
+}
+
+// Negative indices count from the end. An index that changed after its check and lies outside the
+// axis becomes 0.
+int64_t resolve(int64_t index, int64_t size) {
+  index += index < 0 ? size : 0;
+  return static_cast<uint64_t>(index) < static_cast<uint64_t>(size) ? index : 0;
+}
+
+void resolve_block(const IndexTask& task, int64_t begin, int64_t end, Block& block) {
+  block.count = end - begin;
+  if (task.index_count == 0) std::fill_n(block.x, block.count, 0);
+  for (int which = 0; which < task.index_count; ++which) {
+    int64_t size = task.axis_sizes[which], stride = task.axis_strides[which];
+    int64_t* out = block.x;
+    bool is_first = which == 0;
+    for_each_index(task, which, begin, end, [&](const int64_t* index, int64_t step, int64_t n) {
+      for (int64_t i = 0; i < n; ++i, ++out)
+        *out = (is_first ? 0 : *out) + resolve(index[i * step], size) * stride;
+    });
+  }
+  Runs<1> runs(task.index_ndim, task.index_shape, {task.value_index_strides});
+  int64_t step = runs.inner_stride(0);
+  int64_t* out = block.values;
+  runs.walk(begin, end, [&](const int64_t (&offsets)[1], int64_t n) {
+    for (int64_t i = 0; i < n; ++i) out[i] = offsets[0] + i * step;
+    out += n;
+  });
+}
+
+// What happens to a contiguous run of elements; n is 1 where there is none.
+struct Get {
+  template <class T>
+  static void run(T* x, T* value, int64_t n) {
+    memcpy(value, x, sizeof(T) * static_cast<size_t>(n));
+  }
+};
+
+struct Set {
+  template <class T>
+  static void run(T* x, T* value, int64_t n) {
+    memcpy(x, value, sizeof(T) * static_cast<size_t>(n));
+  }
+};
+
+template <class T>
+struct ComplexElement {
+  T re, im;
+};
+
+// Integers wrap around: they add as unsigned ones, which overflow without being undefined.
+template <class T>
+T sum(T x, T y) {
+  if constexpr (static_cast<T>(0.5) != 0) {
+    return x + y;
+  } else {
+    return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
+  }
+}
+bool sum(bool x, bool y) { return x || y; }
+template <class T>
+ComplexElement<T> sum(ComplexElement<T> x, ComplexElement<T> y) {
+  return {x.re + y.re, x.im + y.im};
+}
+template <class Half>
+Half half_sum(Half x, Half y) {
+  from_float(to_float(x) + to_float(y), &x);
+  return x;
+}
+Float16 sum(Float16 x, Float16 y) { return half_sum(x, y); }
+BFloat16 sum(BFloat16 x, BFloat16 y) { return half_sum(x, y); }
+
+struct Add {
+  template <class T>
+  static void run(T* __restrict x, T* __restrict value, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) x[i] = sum(x[i], value[i]);
+  }
+};
+
+// Runs Op between x and values, element type T. The points of a block and the rest are two nested
+// loops; inside goes the one whose steps in memory are smaller.
+template <class Op, class T>
+class Mover {
+ public:
+  explicit Mover(const IndexTask& task)
+      : task_(task),
+        x_(reinterpret_cast<T*>(task.x)),
+        values_(reinterpret_cast<T*>(task.values)),
+        points_(size_of({task.index_shape, static_cast<size_t>(task.index_ndim)})),
+        rest_(task.rest_ndim, task.rest_shape, {task.rest_strides_x, task.value_rest_strides}) {
+    int last = task.index_ndim - 1;
+    int64_t rest_steps = distance(rest_.inner_stride(0)) + distance(rest_.inner_stride(1));
+    int64_t point_steps = last < 0 ? 0 : distance(task.value_index_strides[last]);
+    if (task.index_count > 0) point_steps += distance(task.axis_strides[task.index_count - 1]);
+    is_points_inside_ = rest_.inner_size() < short_run || point_steps < rest_steps;
+  }
+
+  int64_t points() const { return points_; }
+  int64_t rest() const { return rest_.size; }
+  int64_t cost_ns(int64_t points, int64_t rest) const {
+    int64_t bytes = static_cast<int64_t>(sizeof(T)) * (is_points_inside_ ? 8 : 1);
+    return points * (2 + rest * bytes / 8);
+  }
+
+  // The points [first, last), in order, and of the rest the elements [begin, end).
+  void operator()(int64_t first, int64_t last, int64_t begin, int64_t end) const {
+    Block block;
+    for (int64_t at = first; at < last; at += block_points) {
+      resolve_block(task_, at, std::min(at + block_points, last), block);
+      if (is_points_inside_) {
+        points_inside(block, begin, end);
+      } else if (rest_.inner_stride(0) == 1 && rest_.inner_stride(1) == 1) {
+        rest_inside(block, begin, end, [](T* x, T* v, int64_t n) { Op::run(x, v, n); });
+      } else {
+        int64_t step_x = rest_.inner_stride(0), step_v = rest_.inner_stride(1);
+        rest_inside(block, begin, end, [=](T* x, T* v, int64_t n) {
+          for (int64_t i = 0; i < n; ++i) Op::run(x + i * step_x, v + i * step_v, 1);
+        });
+      }
+    }
+  }
+
+ private:
+  void points_inside(const Block& block, int64_t begin, int64_t end) const {
+    rest_.walk(begin, end, [&](const int64_t (&offsets)[2], int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        T* x = x_ + (offsets[0] + i * rest_.inner_stride(0));
+        T* v = values_ + (offsets[1] + i * rest_.inner_stride(1));
+        for (int64_t p = 0; p < block.count; ++p) Op::run(x + block.x[p], v + block.values[p], 1);
+      }
+    });
+  }
+
+  template <class F>
+  void rest_inside(const Block& block, int64_t begin, int64_t end, F&& run) const {
+    for (int64_t p = 0; p < block.count; ++p) {
+      rest_.walk(begin, end, [&](const int64_t (&offsets)[2], int64_t n) {
+        run(x_ + (offsets[0] + block.x[p]), values_ + (offsets[1] + block.values[p]), n);
+      });
+    }
+  }
+
+  const IndexTask& task_;
+  T* x_;
+  T* values_;
+  int64_t points_;
+  Runs<2> rest_;
+  bool is_points_inside_;
+};
+
+template <class T>
+void gather_items(const IndexTask& task) {
+  Mover<Get, T> move(task);
+  int64_t points = move.points(), rest = move.rest();
+  if (points == 0 || rest == 0) return;
+  int64_t span = std::clamp<int64_t>(chunk_elements / rest, 1, points);
+  int64_t part = std::min(rest, chunk_elements);
+  int64_t parts = ceil_div(rest, part);
+  int64_t chunks = ceil_div(points, span) * parts;
+  parallel(chunks, move.cost_ns(span, part), task.interruptible, [&](int64_t chunk, int) {
+    int64_t first = chunk / parts * span, begin = chunk % parts * part;
+    move(first, std::min(first + span, points), begin, std::min(begin + part, rest));
+  });
+}
+
+template <class Op, class T>
+void write_items(const IndexTask& task) {
+  Mover<Op, T> move(task);
+  int64_t points = move.points(), rest = move.rest();
+  if (points == 0 || rest == 0) return;
+  int64_t part = std::max(part_bytes / static_cast<int64_t>(sizeof(T)), ceil_div(rest, 64));
+  int64_t parts = ceil_div(rest, part);
+  if (parts == 1) {  // one worker takes the chunks in order
+    int64_t chunks = ceil_div(points, span_points);
+    auto span = [&](int64_t chunk, int) {
+      int64_t first = chunk * span_points;
+      move(first, std::min(first + span_points, points), 0, rest);
+    };
+    return parallel(chunks, move.cost_ns(span_points, rest), task.interruptible, span, 1);
+  }
+  parallel(parts, move.cost_ns(points, part), task.interruptible, [&](int64_t chunk, int) {
+    int64_t begin = chunk * part;
+    move(0, points, begin, std::min(begin + part, rest));
+  });
+}
+
+// Elements that only move: N bytes, of any alignment.
+template <int N>
+struct Item {
+  char bytes[N];
+};
+
+}  // namespace
+
+bool check_indices(const IndexTask& task, BadIndex* bad) {
+  int64_t points = size_of({task.index_shape, static_cast<size_t>(task.index_ndim)});
+  for (int which = 0; which < task.index_count; ++which) {
+    int64_t size = task.axis_sizes[which];
+    const int64_t* found = nullptr;
+    for_each_index(task, which, 0, points, [&](const int64_t* index, int64_t step, int64_t n) {
+      if (found) return;
+      auto is_bad = [=](int64_t i) {
+        return (index[i * step] < -size) | (index[i * step] >= size);
+      };
+      int64_t bad_count = 0;
+      for (int64_t i = 0; i < n; ++i) bad_count += is_bad(i);
+      for (int64_t i = 0; bad_count != 0 && i < n && !found; ++i)
+        if (is_bad(i)) found = index + i * step;
+    });
+    if (found) {
+      *bad = {which, *found, size};
+      return false;
+    }
+  }
+  return true;
+}
+
+void gather(const IndexTask& task) {
+  switch (task.itemsize) {
+    case 1:
+      return gather_items<Item<1>>(task);
+    case 2:
+      return gather_items<Item<2>>(task);
+    case 4:
+      return gather_items<Item<4>>(task);
+    case 8:
+      return gather_items<Item<8>>(task);
+    default:
+      return gather_items<Item<16>>(task);
+  }
+}
+
+void scatter(const IndexTask& task) {
+  switch (task.itemsize) {
+    case 1:
+      return write_items<Set, Item<1>>(task);
+    case 2:
+      return write_items<Set, Item<2>>(task);
+    case 4:
+      return write_items<Set, Item<4>>(task);
+    case 8:
+      return write_items<Set, Item<8>>(task);
+    default:
+      return write_items<Set, Item<16>>(task);
+  }
+}
+
+void scatter_add(const IndexTask& task, DType dtype) {
+  switch (dtype) {
+    case DType::boolean:
+      return write_items<Add, bool>(task);
+    case DType::int8:
+    case DType::uint8:
+      return write_items<Add, uint8_t>(task);
+    case DType::int16:
+    case DType::uint16:
+      return write_items<Add, uint16_t>(task);
+    case DType::int32:
+    case DType::uint32:
+      return write_items<Add, uint32_t>(task);
+    case DType::int64:
+    case DType::uint64:
+      return write_items<Add, uint64_t>(task);
+    case DType::float16:
+      return write_items<Add, Float16>(task);
+    case DType::bfloat16:
+      return write_items<Add, BFloat16>(task);
+    case DType::float32:
+      return write_items<Add, float>(task);
+    case DType::float64:
+      return write_items<Add, double>(task);
+    case DType::complex64:
+      return write_items<Add, ComplexElement<float>>(task);
+    case DType::complex128:
+      return write_items<Add, ComplexElement<double>>(task);
+  }
+}
+
+}  // namespace tessella::launch

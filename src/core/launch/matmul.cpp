@@ -1,0 +1,184 @@
+// Runs a planned matrix product. See matmul.h for what it promises, matmul_plan.h for the plan.
+#include "matmul.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "../threads.h"
+#include "matmul_plan.h"
+
+namespace tessella::launch {
+
+namespace {
+
+// The block of c that one chunk writes, with the first elements of its operands.
+struct Block {
+  const char* a;
+  const char* b;
+  char* c;
+  int64_t m, n;
+  const char* shared_b;  // packed already, or nullptr
+};
+
+bool is_empty(const MatmulPlan& plan) {
+  return plan.batch == 0 || plan.m == 0 || plan.n == 0 || plan.k == 0;
+}
+
+// k is 0: every sum is.
+void fill_zeros(const MatmulTask& task, const MatmulPlan& plan) {
+  int64_t item = itemsize(task.dtype);
+  for (int64_t t = 0; t < plan.batch; t++) {
+    char* c = static_cast<char*>(plan.c) + batch_offset(task, plan, plan.c_batch, t);
+    for (int64_t i = 0; i < plan.m; i++)
+      for (int64_t j = 0; j < plan.n; j++)
+        memset(c + (i * plan.c_row + j * plan.c_col) * item, 0, size_t(item));
+  }
+}
+
+// Columns [j, j + n) of the panels for ks [p, p + depth).
+void pack_b(const MatmulPlan& plan, const char* b, int64_t item, int64_t j, int64_t n, int64_t p,
+            int64_t depth, char* out) {
+  const char* in = b + (p * plan.b_k + j * plan.b_col) * item;
+  plan.kind->pack_b({out, in, plan.b_col, plan.b_k, n, depth, plan.compute->tile_cols, false});
+}
+
+void pack_a(const MatmulPlan& plan, const Block& block, int64_t item, int64_t p, int64_t depth,
+            char* out) {
+  const char* in = block.a + p * plan.a_k * item;
+  plan.kind->pack_a({out, in, plan.a_row, plan.a_k, block.m, depth, plan.compute->tile_rows, true});
+}
+
+// Bytes of packed panels of `cols` columns for `depth` ks.
+int64_t panel_bytes(const MatmulPlan& plan, int64_t cols, int64_t depth) {
+  int64_t reals = plan.kind->reals, tile_cols = plan.compute->tile_cols;
+  int64_t padded = ceil_div(cols * reals, tile_cols) * tile_cols;
+  return padded * depth * reals * plan.compute->itemsize;
+}
+
+MatmulBlock kernel_block(const MatmulPlan& plan, const Block& block, int64_t p, int64_t depth,
+                         char* scratch, int64_t item) {
+  int64_t reals = plan.kind->reals, tile_cols = plan.compute->tile_cols;
+  MatmulBlock x{};
+  x.m = block.m, x.n = block.n * reals, x.k = depth * reals;
+  x.a = plan.packs_a ? scratch + plan.a_offset : block.a + p * plan.a_k * item;
+  x.a_row = plan.a_row, x.a_k = plan.a_k;
+  x.b = block.shared_b ? block.shared_b + panel_bytes(plan, block.n, p)
+        : plan.packs_b ? scratch + plan.b_offset
+                       : block.b + p * plan.b_k * item;
+  x.b_k = plan.packs_b ? tile_cols : plan.b_k;
+  x.b_panel = plan.packs_b ? tile_cols * x.k : tile_cols;
+  x.c = plan.has_sums ? scratch + plan.sums_offset : block.c;
+  x.c_row = plan.has_sums ? x.n : plan.c_row * reals;
+  x.resume = p > 0;
+  return x;
+}
+
+void run_block(const MatmulTask& task, const MatmulPlan& plan, const Block& block, char* scratch) {
+  int64_t item = itemsize(task.dtype);
+  for (int64_t p = 0; p < plan.k; p += plan.depth) {
+    int64_t depth = std::min(plan.depth, plan.k - p);
+    if (plan.packs_b && !plan.shares_b)
+      pack_b(plan, block.b, item, 0, block.n, p, depth, scratch + plan.b_offset);
+    if (plan.packs_a) pack_a(plan, block, item, p, depth, scratch + plan.a_offset);
+    MatmulBlock x = kernel_block(plan, block, p, depth, scratch, item);
+    x.add = task.accumulate && !plan.has_sums;
+    if (plan.packs_a)
+      plan.compute->packed(x);
+    else
+      plan.compute->direct(x);
+  }
+  if (!plan.has_sums) return;
+  plan.kind->store({block.c, plan.c_row, plan.c_col, scratch + plan.sums_offset,
+                    block.n * plan.kind->reals, block.m, block.n, task.accumulate});
+}
+
+Block block_at(const MatmulTask& task, const MatmulPlan& plan, int64_t product, int64_t i,
+               int64_t j) {
+  int64_t item = itemsize(task.dtype);
+  const char* a = static_cast<const char*>(plan.a);
+  const char* b = static_cast<const char*>(plan.b);
+  char* c = static_cast<char*>(plan.c);
+  a += batch_offset(task, plan, plan.a_batch, product) + i * plan.a_row * item;
+  b += batch_offset(task, plan, plan.b_batch, product) + j * plan.b_col * item;
+  c += batch_offset(task, plan, plan.c_batch, product);
+  c += (i * plan.c_row + j * plan.c_col) * item;
+  return {a, b, c, std::min(plan.rows, plan.m - i), std::min(plan.cols, plan.n - j), nullptr};
+}
+
+void run_chunk(const MatmulTask& task, const MatmulPlan& plan, int64_t chunk, char* scratch) {
+  int64_t j = chunk % plan.col_blocks * plan.cols;
+  chunk /= plan.col_blocks;
+  int64_t i = chunk % plan.row_blocks * plan.rows;
+  int64_t first = chunk / plan.row_blocks * plan.batch_each;
+  int64_t last = std::min(first + plan.batch_each, plan.batch);
+  for (int64_t t = first; t < last; t++)
+    run_block(task, plan, block_at(task, plan, t, i, j), scratch);
+}
+
+// Packs columns from j on, whole k: all panels of the first `depth` ks, then of the next.
+void share_b(const MatmulTask& task, const MatmulPlan& plan, const Block& block, char* shared,
+             int threads) {
+  constexpr int64_t PANELS = 8;  // of one chunk
+  int64_t item = itemsize(task.dtype);
+  int64_t cols = PANELS * plan.compute->tile_cols / plan.kind->reals;
+  int64_t groups = ceil_div(block.n, cols), depths = ceil_div(plan.k, plan.depth);
+  auto body = [&](int64_t chunk, int) {
+    int64_t p = chunk / groups * plan.depth, j = chunk % groups * cols;
+    int64_t depth = std::min(plan.depth, plan.k - p);
+    char* out = shared + panel_bytes(plan, block.n, p) + panel_bytes(plan, j, depth);
+    pack_b(plan, block.b, item, j, std::min(cols, block.n - j), p, depth, out);
+  };
+  constexpr int64_t PER_NS = 3;  // elements packed
+  parallel(groups * depths, cols * plan.depth / PER_NS, task.interruptible, body, threads);
+}
+
+void run_shared(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads) {
+  char* workers = scratch + plan.shared_bytes;
+  for (int64_t t = 0; t < plan.batch; t++)
+    for (int64_t j = 0; j < plan.n; j += plan.cols) {
+      share_b(task, plan, block_at(task, plan, t, 0, j), scratch, threads);
+      auto body = [&](int64_t chunk, int worker) {
+        Block block = block_at(task, plan, t, chunk * plan.rows, j);
+        block.shared_b = scratch;
+        run_block(task, plan, block, workers + worker * plan.worker_bytes);
+      };
+      parallel(plan.chunks, plan.ns_each, task.interruptible, body, threads);
+    }
+}
+
+void run_immediate(const MatmulTask& task) {
+  const MatmulCompute& compute = *matmul_kernels().of[int(task.dtype)].compute;
+  compute.direct({task.m, task.n, task.k, task.a.data, task.a.row_stride, task.a.col_stride,
+                  task.b.data, task.b.row_stride, compute.tile_cols, task.c.data, task.c.row_stride,
+                  false, task.accumulate});
+}
+
+}  // namespace
+
+int64_t matmul_scratch_bytes(const MatmulTask& task, int threads) {
+  if (is_immediate(task)) return 0;
+  MatmulPlan plan = plan_matmul(task);
+  if (is_empty(plan)) return 0;
+  if (threads <= 0) threads = num_threads();
+  return plan.shared_bytes + plan.worker_bytes * (plan.chunks == 1 ? 1 : threads);
+}
+
+void matmul(const MatmulTask& task, void* scratch, int threads) {
+  if (is_immediate(task)) return run_immediate(task);
+  MatmulPlan plan = plan_matmul(task);
+  if (is_empty(plan)) {
+    if (!task.accumulate) fill_zeros(task, plan);
+    return;
+  }
+  char* base = static_cast<char*>(scratch);
+  if (plan.is_vector) return run_vector(task, plan, base, threads);
+  if (plan.shares_b) return run_shared(task, plan, base, threads);
+  if (plan.chunks == 1) return run_chunk(task, plan, 0, base);
+  auto body = [&](int64_t chunk, int worker) {
+    run_chunk(task, plan, chunk, base + worker * plan.worker_bytes);
+  };
+  parallel(plan.chunks, plan.ns_each, task.interruptible, body, threads);
+}
+
+}  // namespace tessella::launch

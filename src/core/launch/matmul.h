@@ -1,0 +1,35 @@
+// The driver of the matrix product: chooses a path, cuts c into chunks whose borders depend on the
+// shape alone, and runs kernels on them over the pool. It allocates nothing.
+//
+// The order in which k is summed is a function of (m, n, k, dtype): one chain of multiply-adds in
+// increasing k for each element of c, or, when m or n is 1, fixed lanes joined by a fixed tree.
+// Strides, threads and the path never change it.
+#pragma once
+
+#include "../dtype.h"
+
+namespace tessella::launch {
+
+struct MatmulOperand {
+  void* data;
+  int64_t row_stride, col_stride;  // in elements; of any sign, or 0, for inputs
+  const int64_t* batch_strides;    // 0 where the operand is broadcast
+};
+
+// c (m, n) = a (m, k) @ b (k, n) for each index of the batch. c overlaps neither itself, a nor b.
+struct MatmulTask {
+  DType dtype;  // any but bool; halves sum in float32, integers wrap around
+  int64_t m, n, k;
+  int batch_ndim;
+  const int64_t* batch_shape;
+  MatmulOperand a, b, c;
+  bool accumulate;  // c + a @ b, with the bits of the two operations
+  bool interruptible;
+};
+
+// What `matmul` needs with this many threads; 0 means num_threads().
+int64_t matmul_scratch_bytes(const MatmulTask& task, int threads);
+// `scratch` is aligned to 64 bytes; `threads` is what it was sized for.
+void matmul(const MatmulTask& task, void* scratch, int threads = 0);
+
+}  // namespace tessella::launch

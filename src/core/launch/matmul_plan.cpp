@@ -1,0 +1,206 @@
+// Chooses paths and cuts blocks for the matrix product. See matmul_plan.h.
+#include "matmul_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessella::launch {
+
+// Sizes in bytes, from those of the caches that panels stay in while they are used again.
+constexpr int64_t DEPTH_BYTES = 2048;       // of k, for one line: panels of a and b fill L1
+constexpr int64_t A_BYTES = 256 << 10;      // a block of a, in a part of L2
+constexpr int64_t COLS_BYTES = 4096;        // columns of a block of b, for one k
+constexpr int64_t SHARED_BYTES = 32 << 20;  // b packed at once, at most
+// Times that decide how work is cut.
+constexpr double CHUNK_NS = 40e3;        // a chunk is worth at least this
+constexpr double LONGEST_NS = 10e6;      // and takes no longer, so that an interrupt is answered
+constexpr double PACK_PER_NS = 3;        // elements packed
+constexpr double SHARED_PACK_NS = 20e3;  // b is worth sharing if packing it takes longer
+constexpr int64_t CHUNKS = 8;            // enough for threads of unequal speed to end together
+
+constexpr int64_t SMALL = 64 * 64 * 64;  // products that are never packed if they need not be
+
+bool is_immediate(const MatmulTask& task) {
+  int64_t m = task.m, n = task.n, k = task.k;
+  bool is_small = m > 1 && n > 1 && k > 0 && m <= SMALL && n <= SMALL / m && k <= SMALL / (m * n);
+  return is_small && task.batch_ndim == 0 && task.b.col_stride == 1 && task.c.col_stride == 1 &&
+         matmul_kernels().of[int(task.dtype)].is_native;
+}
+
+static MatmulPlan copy_task(const MatmulTask& task) {
+  MatmulPlan plan{};
+  plan.kind = &matmul_kernels().of[int(task.dtype)];
+  plan.compute = plan.kind->compute;
+  plan.m = task.m, plan.n = task.n, plan.k = task.k;
+  plan.a = task.a.data, plan.b = task.b.data, plan.c = task.c.data;
+  plan.a_row = task.a.row_stride, plan.a_k = task.a.col_stride;
+  plan.b_k = task.b.row_stride, plan.b_col = task.b.col_stride;
+  plan.c_row = task.c.row_stride, plan.c_col = task.c.col_stride;
+  plan.a_batch = task.a.batch_strides, plan.b_batch = task.b.batch_strides;
+  plan.c_batch = task.c.batch_strides;
+  plan.batch_ndim = task.batch_ndim;
+  return plan;
+}
+
+// The innermost batch axes continue the rows of a and c, and b is the same for all of them. Not
+// for single rows, whose sums have another order.
+static void fold_batch(const MatmulTask& task, MatmulPlan& plan) {
+  if (plan.m == 1 && plan.n != 1) return;
+  while (plan.batch_ndim > 0) {
+    int axis = plan.batch_ndim - 1;
+    int64_t size = task.batch_shape[axis];
+    bool continues =
+        plan.a_batch[axis] == plan.m * plan.a_row && plan.c_batch[axis] == plan.m * plan.c_row;
+    if (size != 1 && (plan.b_batch[axis] != 0 || !(continues || plan.m == 1))) return;
+    if (plan.m == 1) plan.a_row = plan.a_batch[axis], plan.c_row = plan.c_batch[axis];
+    plan.m *= size;
+    plan.batch_ndim--;
+  }
+}
+
+// c^T = b^T a^T has the same sums. Not for complex: the parts of its products would swap places.
+static void exchange(MatmulPlan& plan) {
+  std::swap(plan.m, plan.n);
+  std::swap(plan.a, plan.b);
+  std::swap(plan.a_batch, plan.b_batch);
+  std::swap(plan.a_row, plan.b_col);
+  std::swap(plan.a_k, plan.b_k);
+  std::swap(plan.c_row, plan.c_col);
+}
+
+// Strides along axes of size 1 mean nothing: give them the values that open the fast paths.
+static void settle_strides(MatmulPlan& plan) {
+  if (plan.n == 1) plan.b_col = plan.c_col = 1;
+  if (plan.m == 1) plan.c_row = plan.n, plan.a_row = plan.k;
+  if (plan.k == 1) plan.a_k = 1, plan.b_k = plan.n;
+}
+
+// Lines this far apart fall into so few sets of L1 that they drive each other out.
+static bool is_aliased(int64_t stride, int64_t itemsize, int64_t period) {
+  return stride * itemsize % period == 0;
+}
+
+// Packing a pays if its panels are used for many columns, packing b if for many rows.
+static void choose_path(MatmulPlan& plan, bool accumulate) {
+  const MatmulCompute& compute = *plan.compute;
+  int64_t itemsize = compute.itemsize, reals = plan.kind->reals;
+  bool native = plan.kind->is_native;
+  bool small = plan.m <= SMALL && plan.n <= SMALL / plan.m && plan.k <= SMALL / (plan.m * plan.n);
+  bool thin = plan.m <= 2 * compute.tile_rows;
+  bool narrow = plan.n <= 8 * compute.tile_cols && !is_aliased(plan.a_row, itemsize, 4096);
+  plan.packs_a = !(native && (small || thin || narrow));
+  bool low = plan.m <= 9 * compute.tile_rows && !is_aliased(plan.b_k, itemsize, 512);
+  plan.packs_b = plan.packs_a || plan.b_col != 1 || !(small || thin || low);
+  int64_t depth = std::max<int64_t>(DEPTH_BYTES / itemsize / reals, 1);
+  plan.depth = small ? plan.k : ceil_div(plan.k, ceil_div(plan.k, depth));
+  bool writable = native || reals == 2;
+  plan.has_sums = !writable || plan.c_col != 1 || (accumulate && plan.depth < plan.k);
+}
+
+static double block_ns(const MatmulPlan& plan) {
+  double reals = plan.kind->reals;
+  return reals * reals * double(plan.rows) * double(plan.cols) * double(plan.k) /
+         plan.compute->products_per_ns;
+}
+
+// Halves the longer side of a block, in whole tiles; false if it is one tile already.
+static bool halve(MatmulPlan& plan) {
+  int64_t tile_rows = plan.compute->tile_rows;
+  int64_t tile_cols = plan.compute->tile_cols / plan.kind->reals;
+  bool by_rows = plan.rows > plan.cols || plan.cols <= tile_cols;
+  if (by_rows && plan.rows <= tile_rows) return false;
+  if (by_rows)
+    plan.rows = ceil_div(plan.rows, 2);
+  else
+    plan.cols = ceil_div(ceil_div(plan.cols, 2), tile_cols) * tile_cols;
+  plan.row_blocks = ceil_div(plan.m, plan.rows);
+  plan.col_blocks = ceil_div(plan.n, plan.cols);
+  return true;
+}
+
+// Every chunk packs what it needs: one product or a part of it, or several small ones.
+static void cut_apart(MatmulPlan& plan) {
+  int64_t itemsize = plan.compute->itemsize * plan.kind->reals;
+  int64_t most_rows = std::max<int64_t>(A_BYTES / (plan.depth * itemsize), 1);
+  plan.row_blocks = plan.packs_a ? ceil_div(plan.m, most_rows) : 1;
+  plan.rows = ceil_div(plan.m, plan.row_blocks);
+  plan.cols = std::min(plan.n, COLS_BYTES / itemsize);
+  plan.col_blocks = ceil_div(plan.n, plan.cols);
+  while (2 * plan.row_blocks * plan.col_blocks * plan.batch < CHUNKS &&
+         block_ns(plan) > 2 * CHUNK_NS && halve(plan)) {
+  }
+  while (block_ns(plan) > LONGEST_NS && halve(plan)) {
+  }
+  plan.batch_each = 1;
+  double ns = std::max(block_ns(plan), 1.0);
+  if (plan.row_blocks * plan.col_blocks == 1)
+    plan.batch_each = std::clamp(int64_t(CHUNK_NS / ns), int64_t(1), plan.batch);
+  plan.chunks = plan.row_blocks * plan.col_blocks * ceil_div(plan.batch, plan.batch_each);
+  plan.ns_each = int64_t(ns * double(plan.batch_each)) + 1;
+}
+
+// b is packed once for all rows, in spans of columns if it is large; chunks are blocks of rows.
+static bool cut_shared(MatmulPlan& plan) {
+  int64_t itemsize = plan.compute->itemsize * plan.kind->reals, reals = plan.kind->reals;
+  double pack_ns = double(plan.n) * double(plan.k) * double(reals * reals) / PACK_PER_NS;
+  int64_t span = SHARED_BYTES / (plan.k * itemsize * reals);
+  int64_t least_rows = 4 * plan.compute->tile_rows;
+  bool pays = plan.packs_a && plan.m >= 2 * least_rows && pack_ns > SHARED_PACK_NS;
+  if (!pays || plan.batch >= CHUNKS || span < std::min(plan.n, COLS_BYTES / itemsize)) return false;
+  plan.shares_b = true;
+  plan.col_blocks = ceil_div(plan.n, span);
+  int64_t tile_cols = plan.compute->tile_cols / reals;
+  plan.cols = ceil_div(ceil_div(plan.n, plan.col_blocks), tile_cols) * tile_cols;
+  plan.col_blocks = ceil_div(plan.n, plan.cols);
+  plan.rows = plan.m;
+  double ns = block_ns(plan);
+  int64_t blocks = std::max(std::min(int64_t(ns / CHUNK_NS), CHUNKS), int64_t(ns / LONGEST_NS));
+  blocks = std::max(blocks, ceil_div(plan.m * plan.depth * itemsize, A_BYTES));
+  plan.rows = std::max(ceil_div(plan.m, std::max<int64_t>(blocks, 1)), least_rows);
+  plan.row_blocks = plan.chunks = ceil_div(plan.m, plan.rows);
+  plan.ns_each = int64_t(block_ns(plan)) + 1;
+  return true;
+}
+
+static void size_scratch(MatmulPlan& plan) {
+  int64_t itemsize = plan.compute->itemsize, reals = plan.kind->reals;
+  int64_t depth = plan.depth * reals, tile_cols = plan.compute->tile_cols;
+  int64_t cols = ceil_div(plan.cols * reals, tile_cols) * tile_cols;
+  plan.a_offset = 0;
+  plan.b_offset = plan.packs_a ? align64(plan.rows * depth * itemsize) : 0;
+  bool keeps_b = plan.packs_b && !plan.shares_b;
+  plan.sums_offset = plan.b_offset + (keeps_b ? align64(cols * depth * itemsize) : 0);
+  plan.shared_bytes = plan.shares_b ? align64(cols * plan.k * reals * itemsize) : 0;
+  plan.worker_bytes = plan.sums_offset + (plan.has_sums ? align64(plan.rows * cols * itemsize) : 0);
+}
+
+MatmulPlan plan_matmul(const MatmulTask& task) {
+  MatmulPlan plan = copy_task(task);
+  fold_batch(task, plan);
+  plan.batch = 1;
+  for (int axis = 0; axis < plan.batch_ndim; axis++) plan.batch *= task.batch_shape[axis];
+  settle_strides(plan);
+  plan.is_vector = plan.kind->reals == 1 && (plan.m == 1 || plan.n == 1);
+  bool wide = plan.is_vector ? plan.n == 1 : plan.c_col == 1 || plan.c_row != 1;
+  if (!wide && plan.kind->reals == 1) exchange(plan);
+  if (plan.is_vector) {
+    plan_vector(plan);
+  } else if (plan.batch > 0 && plan.m > 0 && plan.n > 0 && plan.k > 0) {
+    choose_path(plan, task.accumulate);
+    if (!cut_shared(plan)) cut_apart(plan);
+    size_scratch(plan);
+  }
+  return plan;
+}
+
+int64_t batch_offset(const MatmulTask& task, const MatmulPlan& plan, const int64_t* strides,
+                     int64_t index) {
+  int64_t offset = 0;
+  for (int axis = plan.batch_ndim - 1; axis >= 0; axis--) {
+    offset += index % task.batch_shape[axis] * strides[axis];
+    index /= task.batch_shape[axis];
+  }
+  return offset * itemsize(task.dtype);
+}
+
+}  // namespace tessella::launch

@@ -1,0 +1,91 @@
+// Patches are moved as bytes of the element's size. Where rows and columns change places, they are
+// moved in small squares, so that each cache line is used while it is in L1.
+#include "patch.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+namespace tessella::launch {
+
+namespace {
+
+constexpr int64_t square = 16;
+
+struct Copy {
+  int64_t rows, columns;
+  char* to;
+  Steps to_steps;
+  const char* from;
+  Steps from_steps;
+
+  Copy transposed() const {
+    return {columns, rows,
+            to,      {to_steps.column, to_steps.row},
+            from,    {from_steps.column, from_steps.row}};
+  }
+};
+
+template <int64_t Bytes>
+void copy_run(int64_t count, char* to, int64_t to_step, const char* from, int64_t from_step) {
+  if (to_step == 1 && from_step == 2) {  // the parts of complex numbers: a loop of shuffles
+    for (int64_t i = 0; i < count; ++i) memcpy(to + i * Bytes, from + i * 2 * Bytes, Bytes);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    memcpy(to + i * to_step * Bytes, from + i * from_step * Bytes, Bytes);
+}
+
+template <int64_t Bytes>
+void copy_rows(const Copy& c) {
+  bool is_dense = c.to_steps.column == 1 && c.from_steps.column == 1;
+  for (int64_t i = 0; i < c.rows; ++i) {
+    char* to = c.to + i * c.to_steps.row * Bytes;
+    const char* from = c.from + i * c.from_steps.row * Bytes;
+    if (is_dense) {
+      memcpy(to, from, static_cast<size_t>(c.columns * Bytes));
+    } else {
+      copy_run<Bytes>(c.columns, to, c.to_steps.column, from, c.from_steps.column);
+    }
+  }
+}
+
+template <int64_t Bytes>
+void copy_squares(const Copy& c) {
+  for (int64_t i = 0; i < c.rows; i += square)
+    for (int64_t j = 0; j < c.columns; j += square)
+      copy_rows<Bytes>({std::min(square, c.rows - i), std::min(square, c.columns - j),
+                        c.to + (i * c.to_steps.row + j * c.to_steps.column) * Bytes, c.to_steps,
+                        c.from + (i * c.from_steps.row + j * c.from_steps.column) * Bytes,
+                        c.from_steps});
+}
+
+int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
+
+template <int64_t Bytes>
+void copy(Copy c) {
+  if (c.rows > 1 && magnitude(c.to_steps.column) > magnitude(c.to_steps.row)) c = c.transposed();
+  bool turns = c.rows > 1 && magnitude(c.from_steps.row) < magnitude(c.from_steps.column);
+  turns ? copy_squares<Bytes>(c) : copy_rows<Bytes>(c);
+}
+
+}  // namespace
+
+void copy_patch(int64_t itemsize, int64_t rows, int64_t columns, char* to, Steps to_steps,
+                const char* from, Steps from_steps) {
+  Copy c = {rows, columns, to, to_steps, from, from_steps};
+  switch (itemsize) {
+    case 1:
+      return copy<1>(c);
+    case 2:
+      return copy<2>(c);
+    case 4:
+      return copy<4>(c);
+    case 8:
+      return copy<8>(c);
+    default:
+      return copy<16>(c);
+  }
+}
+
+}  // namespace tessella::launch

@@ -1,0 +1,110 @@
+// The general allocator: aligned blocks from the C library, with free lists for small ones so that
+// small eager tensors cost no call into it.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../error.h"
+#include "allocator.h"
+
+namespace tessella {
+
+namespace {
+
+constexpr size_t SMALL_BYTES = 16384;
+constexpr int CLASSES = SMALL_BYTES / ALIGNMENT;
+constexpr int KEPT = 64;                // blocks kept for each small size, at most,
+constexpr size_t KEPT_BYTES = 1 << 16;  // and not more than this
+
+class Heap final : public Allocator {
+ public:
+  void* allocate(size_t bytes) override {
+    size_t rounded = round_up(bytes);
+    if (rounded <= SMALL_BYTES) {
+      List& list = lists_[rounded / ALIGNMENT - 1];
+      if (list.count) return list.blocks[--list.count];
+    }
+    return aligned_alloc(ALIGNMENT, rounded);
+  }
+
+  void free(void* block, size_t bytes) override {
+    size_t rounded = round_up(bytes);
+    if (rounded <= SMALL_BYTES) {
+      List& list = lists_[rounded / ALIGNMENT - 1];
+      if (list.count < KEPT && static_cast<size_t>(list.count) * rounded < KEPT_BYTES) {
+        list.blocks[list.count++] = block;
+        return;
+      }
+    }
+    ::free(block);
+  }
+
+ private:
+  static size_t round_up(size_t bytes) {
+    return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+  }
+  struct List {
+    int count = 0;
+    void* blocks[KEPT];
+  };
+  List lists_[CLASSES];
+};
+
+int64_t read_number(const char* path) {
+  FILE* file = fopen(path, "r");
+  if (!file) return INT64_MAX;
+  long long value = 0;
+  int read = fscanf(file, "%lld", &value);
+  fclose(file);
+  return read == 1 && value > 0 ? value : INT64_MAX;
+}
+
+// The smaller of the machine's memory and the cgroup's, less a tenth of headroom.
+int64_t default_limit() {
+  int64_t limit = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    int64_t cgroup = read_number(path);
+    if (cgroup < limit) limit = cgroup;
+  }
+  return limit / 10 * 9;
+}
+
+}  // namespace
+
+Allocator& heap() {
+  static Heap* instance = new Heap;  // never destroyed: tensors may outlive static destructors
+  return *instance;
+}
+
+Account& account() {
+  static Account instance{.limit = default_limit()};
+  return instance;
+}
+
+void* allocate_within_limit(Allocator& allocator, size_t bytes) {
+  Account& counts = account();
+  int64_t wanted = static_cast<int64_t>(bytes);
+  if (wanted > counts.limit - counts.live) fail_out_of_memory(wanted, counts.limit, counts.live);
+  void* block = allocator.allocate(bytes);
+  if (!block) fail_out_of_memory(wanted, counts.limit, counts.live);
+  counts.live += wanted;
+  counts.allocations += 1;
+  if (counts.live > counts.peak) counts.peak = counts.live;
+  return block;
+}
+
+void free_counted(Allocator& allocator, void* block, size_t bytes) {
+  account().live -= static_cast<int64_t>(bytes);
+  allocator.free(block, bytes);
+}
+
+Scratch::Scratch(size_t bytes)
+    : bytes_(bytes), data_(bytes ? allocate_within_limit(heap(), bytes) : nullptr) {}
+
+Scratch::~Scratch() {
+  if (data_) free_counted(heap(), data_, bytes_);
+}
+
+}  // namespace tessella

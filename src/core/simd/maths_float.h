@@ -1,0 +1,81 @@
+// Functions of float lanes. exp, log, tanh, sigmoid and erf work in native float lanes; the others
+// of this file evaluate halves of the vector as doubles, where short polynomials without
+// compensation
+// ("narrow") give nearly correctly rounded floats. Functions that have no form of their own here
+// use the double form for floats too, see maths.h.
+#pragma once
+#include "maths_log.h"
+#include "maths_power.h"
+
+namespace tessella::TS_ISA {
+
+// exp(x) = 2^k (m.hi + m.lo) for |x| < 128; m.hi alone is within 0.82 ulp.
+template <class V>
+struct ExpFloat {
+  Pair<V> m;
+  V k;
+};
+template <class V>
+TS_INLINE ExpFloat<V> exp_float(V x) {
+  const V shift = splat<V>(integer_shift<V>);
+  const V k = fma(x, splat<V>(0x1.715476p+0f), shift) - shift;  // 1 / ln 2
+  const V r = fma(k, splat<V>(-kLn2F[1]), fma(k, splat<V>(-kLn2F[0]), x));
+  const Pair<V> lead = fast_two_sum(splat<V>(1), r);
+  return {fast_two_sum(lead.hi, fma(r * r, polynomial(kExpF, r), lead.lo)), k};
+}
+
+template <class V>
+TS_INLINE V exp_f32(V x) {
+  const ExpFloat<V> e = exp_float(clamp(x, -105, 90));
+  return scale(e.m.hi, e.k);
+}
+
+// log(1 + f) = f - (h - f^3 P(f)), h = f*f/2.
+template <class V>
+TS_INLINE V log_f32(V x) {
+  const MaskOf<V> tiny = x < splat<V>(0x1p-126f);
+  const Split<V> parts = split_exponent(select(tiny, x * splat<V>(0x1p24f), x));
+  const V e = select(tiny, parts.e - 24, parts.e);
+  const V f = parts.m - 1;
+  const V h = splat<V>(0.5f) * f * f;
+  const V inner = fma(h * f, polynomial(kLogF, f) * 2, e * splat<V>(kLn2F[1]));
+  return log_special(x, fma(e, splat<V>(kLn2F[0]), f - (h - inner)));
+}
+
+// 1 - 2 / (e^2a + 1) away from zero; at 9.5 it has long been 1.
+template <class V>
+TS_INLINE V tanh_f32(V x) {
+  const V a = abs(x), z = x * x;
+  const V small = fma(x * z, polynomial(kTanhF, z), x);
+  const V b = lesser(splat<V>(9.5f), a);
+  const ExpFloat<V> e = exp_float(b + b);
+  const V below = fma(e.m.hi, power_of_two(e.k), splat<V>(1));
+  const V large = copysign(splat<V>(1) - splat<V>(2) / below, x);
+  return select(a < splat<V>(0.65f), small, large);
+}
+
+// 1 / (1 + e^-x), with e^-|x| in the numerator for negative x so that it fades out gradually. What
+// rounding took from numerator and denominator is given back after the division.
+template <class V>
+TS_INLINE V sigmoid_f32(V x) {
+  const ExpFloat<V> parts = exp_float(greater(splat<V>(-105), -abs(x)));
+  const Pair<V> e = {scale(parts.m.hi, parts.k), scale(parts.m.lo, parts.k)};
+  const Pair<V> below = fast_two_sum(splat<V>(1), e.hi);
+  const MaskOf<V> negative = x < 0;
+  const V quotient = select(negative, e.hi, splat<V>(1)) / below.hi;
+  const V inverse = select(negative, splat<V>(1) - quotient, quotient);  // 1 / below
+  const V low = select(negative, e.lo, V{}) - quotient * (below.lo + e.lo);
+  return fma(low, inverse, quotient);
+}
+
+// 1 - exp(-P(a)) away from zero; from 3.92 on it rounds to 1.
+template <class V>
+TS_INLINE V erf_f32(V x) {
+  const V a = lesser(splat<V>(3.94f), abs(x)), z = a * a;
+  const V small = fma(a, polynomial(kErfF, z), a);
+  const ExpFloat<V> e = exp_float(-polynomial(kErfTailF, a));
+  const V large = splat<V>(1) - e.m.hi * power_of_two(e.k);
+  return copysign(select(a < splat<V>(1), small, large), x);
+}
+
+}  // namespace tessella::TS_ISA

@@ -1,0 +1,96 @@
+// The fast path of basic indexing: integers, slices, `...` and None, alone or in a tuple. The
+// result is a view.
+#include "arguments.h"
+#include "guard.h"
+#include "result.h"
+
+namespace tessella {
+
+namespace {
+
+bool is_bound(PyObject* bound) { return bound == Py_None || PyLong_CheckExact(bound); }
+
+bool parse_slice(PyObject* key, int64_t size, Range* out) {
+  auto* slice = reinterpret_cast<PySliceObject*>(key);
+  if (!is_bound(slice->start) || !is_bound(slice->stop) || !is_bound(slice->step)) return false;
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(key, &start, &stop, &step) < 0) return PyErr_Clear(), false;
+  *out = resolve_slice(start, stop, step, size);
+  return true;
+}
+
+// Builds the layout of x[items] axis by axis.
+class Indexing {
+ public:
+  explicit Indexing(const Tensor* x) : x_(x) { layout_.offset = x->offset; }
+
+  bool apply(PyObject* const* items, Py_ssize_t count) {
+    Py_ssize_t skipped = x_->ndim;  // axes that `...` stands for
+    bool has_ellipsis = false;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      if (items[i] == Py_Ellipsis && has_ellipsis) return false;
+      has_ellipsis |= items[i] == Py_Ellipsis;
+      skipped -= items[i] != Py_Ellipsis && items[i] != Py_None;
+    }
+    if (skipped < 0) return false;
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (items[i] == Py_Ellipsis)
+        keep(skipped);
+      else if (!index(items[i]))
+        return false;
+    keep(x_->ndim - axis_);
+    return true;
+  }
+
+  const Layout& layout() const { return layout_; }
+
+ private:
+  void keep(Py_ssize_t axes) {
+    for (; axes > 0; --axes, ++axis_) layout_.append(x_->shape()[axis_], x_->strides()[axis_]);
+  }
+
+  // As Layout::unsqueeze has it: the stride that keeps a contiguous layout contiguous.
+  void add_axis() {
+    layout_.append(1, axis_ < x_->ndim ? x_->strides()[axis_] * x_->shape()[axis_] : 1);
+  }
+
+  bool index(PyObject* item) {
+    if (item == Py_None) return add_axis(), true;
+    int64_t size = x_->shape()[axis_], stride = x_->strides()[axis_];
+    ++axis_;
+    int64_t at;
+    Range range;
+    if (parse_int(item, &at)) {
+      if (at < -size || at >= size) return false;
+      layout_.offset += (at < 0 ? at + size : at) * stride;
+      return true;
+    }
+    if (!PySlice_Check(item) || !parse_slice(item, size, &range)) return false;
+    // As Layout::slice has it: the offset of nothing stays, and so does the stride of one.
+    if (range.count > 0) layout_.offset += range.start * stride;
+    layout_.append(range.count, range.count > 1 ? stride * range.step : stride);
+    return true;
+  }
+
+  const Tensor* x_;
+  int axis_ = 0;
+  Layout layout_;
+};
+
+}  // namespace
+
+PyObject* fast_getitem(PyObject* x, PyObject* key) {
+  Function* function = function_of(Slot::getitem);
+  if (!function) return nullptr;
+  return attempted([&]() -> PyObject* {
+    Indexing indexing(as_tensor(x));
+    bool is_basic = PyTuple_CheckExact(key)
+                        ? indexing.apply(PySequence_Fast_ITEMS(key), PyTuple_GET_SIZE(key))
+                        : indexing.apply(&key, 1);
+    if (!is_basic) return nullptr;
+    Result out(make_view(as_tensor(x), indexing.layout()));
+    return finish(out, function, &x, 1, [&] { return dict_of(Param::key, Py_NewRef(key)); });
+  });
+}
+
+}  // namespace tessella

@@ -1,0 +1,91 @@
+// The type Function: an operation as Python sees it, the same object as ts.exp and Tensor.exp.
+// Calling it tries the fast path of its kind; what that declines goes to apply() in Python.
+#pragma once
+
+#include "tensor.h"
+
+namespace tessella {
+
+// Each kind has its fast path; `none` always goes through apply().
+enum class FastKind : uint8_t { none, elementwise, reduce, view, matmul, cast, rows };
+
+struct Function {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* record;  // the Python record
+  PyObject* name;
+  PyObject* doc;
+  PyObject* signature;
+  FastKind kind;
+  uint8_t opcode;  // within the kind
+  uint8_t arity;   // tensor operands
+  bool is_differentiable;
+  uint64_t saves;  // bit i: input i; bit 63: the output
+};
+constexpr int SAVES_OUTPUT = 63;
+
+extern PyTypeObject* function_type;
+
+inline Function* as_function(PyObject* object) { return reinterpret_cast<Function*>(object); }
+
+// What stops the fast path on this thread: capture, anomaly detection, profiling, tests.
+extern thread_local uint32_t modes __attribute__((tls_model("initial-exec")));
+
+// Calls apply(record, *args) in Python: the slow path, which explains.
+PyObject* call_slow(Function* function, PyObject* const* args, Py_ssize_t count,
+                    PyObject* keywords);
+
+// The fast paths. nullptr without a Python error: declined.
+PyObject* fast_elementwise(Function* function, PyObject* const* args, int count);
+PyObject* fast_reduce(Function* function, PyObject* const* args, Py_ssize_t count,
+                      PyObject* keywords);
+PyObject* fast_view(Function* function, PyObject* const* args, Py_ssize_t count,
+                    PyObject* keywords);
+PyObject* fast_matmul(Function* function, PyObject* a, PyObject* b);
+PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
+                    PyObject* keywords);
+PyObject* fast_rows(Function* function, PyObject* const* args, Py_ssize_t count,
+                    PyObject* keywords);
+PyObject* fast_getitem(PyObject* x, PyObject* key);
+
+// Operators: which Function each slot of Tensor calls. Set when the records are made.
+enum class Slot : uint8_t {
+  add,
+  sub,
+  mul,
+  div,
+  floor_divide,
+  remainder,
+  pow,
+  matmul,
+  neg,
+  positive,
+  abs,
+  bitwise_invert,
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
+  bitwise_left_shift,
+  bitwise_right_shift,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  greater,
+  greater_equal,
+  transpose,
+  getitem,
+  count
+};
+// Given by records.py at import.
+void set_apply(PyObject* callable);
+bool set_slot(const char* name, PyObject* function);
+Function* function_of(Slot slot);
+
+struct Counts {
+  int64_t fast, declined;
+};
+extern Counts counts;
+
+bool init_function_type(PyObject* module);
+
+}  // namespace tessella

@@ -1,0 +1,51 @@
+// The one guard between C++ and Python: every entry from Python runs inside it, and each C++
+// exception leaves as the Python exception of its code.
+#pragma once
+
+#include <Python.h>
+
+#include <new>
+
+#include "../error.h"
+#include "../threads.h"
+#include "tensor.h"
+
+namespace tessella {
+
+// errors.py's constructor of exceptions, given at import: (code name, what, hint) -> exception.
+void set_error_maker(PyObject* maker);
+void raise_in_python(const Error& error);
+
+// The Python object of each dtype, given by dtypes.py at import.
+void set_dtype_objects(PyObject* sequence);
+PyObject* dtype_object(DType dtype);
+bool dtype_from_object(PyObject* object, DType* out);
+
+template <class F>
+PyObject* guarded(F&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    raise_in_python(error);
+  } catch (const PythonError&) {
+  } catch (const Interrupted&) {
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  }
+  return nullptr;
+}
+
+// For the fast path: an Error means decline (nullptr, no Python error), so that apply() explains.
+template <class F>
+PyObject* attempted(F&& body) {
+  try {
+    return body();
+  } catch (const Error&) {
+  } catch (const PythonError&) {
+  } catch (const Interrupted&) {
+  } catch (const std::bad_alloc&) {
+  }
+  return nullptr;
+}
+
+}  // namespace tessella

@@ -1,0 +1,16 @@
+// The operators of Tensor as C slots: arithmetic, comparison, indexing, conversion.
+#pragma once
+
+#include <Python.h>
+
+namespace tessella {
+
+// Python functions that slots fall back to, given at import by name.
+enum class Hook : unsigned char { getitem, setitem, inplace, repr, foreign, count };
+bool set_hook(const char* name, PyObject* callable);
+PyObject* hook(Hook which);
+
+// Appends the slots at slots[*used]; there must be room.
+void add_operator_slots(PyType_Slot* slots, int* used);
+
+}  // namespace tessella

@@ -1,0 +1,149 @@
+// Tensors to drivers.
+#include "run.h"
+
+#include "../launch/elementwise.h"
+#include "guard.h"
+
+namespace tessella {
+
+namespace {
+
+template <class T>
+bool store_as(char* bytes, T value) {
+  memcpy(bytes, &value, sizeof value);
+  return true;
+}
+
+bool store_integer(PyObject* value, DType dtype, char* bytes) {
+  int overflow = 0;
+  long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+  int width = static_cast<int>(itemsize(dtype)) * 8;
+  if (kind(dtype) == DKind::signed_int) {
+    if (overflow || (width < 64 && (number >> (width - 1)) + 1 > 1)) return false;
+    if (width < 64 && number >> (width - 1) < -1) return false;
+  } else {
+    if (overflow < 0 || (!overflow && number < 0)) return false;
+    if (overflow) {
+      if (width < 64) return false;
+      unsigned long long large = PyLong_AsUnsignedLongLong(value);
+      if (PyErr_Occurred()) return PyErr_Clear(), false;
+      return store_as(bytes, large);
+    }
+    if (width < 64 && number >> width != 0) return false;
+  }
+  memcpy(bytes, &number, static_cast<size_t>(width / 8));  // little endian: the low bytes
+  return true;
+}
+
+// Rounds like a cast from float64.
+void store_floating(double value, DType dtype, char* bytes) {
+  cast_kernel(DType::float64, dtype)(1, bytes, &value);
+}
+
+bool store_real(PyObject* value, double* out) {
+  if (PyFloat_Check(value)) return *out = PyFloat_AS_DOUBLE(value), true;
+  *out = PyLong_AsDouble(value);  // an integer beyond the range of floats has no value here
+  if (*out == -1.0 && PyErr_Occurred()) return PyErr_Clear(), false;
+  return true;
+}
+
+}  // namespace
+
+bool store_scalar(PyObject* value, DType dtype, Scalar* out) {
+  DKind of = kind(dtype);
+  if (PyBool_Check(value)) {
+    uint8_t truth = value == Py_True;
+    cast_kernel(DType::boolean, dtype)(1, out->bytes, &truth);
+    return true;
+  }
+  if (PyLong_Check(value)) {
+    if (of == DKind::boolean) return false;
+    if (of == DKind::signed_int || of == DKind::unsigned_int)
+      return store_integer(value, dtype, out->bytes);
+  } else if (PyFloat_Check(value)) {
+    if (of != DKind::floating && of != DKind::complex) return false;
+  } else if (PyComplex_Check(value)) {
+    if (of != DKind::complex) return false;
+    Py_complex number = PyComplex_AsCComplex(value);
+    double parts[2] = {number.real, number.imag};
+    cast_kernel(DType::complex128, dtype)(1, out->bytes, parts);
+    return true;
+  } else {
+    return false;
+  }
+  double number;
+  if (!store_real(value, &number)) return false;
+  if (dtype == DType::float32) return store_as(out->bytes, static_cast<float>(number));
+  store_floating(number, dtype, out->bytes);
+  return true;
+}
+
+PyObject* load_scalar(DType dtype, const char* element) {
+  switch (kind(dtype)) {
+    case DKind::boolean:
+      return PyBool_FromLong(*element);
+    case DKind::signed_int: {
+      int64_t value;
+      cast_kernel(dtype, DType::int64)(1, &value, element);
+      return PyLong_FromLongLong(value);
+    }
+    case DKind::unsigned_int: {
+      uint64_t value;
+      cast_kernel(dtype, DType::uint64)(1, &value, element);
+      return PyLong_FromUnsignedLongLong(value);
+    }
+    case DKind::floating: {
+      double value;
+      cast_kernel(dtype, DType::float64)(1, &value, element);
+      return PyFloat_FromDouble(value);
+    }
+    default: {
+      double parts[2];
+      cast_kernel(dtype, DType::complex128)(1, parts, element);
+      return PyComplex_FromDoubles(parts[0], parts[1]);
+    }
+  }
+}
+
+void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t* strides) {
+  int added = ndim - x->ndim;
+  for (int i = 0; i < ndim; ++i) {
+    bool repeats = i < added || (x->shape()[i - added] == 1 && shape[i] != 1);
+    strides[i] = repeats ? 0 : x->strides()[i - added];
+  }
+}
+
+void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* inputs, int arity,
+                     bool interruptible) {
+  launch::ElementwiseTask task{.opcode = opcode,
+                               .dtype = dtype,
+                               .ndim = out->ndim,
+                               .shape = out->shape(),
+                               .out = {out->data(), out->dtype, out->strides()},
+                               .in = {},
+                               .interruptible = interruptible};
+  int64_t strides[3][MAX_NDIM];
+  for (int i = 0; i < arity; ++i) {
+    task.in[i].dtype = inputs[i].dtype;
+    task.in[i].strides = strides[i];
+    if (inputs[i].tensor) {
+      task.in[i].data = inputs[i].tensor->data();
+      broadcast_strides(inputs[i].tensor, out->ndim, out->shape(), strides[i]);
+    } else {
+      task.in[i].data = const_cast<char*>(inputs[i].scalar->bytes);
+      memset(strides[i], 0, sizeof(int64_t) * static_cast<size_t>(out->ndim));
+    }
+  }
+  LongWork work(out->size);
+  launch::elementwise(task);
+}
+
+void run_copy(Tensor* out, Tensor* x, bool interruptible) {
+  int64_t strides[MAX_NDIM];
+  broadcast_strides(x, out->ndim, out->shape(), strides);
+  LongWork work(out->size);
+  launch::copy(out->ndim, out->shape(), {out->data(), out->dtype, out->strides()},
+               {x->data(), x->dtype, strides}, interruptible);
+}
+
+}  // namespace tessella

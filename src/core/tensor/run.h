@@ -1,0 +1,69 @@
+// Bridges tensors and the drivers in launch/: builds their tasks from tensors, lets go of the
+// interpreter's lock for long work, and turns Ctrl-C into its exception. Used by the fast path and
+// by bind/ alike, so that both run the same kernels.
+#pragma once
+
+#include "../kernels/cast.h"
+#include "../kernels/elementwise.h"
+#include "../launch/reduce.h"
+#include "tensor.h"
+
+namespace tessella {
+
+// Releases the interpreter's lock while it lives, if the work is worth it.
+class LongWork {
+ public:
+  explicit LongWork(int64_t elements)
+      : state_(elements > 1 << 16 ? PyEval_SaveThread() : nullptr) {}
+  ~LongWork() {
+    if (state_) PyEval_RestoreThread(state_);
+  }
+  LongWork(const LongWork&) = delete;
+  LongWork& operator=(const LongWork&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+// A Python scalar as one element of a dtype.
+struct Scalar {
+  alignas(16) char bytes[16];
+};
+// True if `value` (bool, int, float or complex, exactly) belongs to the dtype's kind or a lower
+// one and fits; then it is stored. False without an error otherwise.
+bool store_scalar(PyObject* value, DType dtype, Scalar* out);
+
+// The element as a Python number.
+PyObject* load_scalar(DType dtype, const char* element);
+
+// An operand of an elementwise call: a tensor, or a scalar already stored in its dtype.
+struct Input {
+  Tensor* tensor;
+  const Scalar* scalar;
+  DType dtype;
+};
+
+// Strides of x over the axes of a shape it broadcasts to: 0 where it repeats.
+void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t* strides);
+
+// out[...] = op(inputs...), broadcasting inputs to out's shape; checked by the caller.
+void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* inputs, int arity,
+                     bool interruptible);
+// out[...] = x, converted and broadcast; they do not overlap.
+void run_copy(Tensor* out, Tensor* x, bool interruptible);
+
+// out = x reduced over `axes` (bit i: axis i). out is contiguous and holds the kept axes in their
+// order, with or without the reduced ones as sizes of 1; its dtype is reduce_out_dtype's.
+void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool interruptible);
+
+// out (..., m, n) = a (..., m, k) @ b (..., k, n), or out + a @ b. The batch axes of a and b
+// broadcast to those of out; all three share a dtype; out overlaps neither itself nor a nor b.
+// A vector a (k,) counts as (1, k), a vector b (k,) as (k, 1), and out has no axis for that 1.
+void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible);
+
+// Operations on whole lines along one axis. out has the shape and dtype of x.
+enum class RowsOp : uint8_t { softmax, log_softmax };
+constexpr const char* ROWS_NAMES[] = {"softmax", "log_softmax"};
+void run_rows(RowsOp op, Tensor* x, int axis, Tensor* out, bool interruptible);
+
+}  // namespace tessella

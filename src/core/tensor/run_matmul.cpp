@@ -1,0 +1,68 @@
+// Tensors to the driver of the matrix product. A vector on the left is a row, on the right a
+// column, and the result has no axis for it.
+#include "../launch/matmul.h"
+#include "../threads.h"
+#include "run.h"
+
+namespace tessella {
+
+namespace {
+
+// How many axes of x are its matrix; the others are the batch.
+struct Axes {
+  bool has_rows, has_cols;
+  int count() const { return has_rows + has_cols; }
+};
+
+launch::MatmulOperand matrix_of(const Tensor* x, Axes axes, const int64_t* batch_strides) {
+  const int64_t* steps = x->strides() + x->ndim - axes.count();
+  // The stride of an axis that is not there is never used; 1 is as good as any.
+  int64_t row = axes.has_rows ? *steps++ : 1;
+  int64_t col = axes.has_cols ? *steps : 1;
+  return {x->data(), row, col, batch_strides};
+}
+
+// Strides of x's batch axes over those of out, 0 where they broadcast.
+void spread_batch(const Tensor* x, Axes axes, const int64_t* shape, int ndim, int64_t* strides) {
+  int added = ndim - (x->ndim - axes.count());
+  for (int i = 0; i < ndim; ++i) {
+    bool repeats = i < added || (x->shape()[i - added] == 1 && shape[i] != 1);
+    strides[i] = repeats ? 0 : x->strides()[i - added];
+  }
+}
+
+// Multiply-adds in units of an element of elementwise work; a float, so that it cannot overflow.
+int64_t work_of(const Tensor* out, int64_t k) {
+  constexpr double PRODUCTS_PER_ELEMENT = 8;
+  double work = static_cast<double>(out->size) * static_cast<double>(k) / PRODUCTS_PER_ELEMENT;
+  return work < 1e18 ? static_cast<int64_t>(work) : INT64_MAX;
+}
+
+}  // namespace
+
+void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible) {
+  Axes a_axes{a->ndim > 1, true}, b_axes{true, b->ndim > 1};
+  Axes out_axes{a_axes.has_rows, b_axes.has_cols};
+  int batch_ndim = out->ndim - out_axes.count();
+  int64_t a_strides[MAX_NDIM], b_strides[MAX_NDIM];
+  spread_batch(a, a_axes, out->shape(), batch_ndim, a_strides);
+  spread_batch(b, b_axes, out->shape(), batch_ndim, b_strides);
+  int64_t k = a->shape()[a->ndim - 1];
+  launch::MatmulTask task{.dtype = out->dtype,
+                          .m = a_axes.has_rows ? a->shape()[a->ndim - 2] : 1,
+                          .n = b_axes.has_cols ? b->shape()[b->ndim - 1] : 1,
+                          .k = k,
+                          .batch_ndim = batch_ndim,
+                          .batch_shape = out->shape(),
+                          .a = matrix_of(a, a_axes, a_strides),
+                          .b = matrix_of(b, b_axes, b_strides),
+                          .c = matrix_of(out, out_axes, out->strides()),
+                          .accumulate = accumulate,
+                          .interruptible = interruptible};
+  int threads = num_threads();
+  Scratch scratch(static_cast<size_t>(launch::matmul_scratch_bytes(task, threads)));
+  LongWork work(work_of(out, k));
+  launch::matmul(task, scratch.data(), threads);
+}
+
+}  // namespace tessella

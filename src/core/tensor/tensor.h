@@ -1,0 +1,55 @@
+// The type Tensor: a buffer seen through a layout, with its place in the graph of gradients.
+// Written against CPython's C API so that an operation costs no more than its arithmetic.
+#pragma once
+
+#include <Python.h>
+
+#include "../buffer.h"
+#include "../dtype.h"
+#include "../layout.h"
+#include "dims.h"
+
+namespace tessella {
+
+struct Tensor {
+  PyObject_HEAD Buffer* buffer;
+  int64_t offset;  // elements
+  int64_t size;
+  Dims dims;  // shape, then strides in elements
+  uint8_t ndim;
+  DType dtype;
+  bool requires_grad;
+  bool is_contiguous;
+  PyObject* node;  // the Node that made it, or nullptr for a leaf
+  PyObject* grad;
+  PyObject* base;  // of a differentiable view
+  PyObject* weakrefs;
+
+  const int64_t* shape() const { return dims.data(); }
+  const int64_t* strides() const { return dims.data() + ndim; }
+  Shape sizes() const { return {shape(), ndim}; }
+  Layout layout() const;
+  char* data() const { return buffer->host_ptr() + offset * itemsize(dtype); }
+  bool is_virtual() const { return buffer->device == Device::none; }
+};
+
+extern PyTypeObject* tensor_type;
+
+inline bool is_tensor(PyObject* object) {
+  return Py_TYPE(object) == tensor_type || PyType_IsSubtype(Py_TYPE(object), tensor_type);
+}
+inline Tensor* as_tensor(PyObject* object) { return reinterpret_cast<Tensor*>(object); }
+inline PyObject* as_object(Tensor* tensor) { return reinterpret_cast<PyObject*>(tensor); }
+
+// New references. These throw Error (out of memory) and never return nullptr.
+Tensor* make_tensor(DType dtype, Shape shape);             // contiguous, not initialised
+Tensor* make_like(DType dtype, const Tensor* x);           // contiguous, of x's shape
+Tensor* make_view(const Tensor* x, const Layout& layout);  // shares the buffer; no node
+Tensor* make_over(Buffer* buffer, DType dtype, const Layout& layout);  // takes over one reference
+
+// Names the interpreter's error in place of a C++ one: thrown where a Python call failed.
+struct PythonError {};
+
+bool init_tensor_type(PyObject* module);
+
+}  // namespace tessella

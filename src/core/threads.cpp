@@ -1,0 +1,404 @@
+// The thread pool: one job at a time, shared by the caller and helper threads.
+// What is unclaimed of a job is one atomic word; who claims a unit holds the job open until it
+// reports the unit done. So a helper that wakes late finds nothing, and nobody waits for it.
+// The pool is static, owns no memory and is never torn down: helpers are detached and touch only
+// it, which makes process exit safe; a forked child resets it in place.
+#include "threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+namespace tessella {
+namespace {
+
+// The cost model. Waking a parked helper costs the caller about 10 us (a system call and, in a
+// virtual machine, an exit), and the helper arrives about 50 us later; one that spins joins within
+// 1 us.
+constexpr int64_t worth_sharing_ns = 30'000;  // a job below this stays on the caller
+constexpr int64_t worth_waking_ns =
+    150'000;  // a run of jobs below this takes only helpers that spin
+constexpr int64_t helper_share_ns = 15'000;  // one helper for each such piece of work
+constexpr int64_t unit_ns = 5'000;           // chunks are claimed in units of about this,
+constexpr int64_t units_each = 8;            // but so that each thread can have this many units
+constexpr int64_t spin_ns = 50'000;
+constexpr int64_t poll_ns = 50'000'000;
+constexpr int64_t rest_factor = 16;  // a loss is followed by this much time without helpers
+constexpr int max_helpers = max_threads - 1;
+constexpr int wake_fanout = 4;  // the woken wake others
+
+std::atomic<int> process_threads{0};   // 0: the default
+std::atomic<int> measured_threads{0};  // what default_num_threads found; 0: not asked yet
+std::atomic<bool (*)()> interrupt_poll{nullptr};
+std::atomic<unsigned> fork_count{0};
+thread_local int local_threads = 0;
+thread_local bool inside_chunk = false;
+
+int64_t now_ns() {
+  auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+}
+
+void pause_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// True as soon as done() is, false after `ns`. Looks at least once.
+template <class F>
+bool spin_until(int64_t ns, F done) {
+  if (done()) return true;
+  if (ns == 0) return false;
+  int64_t end = now_ns() + ns;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      pause_cpu();
+    }
+  } while (now_ns() < end);
+  return false;
+}
+
+struct Job {
+  ChunkFn fn;
+  void* context;
+  int64_t chunks;
+  int64_t batch;  // chunks in a unit; the last unit may have fewer
+  uint32_t units;
+  int helpers;       // who may take part
+  int64_t total_ns;  // estimate for the whole job on one thread
+  bool interruptible;
+};
+
+void run_unit(const Job& job, uint32_t unit, int worker) {
+  int64_t begin = unit * job.batch;
+  int64_t end = begin + std::min(job.batch, job.chunks - begin);
+  for (int64_t chunk = begin; chunk < end; ++chunk) job.fn(job.context, chunk, worker);
+}
+
+// Marks the thread while it runs chunks, and signal handlers in the poll: what they call runs
+// inline.
+class InsideChunk {
+ public:
+  InsideChunk() : before_(inside_chunk) { inside_chunk = true; }
+  ~InsideChunk() { inside_chunk = before_; }
+  InsideChunk(const InsideChunk&) = delete;
+  InsideChunk& operator=(const InsideChunk&) = delete;
+
+ private:
+  bool before_;
+};
+
+// Asks the poll when it is due. The first unit starts the clock: a job of one unit reads none.
+class InterruptCheck {
+ public:
+  explicit InterruptCheck(bool enabled)
+      : poll_(enabled ? interrupt_poll.load(std::memory_order_acquire) : nullptr) {}
+
+  bool operator()() {
+    if (!poll_) return false;
+    int64_t now = now_ns();
+    if (due_ == 0) due_ = now + poll_ns;
+    if (now < due_) return false;
+    // The poll may run a signal handler that forks: the child has lost the helpers' chunks.
+    unsigned forks = fork_count.load(std::memory_order_relaxed);
+    bool stop = poll_() || forks != fork_count.load(std::memory_order_relaxed);
+    due_ = now_ns() + poll_ns;
+    return stop;
+  }
+
+ private:
+  bool (*poll_)();
+  int64_t due_ = 0;
+};
+
+class Pool {
+ public:
+  bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }
+  void unlock() { busy_.store(false, std::memory_order_release); }
+  bool run(const Job& job);  // false when interrupted; only for the holder of the lock
+  void help(int id);         // what the helper thread `id` does, for ever
+  void reset_after_fork();
+
+ private:
+  struct alignas(64) Seat {
+    std::atomic<uint32_t> parked{0};
+  };
+
+  void open(const Job& job, int64_t now);
+  bool claim(int worker, uint32_t& unit_from_end);
+  uint32_t work_as_caller(bool& stop);
+  void wait_until_done();
+  void judge(uint32_t own_units, int64_t work, int64_t wait);
+  void start_helpers(int wanted);
+  bool wake_from(int worker);
+  void await_work(int id, int64_t spin);
+
+  alignas(64) std::atomic<uint64_t> open_{0};     // helpers that may claim << 32 | units unclaimed
+  alignas(64) std::atomic<uint32_t> pending_{0};  // units not yet done
+  alignas(64) std::atomic<bool> busy_{false};
+  std::atomic<int> caller_cpu_{0};
+
+  // Written by the holder of the lock while pending_ is 0, read by who has claimed a unit.
+  Job job_{};
+  int64_t spin_ = 0;
+  bool wakes_ = false;  // parked helpers are woken
+
+  // Only for the holder of the lock.
+  int started_ = 0;
+  int cpus_ = 0;
+  int64_t rest_until_ = 0;
+  int64_t run_ns_ = 0;    // work since the last wake-up, in jobs with less than spin_ns between
+  int64_t last_end_ = 0;  // when the last job ended
+
+  Seat seats_[max_helpers];
+};
+
+constinit Pool pool;
+
+bool may_claim(uint64_t open, int worker) {
+  return static_cast<uint32_t>(open) != 0 && static_cast<uint64_t>(worker) <= open >> 32;
+}
+
+// Claims the next unit. The value found may be of a later job than the caller of this has last
+// seen: that is harmless, as nothing of a job is read before the claim has succeeded.
+bool Pool::claim(int worker, uint32_t& unit_from_end) {
+  uint64_t open = open_.load(std::memory_order_relaxed);
+  do {
+    if (!may_claim(open, worker)) return false;
+    unit_from_end = static_cast<uint32_t>(open);
+  } while (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed));
+  return true;
+}
+
+// Wakes this worker's share of the parked helpers; false if there was none.
+bool Pool::wake_from(int worker) {
+  bool woke = false;
+  int first = worker * wake_fanout + 1;
+  int last = std::min(first + wake_fanout - 1, job_.helpers);
+  for (int id = first; id <= last; ++id) {
+    auto& parked = seats_[id - 1].parked;
+    if (parked.load() == 0 || parked.exchange(0) == 0) continue;
+    parked.notify_one();
+    woke = true;
+  }
+  return woke;
+}
+
+void Pool::await_work(int id, int64_t spin) {
+  // On the caller's core, a helper that spins keeps the caller from its work.
+  if (sched_getcpu() == caller_cpu_.load(std::memory_order_relaxed)) spin = 0;
+  auto has_work = [&] { return may_claim(open_.load(), id); };
+  if (spin_until(spin, has_work)) return;
+  // Announce, then look again: either this thread sees the job, or the job's caller sees that
+  // this thread has parked. Both sides use sequentially consistent accesses for it.
+  auto& parked = seats_[id - 1].parked;
+  parked.store(1);
+  if (!has_work()) parked.wait(1);
+  parked.store(0);
+}
+
+void Pool::help(int id) {
+  InsideChunk inside;
+  int64_t spin = spin_ns;
+  for (;;) {
+    uint32_t unit_from_end;
+    bool is_first = true;
+    while (claim(id, unit_from_end)) {
+      if (is_first && wakes_) wake_from(id);
+      is_first = false;
+      spin = spin_;
+      run_unit(job_, job_.units - unit_from_end, id);
+      if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+    }
+    await_work(id, spin);
+  }
+}
+
+void Pool::open(const Job& job, int64_t now) {
+  if (now - last_end_ > spin_ns) run_ns_ = 0;  // helpers woken by such jobs would park in between
+  run_ns_ = std::min(run_ns_, worth_waking_ns) + std::min(job.total_ns, worth_waking_ns);
+  wakes_ = run_ns_ >= worth_waking_ns;
+  if (wakes_) start_helpers(job.helpers);
+  job_ = job;
+  job_.helpers = now < rest_until_ ? 0 : std::min(job.helpers, started_);
+  caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
+  spin_ = job_.helpers < cpus_ ? spin_ns : 0;  // else spinning would take a core from a worker
+  pending_.store(job.units, std::memory_order_relaxed);
+  open_.store(static_cast<uint64_t>(job_.helpers) << 32 | job.units);
+  if (wakes_ && wake_from(0)) run_ns_ = 0;  // the next wake-up has to be earned again
+}
+
+uint32_t Pool::work_as_caller(bool& stop) {
+  InsideChunk inside;
+  InterruptCheck interrupted(job_.interruptible);
+  uint32_t unit_from_end, count = 0;
+  while (!stop && claim(0, unit_from_end)) {
+    run_unit(job_, job_.units - unit_from_end, 0);
+    pending_.fetch_sub(1, std::memory_order_acq_rel);
+    ++count;
+    stop = interrupted();
+  }
+  return count;
+}
+
+void Pool::wait_until_done() {
+  if (spin_until(spin_, [&] { return pending_.load(std::memory_order_acquire) == 0; })) return;
+  while (uint32_t left = pending_.load(std::memory_order_acquire)) pending_.wait(left);
+}
+
+// Helpers hurt when another process takes their core in the middle of a unit: the caller then
+// waits for a time slice of the scheduler, milliseconds. Compares what was lost (waiting beyond
+// one unit) with what helpers have saved (half their units' time: in work bound by memory, the
+// other half is not real). After a net loss helpers rest for a multiple of it, so that all losses
+// together stay within 1 / rest_factor of the time.
+void Pool::judge(uint32_t own_units, int64_t work, int64_t wait) {
+  if (own_units == 0) return;
+  int64_t unit = work / own_units;
+  int64_t saved = unit * (job_.units - own_units) / 2;
+  int64_t lost = wait - unit - saved;
+  if (lost > 0) rest_until_ = last_end_ + rest_factor * lost;
+}
+
+bool Pool::run(const Job& job) {
+  open(job, now_ns());
+  int64_t opened = now_ns();
+  bool stop = false;
+  uint32_t own_units = work_as_caller(stop);
+  if (stop) {
+    uint64_t rest = open_.exchange(0, std::memory_order_acq_rel);
+    pending_.fetch_sub(static_cast<uint32_t>(rest), std::memory_order_acq_rel);
+  }
+  int64_t worked = now_ns();
+  wait_until_done();
+  last_end_ = now_ns();
+  if (!stop && job_.helpers > 0) {
+    judge(own_units, worked - opened, last_end_ - worked);
+  }
+  return !stop;
+}
+
+void* helper_thread(void* id) {
+  pool.help(static_cast<int>(reinterpret_cast<intptr_t>(id)));
+  return nullptr;
+}
+
+// A helper takes no signals but faults: the others are for the application's threads.
+bool start_thread(int id) {
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&blocked, fault);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  pthread_t thread;
+  void* argument = reinterpret_cast<void*>(static_cast<intptr_t>(id));
+  bool started = pthread_create(&thread, nullptr, helper_thread, argument) == 0;
+  if (started) pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+// A thread that cannot be started is done without.
+void Pool::start_helpers(int wanted) {
+  if (started_ == 0) cpus_ = usable_cpus();
+  while (started_ < wanted && start_thread(started_ + 1)) ++started_;
+}
+
+// In the child only the forking thread lives on, and it is not inside a job, or it is in a poll.
+void Pool::reset_after_fork() {
+  open_.store(0);
+  pending_.store(0);
+  busy_.store(false);
+  started_ = 0;
+  rest_until_ = 0;
+  for (Seat& seat : seats_) seat.parked.store(0);
+}
+
+void child_after_fork() {
+  pool.reset_after_fork();
+  measured_threads.store(0);
+  fork_count.fetch_add(1);
+}
+
+// Registered at load time: a lazy registration could be under way when another thread forks.
+[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, child_after_fork);
+
+bool run_alone(const Job& job) {
+  InsideChunk inside;
+  InterruptCheck interrupted(job.interruptible);
+  for (uint32_t unit = 0; unit < job.units; ++unit) {
+    run_unit(job, unit, 0);
+    if (unit + 1 < job.units && interrupted()) return false;
+  }
+  return true;
+}
+
+int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+Job plan_job(int64_t chunks, int64_t ns_each, int workers) {
+  int64_t total = 0;
+  if (__builtin_mul_overflow(chunks, ns_each, &total)) total = INT64_MAX;
+  int64_t batch = std::min(unit_ns / ns_each, chunks / (workers * units_each));
+  batch = std::max({batch, int64_t{1}, ceil_div(chunks, UINT32_MAX)});
+  int64_t units = ceil_div(chunks, batch);
+  int64_t helpers = 0;
+  if (!inside_chunk && total >= worth_sharing_ns) {
+    helpers = std::min<int64_t>({workers - 1, units - 1, max_helpers, total / helper_share_ns});
+  }
+  Job job{};
+  job.chunks = chunks;
+  job.batch = batch;
+  job.units = static_cast<uint32_t>(units);
+  job.helpers = static_cast<int>(helpers);
+  job.total_ns = total;
+  return job;
+}
+
+}  // namespace
+
+void parallel_for(int64_t chunks, int64_t ns_each, bool interruptible, ChunkFn fn, void* context,
+                  int workers) {
+  if (chunks <= 0) return;
+  if (chunks == 1) return fn(context, 0, 0);
+  Job job = plan_job(chunks, std::max<int64_t>(ns_each, 1), workers > 0 ? workers : num_threads());
+  job.fn = fn;
+  job.context = context;
+  job.interruptible = interruptible && !inside_chunk;
+  bool completed;
+  if (job.helpers > 0 && pool.try_lock()) {
+    completed = pool.run(job);
+    pool.unlock();
+  } else {
+    completed = run_alone(job);
+  }
+  if (!completed) throw Interrupted{};
+}
+
+int num_threads() {
+  if (local_threads > 0) return local_threads;
+  int n = process_threads.load(std::memory_order_relaxed);
+  return n > 0 ? n : default_num_threads();
+}
+
+int default_num_threads() {
+  int n = measured_threads.load(std::memory_order_relaxed);
+  if (n > 0) return n;
+  n = wished_threads();
+  if (n == 0) n = usable_cpus();
+  measured_threads.store(n, std::memory_order_relaxed);
+  return n;
+}
+
+void set_num_threads(int n) { process_threads.store(n, std::memory_order_relaxed); }
+int thread_local_num_threads() { return local_threads; }
+void set_thread_local_num_threads(int n) { local_threads = n; }
+void set_interrupt_poll(bool (*poll)()) { interrupt_poll.store(poll, std::memory_order_release); }
+
+}  // namespace tessella

@@ -1,0 +1,15 @@
+"""Tessella: a tensor library with automatic differentiation.
+
+>>> x = ts.tensor([[1.0, 2.0], [3.0, 4.0]])
+>>> (x @ x.T).sum().item()
+52.0
+"""
+
+from tessella import dtypes, errors, layouts
+from tessella._core import Tensor
+from tessella.namespace import find, install
+
+__all__ = ["Tensor", "dtypes", "errors", "layouts"]
+__getattr__ = find
+
+install(globals())

@@ -1,0 +1,732 @@
+"""Written by tools/generate.py from the table of operations; change that, not this."""
+
+from builtins import bool as _bool
+from builtins import complex as _complex
+from builtins import float as _float
+from builtins import int as _int
+from builtins import str as _str
+from collections.abc import Sequence
+from typing import Any, TypeAlias, overload
+
+from tessella import _core as _core
+from tessella import dtypes as dtypes
+from tessella import errors as errors
+from tessella import indexing as indexing
+from tessella import inplace as inplace
+from tessella import kinds as kinds
+from tessella import layouts as layouts
+from tessella import namespace as namespace
+from tessella import ops as ops
+from tessella import printing as printing
+from tessella import records as records
+from tessella import tensors as tensors
+from tessella import threads as threads
+from tessella._core import Tensor as Tensor
+from tessella.dtypes import DType as DType
+from tessella.ops.composite import allclose as allclose
+from tessella.ops.composite import broadcast_shapes as broadcast_shapes
+from tessella.ops.composite import broadcast_tensors as broadcast_tensors
+from tessella.ops.composite import contiguous as contiguous
+from tessella.ops.composite import flatten as flatten
+from tessella.ops.composite import isclose as isclose
+from tessella.ops.composite import logsumexp as logsumexp
+from tessella.ops.composite import matrix_transpose as matrix_transpose
+from tessella.ops.composite import moveaxis as moveaxis
+from tessella.ops.composite import shape_match as shape_match
+from tessella.ops.composite import tril as tril
+from tessella.ops.composite import triu as triu
+from tessella.ops.composite import unstack as unstack
+from tessella.ops.creation import arange as arange
+from tessella.ops.creation import empty as empty
+from tessella.ops.creation import empty_like as empty_like
+from tessella.ops.creation import eye as eye
+from tessella.ops.creation import full as full
+from tessella.ops.creation import full_like as full_like
+from tessella.ops.creation import linspace as linspace
+from tessella.ops.creation import ones as ones
+from tessella.ops.creation import ones_like as ones_like
+from tessella.ops.creation import zeros as zeros
+from tessella.ops.creation import zeros_like as zeros_like
+from tessella.ops.index import masked_fill as masked_fill
+from tessella.ops.index import nonzero as nonzero
+from tessella.ops.index import take as take
+from tessella.ops.index import take_along_axis as take_along_axis
+from tessella.ops.joining import repeat as repeat
+from tessella.ops.joining import roll as roll
+from tessella.ops.joining import stack as stack
+from tessella.ops.joining import tile as tile
+from tessella.ops.matmul import bmm as bmm
+from tessella.ops.matmul import dot as dot
+from tessella.ops.matmul import matmul_into as matmul_into
+from tessella.ops.matmul import mm as mm
+from tessella.ops.matmul import mv as mv
+from tessella.ops.matmul import outer as outer
+from tessella.ops.matmul import tensordot as tensordot
+from tessella.ops.matmul import vecdot as vecdot
+from tessella.ops.ordering import argsort as argsort
+from tessella.ops.ordering import sort as sort
+from tessella.ops.random import Generator as Generator
+from tessella.ops.random import bernoulli as bernoulli
+from tessella.ops.random import manual_seed as manual_seed
+from tessella.ops.random import normal as normal
+from tessella.ops.random import rand as rand
+from tessella.ops.random import randint as randint
+from tessella.ops.random import randn as randn
+from tessella.ops.random import randperm as randperm
+from tessella.ops.reduce import std as std
+from tessella.ops.reduce import sum_to_shape as sum_to_shape
+from tessella.ops.reduce import var as var
+from tessella.tensors import from_data as from_data
+from tessella.tensors import from_numpy as from_numpy
+from tessella.tensors import tensor as tensor
+from tessella.threads import get_num_threads as get_num_threads
+from tessella.threads import num_threads as num_threads
+from tessella.threads import set_num_threads as set_num_threads
+
+_Number: TypeAlias = _bool | _int | _float | _complex
+_DTypeLike: TypeAlias = DType | type[Any] | _str
+
+def abs(x: Tensor) -> Tensor:
+    """Absolute value; real for complex x."""
+
+def absolute(x: Tensor) -> Tensor:
+    """Absolute value; real for complex x."""
+
+def acos(x: Tensor) -> Tensor:
+    """Inverse cosine."""
+
+def acosh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+def add(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x + y."""
+
+@overload
+def all(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Whether none is zero."""
+
+@overload
+def all(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """Whether none is zero."""
+
+@overload
+def amax(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """The greatest over axes; NaN if any is NaN."""
+
+@overload
+def amax(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """The greatest over axes; NaN if any is NaN."""
+
+@overload
+def amin(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """The smallest over axes; NaN if any is NaN."""
+
+@overload
+def amin(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """The smallest over axes; NaN if any is NaN."""
+
+def angle(x: Tensor) -> Tensor:
+    """Argument of a complex number."""
+
+@overload
+def any(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Whether one is not zero."""
+
+@overload
+def any(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """Whether one is not zero."""
+
+def arccos(x: Tensor) -> Tensor:
+    """Inverse cosine."""
+
+def arccosh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+def arcsin(x: Tensor) -> Tensor:
+    """Inverse sine."""
+
+def arcsinh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+def arctan(x: Tensor) -> Tensor:
+    """Inverse tangent."""
+
+def arctan2(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The angle of the point (y, x): atan(x / y) in the right quadrant."""
+
+def arctanh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic tangent."""
+
+@overload
+def argmax(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Where the greatest is, in row-major order: the first, or the first NaN."""
+
+@overload
+def argmax(
+    x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False
+) -> Tensor:
+    """Where the greatest is, in row-major order: the first, or the first NaN."""
+
+@overload
+def argmin(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Where the smallest is, in row-major order: the first, or the first NaN."""
+
+@overload
+def argmin(
+    x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False
+) -> Tensor:
+    """Where the smallest is, in row-major order: the first, or the first NaN."""
+
+def asin(x: Tensor) -> Tensor:
+    """Inverse sine."""
+
+def asinh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+def astype(x: Tensor, dtype: _DTypeLike | None, copy: _bool = True) -> Tensor:
+    """Converted to another dtype."""
+
+def atan(x: Tensor) -> Tensor:
+    """Inverse tangent."""
+
+def atan2(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The angle of the point (y, x): atan(x / y) in the right quadrant."""
+
+def atanh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic tangent."""
+
+bfloat16: DType
+
+def bitwise_and(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x & y."""
+
+def bitwise_invert(x: Tensor) -> Tensor:
+    """~x; logical not for bool."""
+
+def bitwise_left_shift(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x << y; 0 for a count below 0 or of the width and more."""
+
+def bitwise_not(x: Tensor) -> Tensor:
+    """~x; logical not for bool."""
+
+def bitwise_or(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x | y."""
+
+def bitwise_right_shift(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
+
+def bitwise_xor(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x ^ y."""
+
+bool: DType
+
+@overload
+def broadcast_to(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
+    """Repeated along new axes and axes of size 1, without a copy."""
+
+@overload
+def broadcast_to(x: Tensor, *shape: _int) -> Tensor:
+    """Repeated along new axes and axes of size 1, without a copy."""
+
+@overload
+def cat(xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0) -> Tensor:
+    """Tensors joined along an axis; None flattens them first."""
+
+@overload
+def cat(xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0) -> Tensor:
+    """Tensors joined along an axis; None flattens them first."""
+
+def cbrt(x: Tensor) -> Tensor:
+    """Cube root."""
+
+def ceil(x: Tensor) -> Tensor:
+    """Rounded up."""
+
+def clamp(
+    x: Tensor | _Number, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+) -> Tensor:
+    """x limited to [min, max]; either may be None."""
+
+def clip(
+    x: Tensor | _Number, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+) -> Tensor:
+    """x limited to [min, max]; either may be None."""
+
+complex128: DType
+complex64: DType
+
+@overload
+def concat(xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0) -> Tensor:
+    """Tensors joined along an axis; None flattens them first."""
+
+@overload
+def concat(xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0) -> Tensor:
+    """Tensors joined along an axis; None flattens them first."""
+
+@overload
+def concatenate(xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0) -> Tensor:
+    """Tensors joined along an axis; None flattens them first."""
+
+@overload
+def concatenate(xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0) -> Tensor:
+    """Tensors joined along an axis; None flattens them first."""
+
+def conj(x: Tensor) -> Tensor:
+    """Complex conjugate."""
+
+def copysign(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The magnitude of x with the sign of y."""
+
+def cos(x: Tensor) -> Tensor:
+    """Cosine."""
+
+def cosh(x: Tensor) -> Tensor:
+    """Hyperbolic cosine."""
+
+@overload
+def cumprod(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: _bool = False,
+) -> Tensor:
+    """Running products along an axis; include_initial puts a 1 in front."""
+
+@overload
+def cumprod(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: _bool = False,
+) -> Tensor:
+    """Running products along an axis; include_initial puts a 1 in front."""
+
+@overload
+def cumsum(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: _bool = False,
+) -> Tensor:
+    """Running sums along an axis; include_initial puts a 0 in front."""
+
+@overload
+def cumsum(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: _bool = False,
+) -> Tensor:
+    """Running sums along an axis; include_initial puts a 0 in front."""
+
+@overload
+def cumulative_prod(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: _bool = False,
+) -> Tensor:
+    """Running products along an axis; include_initial puts a 1 in front."""
+
+@overload
+def cumulative_prod(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: _bool = False,
+) -> Tensor:
+    """Running products along an axis; include_initial puts a 1 in front."""
+
+@overload
+def cumulative_sum(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: _bool = False,
+) -> Tensor:
+    """Running sums along an axis; include_initial puts a 0 in front."""
+
+@overload
+def cumulative_sum(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    dtype: _DTypeLike | None = None,
+    include_initial: _bool = False,
+) -> Tensor:
+    """Running sums along an axis; include_initial puts a 0 in front."""
+
+def diagonal(x: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+    """The diagonal of two axes, as the last axis."""
+
+def div(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x / y; integers become float32 first."""
+
+def divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x / y; integers become float32 first."""
+
+def eq(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x == y."""
+
+def equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x == y."""
+
+def erf(x: Tensor) -> Tensor:
+    """Error function."""
+
+def erfc(x: Tensor) -> Tensor:
+    """1 - erf(x), accurate for large x."""
+
+def exp(x: Tensor) -> Tensor:
+    """e ** x."""
+
+def exp2(x: Tensor) -> Tensor:
+    """2 ** x."""
+
+@overload
+def expand_dims(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:
+    """With new axes of size 1 at the named places of the result."""
+
+@overload
+def expand_dims(x: Tensor, *, dim: _int | Sequence[_int] | None) -> Tensor:
+    """With new axes of size 1 at the named places of the result."""
+
+def expm1(x: Tensor) -> Tensor:
+    """e ** x - 1, accurate near 0."""
+
+@overload
+def flip(x: Tensor, axis: _int | Sequence[_int] | None = None) -> Tensor:
+    """Reversed along the named axes, or all."""
+
+@overload
+def flip(x: Tensor, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """Reversed along the named axes, or all."""
+
+float16: DType
+float32: DType
+float64: DType
+
+def floor(x: Tensor) -> Tensor:
+    """Rounded down."""
+
+def floor_divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The quotient rounded down; an integer divided by 0 gives 0."""
+
+def fmod(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The remainder with the sign of x; an integer modulo 0 is 0."""
+
+def ge(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x >= y."""
+
+def greater(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x > y."""
+
+def greater_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x >= y."""
+
+def gt(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x > y."""
+
+def hypot(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """sqrt(x * x + y * y) without overflow."""
+
+def imag(x: Tensor) -> Tensor:
+    """Imaginary part."""
+
+int16: DType
+int32: DType
+int64: DType
+int8: DType
+
+def isfinite(x: Tensor) -> Tensor:
+    """Whether it is neither infinite nor NaN."""
+
+def isinf(x: Tensor) -> Tensor:
+    """Whether it is infinite."""
+
+def isnan(x: Tensor) -> Tensor:
+    """Whether it is NaN."""
+
+def le(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x <= y."""
+
+def less(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x < y."""
+
+def less_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x <= y."""
+
+def log(x: Tensor) -> Tensor:
+    """Natural logarithm."""
+
+def log10(x: Tensor) -> Tensor:
+    """Logarithm to base 10."""
+
+def log1p(x: Tensor) -> Tensor:
+    """log(1 + x), accurate near 0."""
+
+def log2(x: Tensor) -> Tensor:
+    """Logarithm to base 2."""
+
+@overload
+def log_softmax(x: Tensor, axis: _int | Sequence[_int] | None = -1) -> Tensor:
+    """The logarithm of softmax, without overflow."""
+
+@overload
+def log_softmax(x: Tensor, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
+    """The logarithm of softmax, without overflow."""
+
+def logaddexp(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """log(e ** x + e ** y) without overflow."""
+
+def logical_and(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """Whether both are not zero."""
+
+def logical_not(x: Tensor) -> Tensor:
+    """Whether it is zero."""
+
+def logical_or(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """Whether one is not zero."""
+
+def logical_xor(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """Whether exactly one is not zero."""
+
+def lt(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x < y."""
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
+
+@overload
+def max(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """The greatest over axes; NaN if any is NaN."""
+
+@overload
+def max(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """The greatest over axes; NaN if any is NaN."""
+
+def maximum(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The greater; NaN if either is NaN."""
+
+@overload
+def mean(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """The mean over axes."""
+
+@overload
+def mean(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """The mean over axes."""
+
+@overload
+def min(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    """The smallest over axes; NaN if any is NaN."""
+
+@overload
+def min(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """The smallest over axes; NaN if any is NaN."""
+
+def minimum(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The smaller; NaN if either is NaN."""
+
+def mod(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The remainder with the sign of y; an integer modulo 0 is 0."""
+
+def mul(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x * y."""
+
+def multiply(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x * y."""
+
+def ne(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x != y."""
+
+def neg(x: Tensor) -> Tensor:
+    """-x."""
+
+def negative(x: Tensor) -> Tensor:
+    """-x."""
+
+def nextafter(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The next number after x towards y."""
+
+def not_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x != y."""
+
+@overload
+def permute(x: Tensor, order: _int | Sequence[_int]) -> Tensor:
+    """The axes in the given order."""
+
+@overload
+def permute(x: Tensor, *order: _int) -> Tensor:
+    """The axes in the given order."""
+
+@overload
+def permute_dims(x: Tensor, order: _int | Sequence[_int]) -> Tensor:
+    """The axes in the given order."""
+
+@overload
+def permute_dims(x: Tensor, *order: _int) -> Tensor:
+    """The axes in the given order."""
+
+def positive(x: Tensor) -> Tensor:
+    """+x: a copy."""
+
+def pow(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
+
+@overload
+def prod(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    dtype: _DTypeLike | None = None,
+) -> Tensor:
+    """The product over axes; integers are multiplied in 64 bits."""
+
+@overload
+def prod(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    dtype: _DTypeLike | None = None,
+) -> Tensor:
+    """The product over axes; integers are multiplied in 64 bits."""
+
+def real(x: Tensor) -> Tensor:
+    """Real part."""
+
+def reciprocal(x: Tensor) -> Tensor:
+    """1 / x."""
+
+def relu(x: Tensor) -> Tensor:
+    """x where x > 0, else 0."""
+
+def remainder(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """The remainder with the sign of y; an integer modulo 0 is 0."""
+
+@overload
+def reshape(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
+    """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+
+@overload
+def reshape(x: Tensor, *shape: _int) -> Tensor:
+    """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+
+def rint(x: Tensor) -> Tensor:
+    """Rounded to nearest, halves to even."""
+
+def round(x: Tensor) -> Tensor:
+    """Rounded to nearest, halves to even."""
+
+def rsqrt(x: Tensor) -> Tensor:
+    """1 / sqrt(x)."""
+
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + e ** -x)."""
+
+def sign(x: Tensor) -> Tensor:
+    """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
+
+def signbit(x: Tensor) -> Tensor:
+    """Whether the sign bit is set (-0.0 too)."""
+
+def sin(x: Tensor) -> Tensor:
+    """Sine."""
+
+def sinh(x: Tensor) -> Tensor:
+    """Hyperbolic sine."""
+
+@overload
+def softmax(x: Tensor, axis: _int | Sequence[_int] | None = -1) -> Tensor:
+    """e ** x, divided by its sum along an axis."""
+
+@overload
+def softmax(x: Tensor, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
+    """e ** x, divided by its sum along an axis."""
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + e ** x)."""
+
+def sqrt(x: Tensor) -> Tensor:
+    """Square root."""
+
+def square(x: Tensor) -> Tensor:
+    """x * x."""
+
+@overload
+def squeeze(x: Tensor, axis: _int | Sequence[_int] | None = None) -> Tensor:
+    """Without the named axes of size 1, or all of them."""
+
+@overload
+def squeeze(x: Tensor, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """Without the named axes of size 1, or all of them."""
+
+def sub(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x - y."""
+
+def subtract(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x - y."""
+
+@overload
+def sum(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    dtype: _DTypeLike | None = None,
+) -> Tensor:
+    """The sum over axes; integers are summed in 64 bits."""
+
+@overload
+def sum(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    dtype: _DTypeLike | None = None,
+) -> Tensor:
+    """The sum over axes; integers are summed in 64 bits."""
+
+def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
+    """Two axes exchanged."""
+
+def tan(x: Tensor) -> Tensor:
+    """Tangent."""
+
+def tanh(x: Tensor) -> Tensor:
+    """Hyperbolic tangent."""
+
+def transpose(x: Tensor, a: Any, b: Any) -> Tensor:
+    """Two axes exchanged."""
+
+def true_divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x / y; integers become float32 first."""
+
+def trunc(x: Tensor) -> Tensor:
+    """Rounded towards zero."""
+
+uint16: DType
+uint32: DType
+uint64: DType
+uint8: DType
+
+@overload
+def unfold(x: Tensor, axis: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
+    """Sliding windows along an axis, as a new last axis."""
+
+@overload
+def unfold(x: Tensor, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
+    """Sliding windows along an axis, as a new last axis."""
+
+@overload
+def unsqueeze(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:
+    """With new axes of size 1 at the named places of the result."""
+
+@overload
+def unsqueeze(x: Tensor, *, dim: _int | Sequence[_int] | None) -> Tensor:
+    """With new axes of size 1 at the named places of the result."""
+
+def where(condition: Tensor, x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    """x where the condition holds, else y."""

@@ -1,0 +1,792 @@
+"""Written by tools/generate.py from the table of operations; change that, not this."""
+
+from builtins import bool as _bool
+from builtins import complex as _complex
+from builtins import float as _float
+from builtins import int as _int
+from builtins import str as _str
+from collections.abc import Iterator, Sequence
+from typing import Any, Self, TypeAlias, overload
+
+import numpy
+
+from tessella.dtypes import DType
+
+_Number: TypeAlias = _bool | _int | _float | _complex
+_DTypeLike: TypeAlias = DType | type[Any] | _str
+
+class Layout:
+    def __eq__(self, other: object, /) -> bool: ...
+    def __init__(
+        self, shape: Sequence[int], strides: Sequence[int] | None = None, offset: int = 0
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def axis(self, axis: int) -> int: ...
+    def broadcast_to(self, shape: Sequence[int]) -> Layout: ...
+    def diagonal(self, offset: int, a: int, b: int) -> Layout: ...
+    def flip(self, axis: Sequence[int]) -> Layout: ...
+    @property
+    def is_contiguous(self) -> bool: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def overlaps_itself(self) -> bool: ...
+    def permute(self, order: Sequence[int]) -> Layout: ...
+    def reshape(self, shape: Sequence[int]) -> Layout | None: ...
+    def select(self, axis: int, index: int) -> Layout: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def size(self) -> int: ...
+    def slice(self, axis: int, start: int, stop: int, step: int = 1) -> Layout: ...
+    def squeeze(self, axis: Sequence[int] | None = None) -> Layout: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    def transpose(self, a: int, b: int) -> Layout: ...
+    def unfold(self, axis: int, window: int, step: int) -> Layout: ...
+    def unsqueeze(self, axis: Sequence[int]) -> Layout: ...
+    def view(self, shape: Sequence[int]) -> Layout: ...
+
+class Function:
+    __name__: str
+    __text_signature__: str
+    record: Any
+    def __new__(
+        cls,
+        record: Any,
+        name: str,
+        doc: str,
+        signature: str,
+        kind: str,
+        opcode: int,
+        arity: int,
+        saves: int,
+        is_differentiable: bool,
+        /,
+    ) -> Self: ...
+    def __call__(self, *args: Any, **keywords: Any) -> Tensor: ...
+
+class Node:
+    @property
+    def function(self) -> Function: ...
+    @property
+    def params(self) -> dict[str, Any] | None: ...
+    @property
+    def inputs(self) -> tuple[Any, ...]: ...
+    @property
+    def input_shapes(self) -> tuple[tuple[int, ...], ...]: ...
+    @property
+    def saved(self) -> tuple[Any, ...]: ...
+
+class Tensor:
+    def __new__(cls, x: Tensor, /) -> Self: ...
+    __array_ufunc__: None
+    @property
+    def T(self) -> Tensor: ...
+    @property
+    def byte_strides(self) -> tuple[_int, ...]: ...
+    @property
+    def data_ptr(self) -> _int: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def grad(self) -> Tensor | None: ...
+    @property
+    def grad_fn(self) -> Node | None: ...
+    @property
+    def is_contiguous(self) -> _bool: ...
+    @property
+    def is_readonly(self) -> _bool: ...
+    @property
+    def is_virtual(self) -> _bool: ...
+    @property
+    def itemsize(self) -> _int: ...
+    @property
+    def mT(self) -> Tensor: ...
+    @property
+    def nbytes(self) -> _int: ...
+    @property
+    def ndim(self) -> _int: ...
+    @property
+    def offset(self) -> _int: ...
+    @property
+    def requires_grad(self) -> _bool: ...
+    @property
+    def shape(self) -> tuple[_int, ...]: ...
+    @property
+    def size(self) -> _int: ...
+    @property
+    def strides(self) -> tuple[_int, ...]: ...
+    @property
+    def version(self) -> _int: ...
+    def item(self, *index: _int) -> Any: ...
+    def __add__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __radd__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __iadd__(self, y: Tensor | _Number, /) -> Self: ...
+    def __sub__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rsub__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __isub__(self, y: Tensor | _Number, /) -> Self: ...
+    def __mul__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rmul__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __imul__(self, y: Tensor | _Number, /) -> Self: ...
+    def __truediv__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rtruediv__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __itruediv__(self, y: Tensor | _Number, /) -> Self: ...
+    def __floordiv__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rfloordiv__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __ifloordiv__(self, y: Tensor | _Number, /) -> Self: ...
+    def __mod__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rmod__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __imod__(self, y: Tensor | _Number, /) -> Self: ...
+    def __pow__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rpow__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __ipow__(self, y: Tensor | _Number, /) -> Self: ...
+    def __and__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rand__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __iand__(self, y: Tensor | _Number, /) -> Self: ...
+    def __or__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __ror__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __ior__(self, y: Tensor | _Number, /) -> Self: ...
+    def __xor__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rxor__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __ixor__(self, y: Tensor | _Number, /) -> Self: ...
+    def __lshift__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rlshift__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __ilshift__(self, y: Tensor | _Number, /) -> Self: ...
+    def __rshift__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __rrshift__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __irshift__(self, y: Tensor | _Number, /) -> Self: ...
+    def __matmul__(self, y: Tensor, /) -> Tensor: ...
+    def __rmatmul__(self, y: Tensor, /) -> Tensor: ...
+    def __imatmul__(self, y: Tensor, /) -> Self: ...
+    def __lt__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __le__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __gt__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __ge__(self, y: Tensor | _Number, /) -> Tensor: ...
+    def __eq__(self, y: Tensor | _Number, /) -> Tensor: ...  # type: ignore[override]
+    def __ne__(self, y: Tensor | _Number, /) -> Tensor: ...  # type: ignore[override]
+    def __neg__(self) -> Tensor: ...
+    def __pos__(self) -> Tensor: ...
+    def __abs__(self) -> Tensor: ...
+    def __invert__(self) -> Tensor: ...
+    def __bool__(self) -> _bool: ...
+    def __int__(self) -> _int: ...
+    def __float__(self) -> _float: ...
+    def __complex__(self) -> _complex: ...
+    def __index__(self) -> _int: ...
+    def __len__(self) -> _int: ...
+    def __hash__(self) -> _int: ...
+    def __getitem__(self, key: Any, /) -> Tensor: ...
+    def __setitem__(self, key: Any, value: Any, /) -> None: ...
+    def __iter__(self) -> Iterator[Tensor]: ...
+    def __buffer__(self, flags: _int, /) -> memoryview: ...
+    def abs(self) -> Tensor:
+        """Absolute value; real for complex x."""
+    def absolute(self) -> Tensor:
+        """Absolute value; real for complex x."""
+    def acos(self) -> Tensor:
+        """Inverse cosine."""
+    def acosh(self) -> Tensor:
+        """Inverse hyperbolic cosine."""
+    def add(self, y: Tensor | _Number) -> Tensor:
+        """x + y."""
+    @overload
+    def all(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """Whether none is zero."""
+    @overload
+    def all(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether none is zero."""
+    @overload
+    def amax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """The greatest over axes; NaN if any is NaN."""
+    @overload
+    def amax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """The greatest over axes; NaN if any is NaN."""
+    @overload
+    def amin(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """The smallest over axes; NaN if any is NaN."""
+    @overload
+    def amin(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """The smallest over axes; NaN if any is NaN."""
+    def angle(self) -> Tensor:
+        """Argument of a complex number."""
+    @overload
+    def any(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """Whether one is not zero."""
+    @overload
+    def any(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether one is not zero."""
+    def arccos(self) -> Tensor:
+        """Inverse cosine."""
+    def arccosh(self) -> Tensor:
+        """Inverse hyperbolic cosine."""
+    def arcsin(self) -> Tensor:
+        """Inverse sine."""
+    def arcsinh(self) -> Tensor:
+        """Inverse hyperbolic sine."""
+    def arctan(self) -> Tensor:
+        """Inverse tangent."""
+    def arctan2(self, y: Tensor | _Number) -> Tensor:
+        """The angle of the point (y, x): atan(x / y) in the right quadrant."""
+    def arctanh(self) -> Tensor:
+        """Inverse hyperbolic tangent."""
+    @overload
+    def argmax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """Where the greatest is, in row-major order: the first, or the first NaN."""
+    @overload
+    def argmax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Where the greatest is, in row-major order: the first, or the first NaN."""
+    @overload
+    def argmin(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """Where the smallest is, in row-major order: the first, or the first NaN."""
+    @overload
+    def argmin(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Where the smallest is, in row-major order: the first, or the first NaN."""
+    def argsort(
+        self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True
+    ) -> Tensor:
+        """Give the indices that sort along an axis. Equal elements keep their order."""
+    def asin(self) -> Tensor:
+        """Inverse sine."""
+    def asinh(self) -> Tensor:
+        """Inverse hyperbolic sine."""
+    def astype(self, dtype: _DTypeLike | None, copy: _bool = True) -> Tensor:
+        """Converted to another dtype."""
+    def at(self, *index: _int) -> Any:
+        """Give one element as a Python number."""
+    def atan(self) -> Tensor:
+        """Inverse tangent."""
+    def atan2(self, y: Tensor | _Number) -> Tensor:
+        """The angle of the point (y, x): atan(x / y) in the right quadrant."""
+    def atanh(self) -> Tensor:
+        """Inverse hyperbolic tangent."""
+    def bitwise_and(self, y: Tensor | _Number) -> Tensor:
+        """x & y."""
+    def bitwise_invert(self) -> Tensor:
+        """~x; logical not for bool."""
+    def bitwise_left_shift(self, y: Tensor | _Number) -> Tensor:
+        """x << y; 0 for a count below 0 or of the width and more."""
+    def bitwise_not(self) -> Tensor:
+        """~x; logical not for bool."""
+    def bitwise_or(self, y: Tensor | _Number) -> Tensor:
+        """x | y."""
+    def bitwise_right_shift(self, y: Tensor | _Number) -> Tensor:
+        """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
+    def bitwise_xor(self, y: Tensor | _Number) -> Tensor:
+        """x ^ y."""
+    @overload
+    def broadcast_to(self, shape: _int | Sequence[_int]) -> Tensor:
+        """Repeated along new axes and axes of size 1, without a copy."""
+    @overload
+    def broadcast_to(self, *shape: _int) -> Tensor:
+        """Repeated along new axes and axes of size 1, without a copy."""
+    def cbrt(self) -> Tensor:
+        """Cube root."""
+    def ceil(self) -> Tensor:
+        """Rounded up."""
+    def clamp(
+        self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+    ) -> Tensor:
+        """x limited to [min, max]; either may be None."""
+    def clip(
+        self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+    ) -> Tensor:
+        """x limited to [min, max]; either may be None."""
+    def clone(self) -> Tensor:
+        """Give a contiguous copy; gradients flow through it."""
+    def conj(self) -> Tensor:
+        """Complex conjugate."""
+    def contiguous(self) -> Tensor:
+        """Give x itself if its elements lie in row-major order, else a copy that does."""
+    def copy_(self, source: Tensor) -> Tensor:
+        """Copy the elements of a tensor of the same shape into this one."""
+    def copysign(self, y: Tensor | _Number) -> Tensor:
+        """The magnitude of x with the sign of y."""
+    def cos(self) -> Tensor:
+        """Cosine."""
+    def cosh(self) -> Tensor:
+        """Hyperbolic cosine."""
+    @overload
+    def cumprod(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Tensor:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumprod(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Tensor:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumsum(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Tensor:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumsum(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Tensor:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumulative_prod(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Tensor:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumulative_prod(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Tensor:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumulative_sum(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Tensor:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumulative_sum(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Tensor:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    def detach(self) -> Tensor:
+        """Give the same memory outside any graph."""
+    def diagonal(self, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+        """The diagonal of two axes, as the last axis."""
+    def div(self, y: Tensor | _Number) -> Tensor:
+        """x / y; integers become float32 first."""
+    def divide(self, y: Tensor | _Number) -> Tensor:
+        """x / y; integers become float32 first."""
+    def dot(self, b: Tensor) -> Tensor:
+        """Multiply two vectors to one number."""
+    def eq(self, y: Tensor | _Number) -> Tensor:
+        """x == y."""
+    def equal(self, y: Tensor | _Number) -> Tensor:
+        """x == y."""
+    def erf(self) -> Tensor:
+        """Error function."""
+    def erfc(self) -> Tensor:
+        """1 - erf(x), accurate for large x."""
+    def exp(self) -> Tensor:
+        """e ** x."""
+    def exp2(self) -> Tensor:
+        """2 ** x."""
+    @overload
+    def expand_dims(self, axis: _int | Sequence[_int] | None) -> Tensor:
+        """With new axes of size 1 at the named places of the result."""
+    @overload
+    def expand_dims(self, *, dim: _int | Sequence[_int] | None) -> Tensor:
+        """With new axes of size 1 at the named places of the result."""
+    def expm1(self) -> Tensor:
+        """e ** x - 1, accurate near 0."""
+    def fill_(self, value: Any) -> Tensor:
+        """Set every element to one number."""
+    def flat_index(self, *index: _int) -> _int:
+        """Give where in the buffer the element at an index lies: offset + sum of index * stride."""
+    def flatten(self, start: _int = 0, stop: _int = -1) -> Tensor:
+        """Merge the axes from start to stop into one."""
+    @overload
+    def flip(self, axis: _int | Sequence[_int] | None = None) -> Tensor:
+        """Reversed along the named axes, or all."""
+    @overload
+    def flip(self, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """Reversed along the named axes, or all."""
+    def floor(self) -> Tensor:
+        """Rounded down."""
+    def floor_divide(self, y: Tensor | _Number) -> Tensor:
+        """The quotient rounded down; an integer divided by 0 gives 0."""
+    def fmod(self, y: Tensor | _Number) -> Tensor:
+        """The remainder with the sign of x; an integer modulo 0 is 0."""
+    def ge(self, y: Tensor | _Number) -> Tensor:
+        """x >= y."""
+    def getitem(self, key: Any) -> Tensor:
+        """x[key] for integers, slices, `...` and None: a view."""
+    def greater(self, y: Tensor | _Number) -> Tensor:
+        """x > y."""
+    def greater_equal(self, y: Tensor | _Number) -> Tensor:
+        """x >= y."""
+    def gt(self, y: Tensor | _Number) -> Tensor:
+        """x > y."""
+    def hypot(self, y: Tensor | _Number) -> Tensor:
+        """sqrt(x * x + y * y) without overflow."""
+    def imag(self) -> Tensor:
+        """Imaginary part."""
+    def isfinite(self) -> Tensor:
+        """Whether it is neither infinite nor NaN."""
+    def isinf(self) -> Tensor:
+        """Whether it is infinite."""
+    def isnan(self) -> Tensor:
+        """Whether it is NaN."""
+    def le(self, y: Tensor | _Number) -> Tensor:
+        """x <= y."""
+    def less(self, y: Tensor | _Number) -> Tensor:
+        """x < y."""
+    def less_equal(self, y: Tensor | _Number) -> Tensor:
+        """x <= y."""
+    def log(self) -> Tensor:
+        """Natural logarithm."""
+    def log10(self) -> Tensor:
+        """Logarithm to base 10."""
+    def log1p(self) -> Tensor:
+        """log(1 + x), accurate near 0."""
+    def log2(self) -> Tensor:
+        """Logarithm to base 2."""
+    @overload
+    def log_softmax(self, axis: _int | Sequence[_int] | None = -1) -> Tensor:
+        """The logarithm of softmax, without overflow."""
+    @overload
+    def log_softmax(self, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
+        """The logarithm of softmax, without overflow."""
+    def logaddexp(self, y: Tensor | _Number) -> Tensor:
+        """log(e ** x + e ** y) without overflow."""
+    def logical_and(self, y: Tensor | _Number) -> Tensor:
+        """Whether both are not zero."""
+    def logical_not(self) -> Tensor:
+        """Whether it is zero."""
+    def logical_or(self, y: Tensor | _Number) -> Tensor:
+        """Whether one is not zero."""
+    def logical_xor(self, y: Tensor | _Number) -> Tensor:
+        """Whether exactly one is not zero."""
+    def logsumexp(self, axis: Any = None, *, keepdims: _bool = False) -> Tensor:
+        """Give log(sum(e ** x)) over axes, without overflow."""
+    def lt(self, y: Tensor | _Number) -> Tensor:
+        """x < y."""
+    def make_contiguous(self) -> Tensor:
+        """Give x itself if its elements lie in row-major order, else a copy that does."""
+    def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
+        """Put a value where the mask is true."""
+    def matmul(self, b: Tensor) -> Tensor:
+        """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
+    @overload
+    def max(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """The greatest over axes; NaN if any is NaN."""
+    @overload
+    def max(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """The greatest over axes; NaN if any is NaN."""
+    def maximum(self, y: Tensor | _Number) -> Tensor:
+        """The greater; NaN if either is NaN."""
+    @overload
+    def mean(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """The mean over axes."""
+    @overload
+    def mean(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """The mean over axes."""
+    @overload
+    def min(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+        """The smallest over axes; NaN if any is NaN."""
+    @overload
+    def min(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """The smallest over axes; NaN if any is NaN."""
+    def minimum(self, y: Tensor | _Number) -> Tensor:
+        """The smaller; NaN if either is NaN."""
+    def mm(self, b: Tensor) -> Tensor:
+        """Multiply two matrices."""
+    def mod(self, y: Tensor | _Number) -> Tensor:
+        """The remainder with the sign of y; an integer modulo 0 is 0."""
+    def moveaxis(self, source: Any, destination: Any) -> Tensor:
+        """Move axes to other places; the rest keep their order."""
+    def mul(self, y: Tensor | _Number) -> Tensor:
+        """x * y."""
+    def multiply(self, y: Tensor | _Number) -> Tensor:
+        """x * y."""
+    def ne(self, y: Tensor | _Number) -> Tensor:
+        """x != y."""
+    def neg(self) -> Tensor:
+        """-x."""
+    def negative(self) -> Tensor:
+        """-x."""
+    def nextafter(self, y: Tensor | _Number) -> Tensor:
+        """The next number after x towards y."""
+    def nonzero(self) -> tuple[Tensor, ...]:
+        """Give the coordinates of elements that are not zero, one index tensor for each axis."""
+    def not_equal(self, y: Tensor | _Number) -> Tensor:
+        """x != y."""
+    def numpy(self) -> numpy.ndarray[Any, Any]:
+        """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype."""
+    def outer(self, b: Tensor) -> Tensor:
+        """Give all products of elements of two vectors."""
+    @overload
+    def permute(self, order: _int | Sequence[_int]) -> Tensor:
+        """The axes in the given order."""
+    @overload
+    def permute(self, *order: _int) -> Tensor:
+        """The axes in the given order."""
+    @overload
+    def permute_dims(self, order: _int | Sequence[_int]) -> Tensor:
+        """The axes in the given order."""
+    @overload
+    def permute_dims(self, *order: _int) -> Tensor:
+        """The axes in the given order."""
+    def positive(self) -> Tensor:
+        """+x: a copy."""
+    def pow(self, y: Tensor | _Number) -> Tensor:
+        """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
+    @overload
+    def prod(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        dtype: _DTypeLike | None = None,
+    ) -> Tensor:
+        """The product over axes; integers are multiplied in 64 bits."""
+    @overload
+    def prod(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        dtype: _DTypeLike | None = None,
+    ) -> Tensor:
+        """The product over axes; integers are multiplied in 64 bits."""
+    def real(self) -> Tensor:
+        """Real part."""
+    def reciprocal(self) -> Tensor:
+        """1 / x."""
+    def relu(self) -> Tensor:
+        """x where x > 0, else 0."""
+    def remainder(self, y: Tensor | _Number) -> Tensor:
+        """The remainder with the sign of y; an integer modulo 0 is 0."""
+    def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
+        """Ask for gradients of this tensor, or no longer."""
+    @overload
+    def reshape(self, shape: _int | Sequence[_int]) -> Tensor:
+        """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+    @overload
+    def reshape(self, *shape: _int) -> Tensor:
+        """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+    def rint(self) -> Tensor:
+        """Rounded to nearest, halves to even."""
+    def roll(
+        self,
+        shift: _int | Sequence[_int],
+        axis: _int | Sequence[_int] | None = None,
+        *,
+        shifts: Any = None,
+        dims: Any = None,
+    ) -> Tensor:
+        """Shift elements along axes; what leaves at one end comes in at the other."""
+    def round(self) -> Tensor:
+        """Rounded to nearest, halves to even."""
+    def rsqrt(self) -> Tensor:
+        """1 / sqrt(x)."""
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + e ** -x)."""
+    def sign(self) -> Tensor:
+        """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
+    def signbit(self) -> Tensor:
+        """Whether the sign bit is set (-0.0 too)."""
+    def sin(self) -> Tensor:
+        """Sine."""
+    def sinh(self) -> Tensor:
+        """Hyperbolic sine."""
+    @overload
+    def softmax(self, axis: _int | Sequence[_int] | None = -1) -> Tensor:
+        """e ** x, divided by its sum along an axis."""
+    @overload
+    def softmax(self, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
+        """e ** x, divided by its sum along an axis."""
+    def softplus(self) -> Tensor:
+        """log(1 + e ** x)."""
+    def sort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+        """Give the elements in order along an axis."""
+    def sqrt(self) -> Tensor:
+        """Square root."""
+    def square(self) -> Tensor:
+        """x * x."""
+    @overload
+    def squeeze(self, axis: _int | Sequence[_int] | None = None) -> Tensor:
+        """Without the named axes of size 1, or all of them."""
+    @overload
+    def squeeze(self, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """Without the named axes of size 1, or all of them."""
+    def std(
+        self,
+        axis: Any = None,
+        *,
+        correction: _float = 0.0,
+        keepdims: _bool = False,
+        dim: Any = None,
+        keepdim: _bool | None = None,
+    ) -> Tensor:
+        """Give the standard deviation over axes: the root of the variance."""
+    def sub(self, y: Tensor | _Number) -> Tensor:
+        """x - y."""
+    def subtract(self, y: Tensor | _Number) -> Tensor:
+        """x - y."""
+    @overload
+    def sum(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        dtype: _DTypeLike | None = None,
+    ) -> Tensor:
+        """The sum over axes; integers are summed in 64 bits."""
+    @overload
+    def sum(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        dtype: _DTypeLike | None = None,
+    ) -> Tensor:
+        """The sum over axes; integers are summed in 64 bits."""
+    def sum_to_shape(self, shape: Sequence[_int]) -> Tensor:
+        """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
+    def swapaxes(self, a: Any, b: Any) -> Tensor:
+        """Two axes exchanged."""
+    def take(self, indices: Tensor, axis: _int | None = None, *, dim: _int | None = None) -> Tensor:
+        """Give the elements at indices along an axis; None takes from the flattened tensor."""
+    def tan(self) -> Tensor:
+        """Tangent."""
+    def tanh(self) -> Tensor:
+        """Hyperbolic tangent."""
+    def tile(self, repetitions: Any, *more: _int) -> Tensor:
+        """Repeat the whole tensor along its axes, as NumPy's tile does."""
+    def tolist(self) -> Any:
+        """Give the elements as nested lists of Python numbers; a number for a 0-d tensor."""
+    def transpose(self, a: Any, b: Any) -> Tensor:
+        """Two axes exchanged."""
+    def tril(self, *, k: _int = 0) -> Tensor:
+        """Keep the lower triangle, up to the k-th diagonal; zero above."""
+    def triu(self, *, k: _int = 0) -> Tensor:
+        """Keep the upper triangle, from the k-th diagonal on; zero below."""
+    def true_divide(self, y: Tensor | _Number) -> Tensor:
+        """x / y; integers become float32 first."""
+    def trunc(self) -> Tensor:
+        """Rounded towards zero."""
+    @overload
+    def unfold(self, axis: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
+        """Sliding windows along an axis, as a new last axis."""
+    @overload
+    def unfold(self, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
+        """Sliding windows along an axis, as a new last axis."""
+    @overload
+    def unsqueeze(self, axis: _int | Sequence[_int] | None) -> Tensor:
+        """With new axes of size 1 at the named places of the result."""
+    @overload
+    def unsqueeze(self, *, dim: _int | Sequence[_int] | None) -> Tensor:
+        """With new axes of size 1 at the named places of the result."""
+    def unstack(self, axis: _int = 0) -> tuple[Tensor, ...]:
+        """Give the slices along an axis, which goes."""
+    def var(
+        self,
+        axis: Any = None,
+        *,
+        correction: _float = 0.0,
+        keepdims: _bool = False,
+        dim: Any = None,
+        keepdim: _bool | None = None,
+    ) -> Tensor:
+        """Give the variance over axes: the mean square distance from the mean."""
+    @overload
+    def view(self, shape: _int | Sequence[_int]) -> Tensor:
+        """Like reshape, but never a copy: refuses where the strides do not allow a view."""
+    @overload
+    def view(self, *shape: _int) -> Tensor:
+        """Like reshape, but never a copy: refuses where the strides do not allow a view."""
+    def where(self, x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+        """x where the condition holds, else y."""
+
+def broadcast_shapes(arg0: Sequence[int], arg1: Sequence[int], /) -> tuple[int, ...]: ...
+def bump_version(arg: object, /) -> None: ...
+def copy(arg0: object, arg1: object, arg2: bool, /) -> None: ...
+def count_floats(arg0: object, arg1: float, arg2: float, /) -> None: ...
+def count_integers(arg0: object, arg1: int, arg2: int, /) -> None: ...
+def cumulate(arg0: bool, arg1: object, arg2: object, arg3: int, /) -> None: ...
+def default_num_threads() -> int: ...
+def dtype_table() -> list[tuple[str, int, int]]: ...
+def elementwise(
+    opcode: int, dtype: int, out: object, *inputs: Any, interruptible: bool = True
+) -> None: ...
+def elementwise_out_dtype(arg0: int, arg1: int, /) -> int | None: ...
+def empty(arg0: Sequence[int], arg1: int, /) -> Tensor: ...
+def empty_virtual(arg0: Sequence[int], arg1: int, /) -> Tensor: ...
+def fast_path_counts() -> tuple[int, int]: ...
+def fill(arg0: object, arg1: object, /) -> bool: ...
+def fill_from_list(arg0: object, arg1: list[Any], /) -> bool: ...
+def from_buffer(
+    arg0: object, arg1: int, arg2: Sequence[int], arg3: Sequence[int], arg4: int, /
+) -> Tensor: ...
+def gather(
+    arg0: object, arg1: object, arg2: Sequence[int], arg3: Sequence[Any], arg4: int, /
+) -> None: ...
+def has_random(arg0: int, arg1: int, /) -> bool: ...
+def is_grad_enabled() -> bool: ...
+def isa() -> str: ...
+def layout_of(arg: object, /) -> Layout: ...
+def matmul(arg0: object, arg1: object, arg2: object, arg3: bool, arg4: bool, /) -> None: ...
+def memory_counts() -> tuple[int, int, int, int]: ...
+def modes() -> int: ...
+def needs_node(*args: Any) -> bool: ...
+def nonzero(arg: object, /) -> Any: ...
+def num_threads() -> int: ...
+def opcodes() -> list[tuple[str, int]]: ...
+def permutation(arg0: object, arg1: int, arg2: int, /) -> int: ...
+def random(
+    arg0: object, arg1: int, arg2: int, arg3: int, arg4: int, arg5: int, arg6: float, /
+) -> int: ...
+def record(
+    out: object, function: object, inputs: tuple[Any, ...], params: object | None
+) -> None: ...
+def reduce(arg0: int, arg1: object, arg2: object, arg3: Sequence[int], /) -> None: ...
+def reduce_names() -> list[Any]: ...
+def reduce_out_dtype(arg0: int, arg1: int, /) -> int | None: ...
+def resolve_reshape(arg0: Sequence[int], arg1: Sequence[int], /) -> tuple[int, ...]: ...
+def rows(arg0: int, arg1: object, arg2: object, arg3: int, /) -> None: ...
+def rows_names() -> list[Any]: ...
+def scalar_fits(arg0: object, arg1: int, /) -> bool: ...
+def scatter(
+    arg0: object, arg1: object, arg2: Sequence[int], arg3: Sequence[Any], arg4: int, /
+) -> None: ...
+def scatter_add(
+    arg0: object, arg1: object, arg2: Sequence[int], arg3: Sequence[Any], arg4: int, /
+) -> None: ...
+def set_apply(arg: object, /) -> None: ...
+def set_dtype_objects(arg: object, /) -> None: ...
+def set_error_maker(arg: object, /) -> None: ...
+def set_grad_enabled(arg: bool, /) -> None: ...
+def set_hook(arg0: str, arg1: object, /) -> bool: ...
+def set_modes(arg: int, /) -> None: ...
+def set_num_threads(arg: int, /) -> None: ...
+def set_readonly(arg: object, /) -> None: ...
+def set_requires_grad(arg0: object, arg1: bool, /) -> None: ...
+def set_slot(arg0: str, arg1: object, /) -> bool: ...
+def set_thread_local_num_threads(arg: int, /) -> None: ...
+def shares_buffer(arg0: object, arg1: object, /) -> bool: ...
+def size_of(arg: Sequence[int], /) -> int: ...
+def sort(
+    x: object, axis: int, values: object | None, indices: object | None, descending: bool
+) -> None: ...
+def supported_isas() -> list[str]: ...
+def thread_local_num_threads() -> int: ...
+def to_list(arg: object, /) -> list[Any]: ...
+def view(arg0: object, arg1: Layout, /) -> Tensor: ...
+def view_bytes(arg: object, /) -> Tensor: ...
+def view_names() -> list[Any]: ...

@@ -1,0 +1,491 @@
+"""The exception tree, and the constructors of every message that Python raises.
+
+A message has a fixed pattern: the operation, what is wrong, the operands, the user's line, the
+cure. Whoever raises gives what is wrong and the cure; `apply` adds the rest on the way out.
+Messages of the core are built in error.cpp and arrive through `from_core`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+from typing import Any
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+
+
+class TessellaError(Exception):
+    """Root of all exceptions of Tessella; `code` is stable."""
+
+    code = "error"
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+        self.operation = ""
+        self.operands: list[str] = []
+        self.site = ""
+
+    def locate(self, operation: str, operands: list[str]) -> TessellaError:
+        """Add the operation, its operands and the user's line, unless they are known already."""
+        if not self.operation:
+            self.operation = operation
+            self.operands = operands
+            self.site = user_site()
+        return self
+
+    def __str__(self) -> str:
+        lines = [f"{self.operation}: {self.what}" if self.operation else self.what]
+        lines += [f"    {operand}" for operand in self.operands]
+        if self.site:
+            lines.append(f"  at {self.site}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {k: getattr(self, k) for k in ("operation", "operands", "site")}
+        return type(self), (self.what, self.hint), state
+
+
+class ShapeError(TessellaError, ValueError):
+    """Shapes that do not fit together."""
+
+    code = "shape"
+
+
+class BroadcastError(ShapeError):
+    """Shapes that do not broadcast, or would and must not."""
+
+    code = "broadcast"
+
+
+class InvalidArgument(TessellaError, ValueError):  # noqa: N818 - the names of this tree are public
+    """A value outside what the operation accepts."""
+
+    code = "invalid_argument"
+
+
+class IndexOutOfBounds(TessellaError, IndexError):  # noqa: N818
+    """An index or axis that does not exist."""
+
+    code = "index_out_of_bounds"
+
+
+class Empty(TessellaError, IndexError):  # noqa: N818
+    """An operation that needs at least one element."""
+
+    code = "empty"
+
+
+class DTypeMismatch(TessellaError, TypeError):  # noqa: N818
+    """dtypes that an operation has no meaning for."""
+
+    code = "dtype_mismatch"
+
+
+class OutOfMemory(TessellaError, MemoryError):  # noqa: N818
+    """An allocation beyond the limit."""
+
+    code = "out_of_memory"
+
+
+class CapacityOverflow(TessellaError, MemoryError):  # noqa: N818
+    """A container that is full and may not grow."""
+
+    code = "capacity_overflow"
+
+
+class LengthOverflow(TessellaError, OverflowError):  # noqa: N818
+    """A size that cannot be counted."""
+
+    code = "length_overflow"
+
+
+class IllegalState(TessellaError, RuntimeError):  # noqa: N818
+    """An object that is not in a state for the operation."""
+
+    code = "illegal_state"
+
+
+class PreconditionFailed(TessellaError, RuntimeError):  # noqa: N818
+    """A condition that the caller promised does not hold."""
+
+    code = "precondition_failed"
+
+
+class InplaceError(TessellaError, RuntimeError):
+    """An in-place write that would make results wrong."""
+
+    code = "inplace"
+
+
+class UseAfterFree(TessellaError, RuntimeError):  # noqa: N818
+    """A tensor whose memory was given back."""
+
+    code = "use_after_free"
+
+
+class CaptureError(TessellaError, RuntimeError):
+    """A function that cannot be compiled."""
+
+    code = "capture"
+
+
+class FormatError(TessellaError, ValueError):
+    """A file that is not what it should be."""
+
+    code = "format"
+
+
+class ArgumentError(TessellaError, TypeError):
+    """A wrong Python type or keyword."""
+
+    code = "argument"
+
+
+class UnknownName(TessellaError, AttributeError):  # noqa: N818
+    """A name that does not exist."""
+
+    code = "unknown_name"
+
+
+# In the order of Code in error.h.
+_CORE_CLASSES: tuple[type[TessellaError], ...] = (
+    ShapeError, BroadcastError, InvalidArgument, IndexOutOfBounds, DTypeMismatch, OutOfMemory,
+    LengthOverflow, IllegalState, ArgumentError,
+)  # fmt: skip
+
+
+def from_core(code: int, what: str, hint: str) -> TessellaError:
+    """Build the exception for an error that the core threw."""
+    return _CORE_CLASSES[code](what, hint)
+
+
+def user_site() -> str:
+    """Give `file:line: source` of the innermost frame outside this package."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        if frame.f_back is None:
+            return ""
+        frame = frame.f_back
+    import linecache
+
+    path, line = frame.f_code.co_filename, frame.f_lineno
+    source = linecache.getline(path, line, frame.f_globals).strip()
+    place = f"{os.path.basename(path)}:{line}"
+    return f"{place}: {source}" if source else place
+
+
+def type_name(value: object) -> str:
+    """Name a value's type as users write it."""
+    kind = type(value)
+    module = kind.__module__
+    return (
+        kind.__qualname__ if module in ("builtins", "tessella") else f"{module}.{kind.__qualname__}"
+    )
+
+
+def brief(value: object) -> str:
+    """Show a value in an error, shortened."""
+    try:
+        text = repr(value)
+    except builtins.Exception:
+        text = f"<{type_name(value)}>"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+
+def not_tensor(name: str, value: object) -> ArgumentError:
+    """An operand that is neither a tensor nor a number."""
+    hint = "tensors and Python numbers are accepted; make one with ts.tensor(...)"
+    if hasattr(value, "__array_interface__"):
+        hint = "NumPy arrays are taken by ts.from_numpy(a) (no copy) or ts.tensor(a)"
+    elif isinstance(value, list | tuple):
+        hint = "make it a tensor first: ts.tensor(...)"
+    return ArgumentError(f"{name} must be a tensor or a number, got {type_name(value)}", hint)
+
+
+def no_tensor(names: tuple[str, ...]) -> ArgumentError:
+    """Only numbers, where an operation needs a tensor."""
+    return ArgumentError(
+        f"none of {', '.join(names)} is a tensor",
+        "make one with ts.tensor(...); for numbers use math",
+    )
+
+
+def missing_argument(name: str, signature: str) -> ArgumentError:
+    """A required argument that was not given."""
+    return ArgumentError(f"missing argument {name}", f"the signature is {signature}")
+
+
+def too_many_arguments(given: int, taken: int, signature: str) -> ArgumentError:
+    """More positional arguments than the operation takes."""
+    return ArgumentError(f"{given} arguments given, {taken} taken", f"the signature is {signature}")
+
+
+def unknown_keyword(name: str, signature: str) -> ArgumentError:
+    """A keyword the operation does not know."""
+    return ArgumentError(f"unknown keyword {name}", f"the signature is {signature}")
+
+
+def repeated_argument(name: str, signature: str) -> ArgumentError:
+    """One argument given twice."""
+    return ArgumentError(f"{name} was given twice", f"the signature is {signature}")
+
+
+def wrong_type(name: str, value: object, expected: str) -> ArgumentError:
+    """An argument of the wrong Python type."""
+    return ArgumentError(
+        f"{name} must be {expected}, got {type_name(value)}", f"{name}={brief(value)} was given"
+    )
+
+
+def integer_too_large(name: str, value: int, bits: int) -> LengthOverflow:
+    """An integer that no tensor can have as a size, axis or index."""
+    return LengthOverflow(
+        f"{name} is {brief(value)}", f"integers have at most {bits} bits and a sign"
+    )
+
+
+def wrong_value(name: str, value: object, expected: str) -> InvalidArgument:
+    """An argument of the right type and a wrong value."""
+    return InvalidArgument(f"{name} is {brief(value)}", f"{name} must be {expected}")
+
+
+def unknown_name(owner: str, name: str, hint: str) -> UnknownName:
+    """An attribute that does not exist."""
+    return UnknownName(f"{owner} has no attribute {name!r}", hint)
+
+
+# --- dtypes --------------------------------------------------------------------------------------
+
+
+def no_promotion(x: object, y: object) -> DTypeMismatch:
+    """Two dtypes without a common one."""
+    return DTypeMismatch(
+        f"{x} and {y} have no common dtype",
+        "uint64 and signed integers share no integer type; convert one with astype",
+    )
+
+
+def no_kernel(dtype: object, hint: str) -> DTypeMismatch:
+    """A dtype that an operation has no meaning for."""
+    return DTypeMismatch(f"not defined for {dtype}", hint)
+
+
+def scalar_does_not_fit(value: object, dtype: object) -> InvalidArgument:
+    """A Python number outside a tensor's dtype."""
+    return InvalidArgument(
+        f"{brief(value)} does not fit {dtype}", "convert the tensor to a wider dtype with astype"
+    )
+
+
+def cannot_cast(source: object, target: object) -> DTypeMismatch:
+    """A conversion that would lose a part without saying so."""
+    return DTypeMismatch(
+        f"{source} to {target} would drop imaginary parts", "take ts.real(x) or ts.abs(x) first"
+    )
+
+
+def unknown_dtype(value: object) -> ArgumentError:
+    """Something that names no dtype."""
+    return ArgumentError(
+        f"dtype must be a Tessella dtype, got {brief(value)}",
+        "ts.float32, ts.int64, ts.bool, …; Python's float, int, bool and complex work too",
+    )
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def empty_reduction(shape: object) -> InvalidArgument:
+    """A reduction without identity over no elements."""
+    return InvalidArgument(
+        f"no elements to choose from in shape {shape}", "the reduced axes must not be empty"
+    )
+
+
+def ragged(depth: int, first: int, other: int) -> ShapeError:
+    """Nested lists of unequal lengths."""
+    return ShapeError(
+        f"nested lists differ in length at depth {depth}: {first} and {other}",
+        "every list at one depth must have the same length",
+    )
+
+
+def readonly(name: str) -> InvalidArgument:
+    """A write to memory that may not be written."""
+    return InvalidArgument(f"{name} is read-only", "write to a copy: x.clone()")
+
+
+def overlapping_target(name: str) -> InvalidArgument:
+    """A write through a view in which elements share memory."""
+    return InvalidArgument(
+        f"{name} has elements that share memory and cannot be written",
+        "it is a broadcast or overlapping view; write to x.clone() or to the original",
+    )
+
+
+def inplace_on_leaf() -> InplaceError:
+    """An in-place write to a tensor that gradients flow to."""
+    return InplaceError(
+        "x requires gradients and would be overwritten",
+        "write to x.detach(), or compute a new tensor",
+    )
+
+
+def inplace_shape(shape: object, target: object) -> BroadcastError:
+    """An in-place result larger than its target."""
+    return BroadcastError(
+        f"the result has shape {shape}, the target {target}",
+        "an in-place operation keeps the target's shape; write x = x op y instead",
+    )
+
+
+def inplace_dtype(dtype: object, target: object) -> DTypeMismatch:
+    """An in-place result of a higher kind than its target."""
+    return DTypeMismatch(
+        f"the result is {dtype}, the target {target}",
+        "an in-place operation keeps the target's dtype; convert it with astype first",
+    )
+
+
+def grad_of_integers(dtype: object) -> DTypeMismatch:
+    """A gradient asked of a tensor that has none."""
+    return DTypeMismatch(
+        f"{dtype} tensors have no gradients", "only floats and complex numbers do; use astype first"
+    )
+
+
+def grad_of_result() -> IllegalState:
+    """Gradients switched off for a tensor that an operation made."""
+    return IllegalState(
+        "only leaves can stop requiring gradients", "this tensor is a result; use x.detach()"
+    )
+
+
+def numpy_of_graph() -> IllegalState:
+    """NumPy's view of a tensor that gradients flow through."""
+    return IllegalState(
+        "x requires gradients and NumPy would not record them", "use x.detach().numpy()"
+    )
+
+
+def virtual_value(what: str) -> IllegalState:
+    """A value read from a tensor without memory."""
+    return IllegalState(
+        f"{what}: a virtual tensor has no values",
+        "it has a shape and a dtype only; compute with a real tensor to read values",
+    )
+
+
+def ragged_depth(depth: int) -> ShapeError:
+    """Numbers beside lists."""
+    return ShapeError(
+        f"numbers and lists stand side by side at depth {depth}",
+        "every number must be nested equally deep",
+    )
+
+
+def index_count(given: int, ndim: int) -> IndexOutOfBounds:
+    """An index with a wrong number of positions."""
+    return IndexOutOfBounds(f"{given} indices for {ndim} axes", "give one integer for each axis")
+
+
+def index_out_of_bounds(index: int, axis: int, size: int) -> IndexOutOfBounds:
+    """An index outside an axis."""
+    return IndexOutOfBounds(
+        f"index {index} is out of bounds for axis {axis} of size {size}",
+        f"valid indices run from {-size} to {size - 1}" if size else "the axis is empty",
+    )
+
+
+def concat_shapes(first: object, which: int, shape: object, axis: int) -> ShapeError:
+    """Tensors that cannot be joined."""
+    return ShapeError(
+        f"xs[{which}] has shape {shape}, xs[0] has {first}",
+        f"all sizes but that of axis {axis} must be equal",
+    )
+
+
+def stack_shapes(first: object, which: int, shape: object) -> ShapeError:
+    """Tensors that cannot be stacked."""
+    return ShapeError(
+        f"xs[{which}] has shape {shape}, xs[0] has {first}", "all shapes must be equal"
+    )
+
+
+def slice_step() -> InvalidArgument:
+    """A slice that does not advance."""
+    return InvalidArgument("slice step is 0", "a step is a positive or negative integer")
+
+
+def bad_index_type(item: object) -> ArgumentError:
+    """Something between the brackets that is no index."""
+    return ArgumentError(
+        f"{brief(item)} is no index",
+        "integers, slices, ..., None, lists, and integer or bool tensors are",
+    )
+
+
+def bad_index_size(index: int) -> IndexOutOfBounds:
+    """An index beyond 64 bits."""
+    return IndexOutOfBounds(
+        f"index {brief(index)} is out of bounds", "indices are counted in 63 bits"
+    )
+
+
+def bad_index_dtype(dtype: object) -> DTypeMismatch:
+    """An index tensor of a dtype that cannot index."""
+    return DTypeMismatch(
+        f"an index tensor is {dtype}", "integers and bool can index; use astype(ts.int64)"
+    )
+
+
+def two_ellipses() -> InvalidArgument:
+    """More than one `...` in a key."""
+    return InvalidArgument("more than one ... in an index", "one ... stands for all axes left out")
+
+
+def mask_shape(mask: object, axes: object, axis: int) -> ShapeError:
+    """A mask that does not fit the axes it selects from."""
+    return ShapeError(
+        f"a mask of shape {mask} indexes axes of shape {axes}, from axis {axis} on",
+        "a mask must have the sizes of the axes it selects from",
+    )
+
+
+def axis_repeated(axis: int) -> InvalidArgument:
+    """An axis named twice."""
+    return InvalidArgument(f"repeated axis {axis}", "name each axis once")
+
+
+def axis_needed(ndim: int) -> InvalidArgument:
+    """A cumulative operation that could run along several axes."""
+    return InvalidArgument(
+        f"axis must be named for a tensor of {ndim} axes",
+        "only a 1-D tensor has just one; pass axis=, or reshape(-1) first",
+    )
+
+
+def matmul_scalar(name: str) -> ShapeError:
+    """A matrix product with a number."""
+    return ShapeError(f"{name} is 0-d", "operands have at least one axis; to scale, use *")
+
+
+def matmul_inner(a: int, b: int) -> ShapeError:
+    """A matrix product over sizes that differ."""
+    return ShapeError(
+        f"inner sizes differ: {a} != {b}",
+        "the last axis of a must have the size of the last but one of b (the only one of a vector)",
+    )
+
+
+def tensordot_sizes(a: object, b: object) -> ShapeError:
+    """Contracted axes whose sizes differ."""
+    return ShapeError(f"sizes of the summed axes differ: {a} and {b}", "pair axes of equal size")

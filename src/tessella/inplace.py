@@ -1,0 +1,124 @@
+"""Writing into tensors: in-place operators, assignment, copy_ and fill.
+
+Everything is checked and computed before the first byte is written, so that a failure leaves the
+target as it was.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tessella import _core, errors
+from tessella._core import Tensor
+from tessella.dtypes import _ORDER
+from tessella.records import Op, apply, describe
+
+
+def check_target(x: Tensor, name: str = "x") -> None:
+    """Refuse targets that may not be written."""
+    if x.is_readonly:
+        raise errors.readonly(name)
+    if _core.layout_of(x).overlaps_itself:
+        raise errors.overlapping_target(name)
+    if _core.is_grad_enabled() and x.requires_grad:
+        raise errors.inplace_on_leaf()
+
+
+def write(x: Tensor, value: Tensor) -> None:
+    """Copy `value`, broadcast and converted, into x."""
+    check_target(x)
+    check_kinds(x, value)
+    _core.layout_of(value).broadcast_to(x.shape)
+    if _core.shares_buffer(x, value):
+        value = detached_copy(value)
+    if not x.is_virtual:
+        _core.copy(x, value, False)
+    _core.bump_version(x)
+
+
+def check_kinds(x: Tensor, value: Tensor) -> None:
+    """Refuse to write a higher kind into a lower one: floats into integers, complex into real."""
+    if _ORDER[value.dtype.kind] > _ORDER[x.dtype.kind]:
+        raise errors.inplace_dtype(value.dtype, x.dtype)
+
+
+def detached_copy(x: Tensor) -> Tensor:
+    """Copy a tensor outside any graph."""
+    out = _core.empty(x.shape, x.dtype.id)
+    _core.copy(out, x, True)
+    return out
+
+
+def operate(op: Op, x: Tensor, y: Any) -> Tensor:
+    """Do `x op= y`: the operation, then a write into x."""
+    try:
+        check_target(x)
+        out = apply(op, x, y)
+        if out.shape != x.shape:
+            raise errors.inplace_shape(out.shape, x.shape)
+        write(x, out)
+    except errors.TessellaError as error:
+        raise error.locate(
+            f"{op.name} in place", [f"x  {describe(x)}", f"y  {describe(y)}"]
+        ) from None
+    return x
+
+
+def copy_(self: Tensor, source: Tensor) -> Tensor:
+    """Copy the elements of a tensor of the same shape into this one.
+
+    >>> ts.zeros(2).copy_(ts.ones(2)).tolist()
+    [1.0, 1.0]
+    """
+    try:
+        if not isinstance(source, Tensor):
+            raise errors.not_tensor("source", source)
+        if source.shape != self.shape:
+            raise errors.inplace_shape(source.shape, self.shape)
+        write(self, source)
+    except errors.TessellaError as error:
+        raise error.locate(
+            "copy_", [f"x       {describe(self)}", f"source  {describe(source)}"]
+        ) from None
+    return self
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Set every element to one number.
+
+    >>> ts.zeros(2).fill_(3).tolist()
+    [3.0, 3.0]
+    """
+    try:
+        check_target(self)
+        if isinstance(value, Tensor):
+            value = value.item()
+        if not isinstance(value, bool | int | float | complex):
+            raise errors.wrong_type("value", value, "a number")
+        if not _core.fill(self, value):
+            raise errors.scalar_does_not_fit(value, self.dtype)
+        _core.bump_version(self)
+    except errors.TessellaError as error:
+        raise error.locate(
+            "fill_", [f"x      {describe(self)}", f"value  {describe(value)}"]
+        ) from None
+    return self
+
+
+def foreign(op: Op, x: Any, y: Any) -> Any:
+    """Handle an operator with an operand of another library or of no numeric type."""
+    other = y if isinstance(x, Tensor) else x
+    if hasattr(other, "__array_interface__"):
+        if getattr(other, "shape", None) == () and not hasattr(
+            other, "__setitem__"
+        ):  # a NumPy scalar
+            number = other.item()
+            return apply(op, x, number) if other is y else apply(op, number, y)
+        return apply(op, x, y)  # an array: the error says how to convert it
+    if other is not None and not isinstance(other, str | bytes | list | tuple | dict | set):
+        return NotImplemented
+    return apply(op, x, y)
+
+
+_core.set_hook("inplace", operate)
+_core.set_hook("foreign", foreign)

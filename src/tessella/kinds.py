@@ -1,0 +1,276 @@
+"""The kinds of operation. Each carries the rules of shape, dtype and execution for its records."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tessella import _core, errors
+from tessella._core import Function, Layout, Tensor
+from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
+from tessella.records import _REQUIRED, OPS, Op
+
+VIEWS: dict[str, int] = {name: i for i, name in enumerate(_core.view_names())}
+OPCODES: dict[str, int] = {name: i for i, (name, _) in enumerate(_core.opcodes())}
+
+
+def to_int(name: str, value: Any, bits: int = 63) -> int:
+    """Check an integer parameter, of a sign and so many bits; bool is not one."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise errors.wrong_type(name, value, "an integer")
+    try:
+        number = operator.index(value)
+    except errors.TessellaError:
+        raise
+    except TypeError:  # a NumPy array has __index__, and refuses it
+        raise errors.wrong_type(name, value, "an integer") from None
+    if not -(1 << bits) <= number < 1 << bits:
+        raise errors.integer_too_large(name, number, bits)
+    return number
+
+
+def to_ints(name: str, value: Any) -> tuple[int, ...]:
+    """Check a tuple of integers; one integer stands for a tuple of one."""
+    if isinstance(value, list | tuple):
+        return tuple(to_int(name, item) for item in value)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise errors.wrong_type(name, value, "an integer or a tuple of integers")
+    return (to_int(name, value),)
+
+
+def to_bool(name: str, value: Any) -> bool:
+    """Check a boolean parameter."""
+    if not isinstance(value, bool):
+        raise errors.wrong_type(name, value, "True or False")
+    return value
+
+
+def cast(x: Tensor, dtype: DType) -> Tensor:
+    """Convert an operand, recorded like any other operation."""
+    return x if x.dtype is dtype else OPS["astype"].function(x, dtype)
+
+
+class Elementwise(Op):
+    """One result element from one element of each operand: promotes and broadcasts."""
+
+    fast = "elementwise"
+
+    def __init__(self, name: str, **record: Any) -> None:
+        super().__init__(name, opcode=OPCODES[name], **record)
+        self.opcode = OPCODES[name]
+
+    def out_dtype(self, dtype: DType) -> DType | None:
+        """Give the result's dtype for operands of `dtype`, or None where it has no meaning."""
+        found = _core.elementwise_out_dtype(self.opcode, dtype.id)
+        return None if found is None else DTYPES[found]
+
+    def computed_dtype(self, dtype: DType) -> DType:
+        """Give the dtype to compute in: integers become float32 where only floats have meaning."""
+        if self.out_dtype(dtype) is not None:
+            return dtype
+        only_floats = self.out_dtype(float32) is not None and self.out_dtype(DTYPES[1]) is None
+        if not dtype.is_floating and not dtype.is_complex and only_floats:
+            return float32
+        allowed = ", ".join(d.name for d in DTYPES if self.out_dtype(d) is not None)
+        raise errors.no_kernel(dtype, f"defined for {allowed}; convert with astype")
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Promote the operands to one dtype."""
+        common = self.computed_dtype(common_dtype(self.operands, inputs))
+        return [fit(x, common) for x in inputs], params
+
+    def chosen_dtype(self, inputs: list[Any]) -> DType:
+        """Give the dtype that the prepared operands share."""
+        return next(x.dtype for x in inputs if isinstance(x, Tensor))
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Broadcast the shapes."""
+        dtype = self.chosen_dtype(inputs)
+        shape: Sequence[int] = ()
+        for x in inputs:
+            if isinstance(x, Tensor):
+                shape = _core.broadcast_shapes(shape, x.shape)
+        out = self.out_dtype(dtype)
+        assert out is not None
+        return shape, out
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Call the kernel."""
+        dtype = self.chosen_dtype(inputs)
+        _core.elementwise(self.opcode, dtype.id, out, *inputs)
+
+
+def common_dtype(names: tuple[str, ...], inputs: list[Any]) -> DType:
+    """Join the dtypes of tensors, then of scalars, which have a kind only."""
+    dtype: DType | None = None
+    for name, x in zip(names, inputs, strict=True):
+        if isinstance(x, Tensor):
+            dtype = x.dtype if dtype is None else promote(dtype, x.dtype)
+        elif not isinstance(x, bool | int | float | complex):
+            raise errors.not_tensor(name, x)
+    if dtype is None:
+        raise errors.no_tensor(names)
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            dtype = promote_scalar(dtype, x)
+    return dtype
+
+
+def fit(x: Any, dtype: DType) -> Any:
+    """Convert a tensor to `dtype`; check that a scalar fits it."""
+    if isinstance(x, Tensor):
+        return cast(x, dtype)
+    if not _core.scalar_fits(x, dtype.id):
+        raise errors.scalar_does_not_fit(x, dtype)
+    return x
+
+
+class Unary(Elementwise):
+    """f(x)."""
+
+    operands = ("x",)
+
+
+class Binary(Elementwise):
+    """f(x, y)."""
+
+    operands = ("x", "y")
+
+
+class Where(Elementwise):
+    """Choice between two operands by a bool tensor."""
+
+    operands = ("condition", "x", "y")
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Promote the two that are chosen from."""
+        condition, *choices = inputs
+        if not isinstance(condition, Tensor):
+            raise errors.not_tensor("condition", condition)
+        if condition.dtype is not boolean:
+            raise errors.wrong_value(
+                "condition.dtype", condition.dtype, "bool: compare, as in x != 0"
+            )
+        if not any(isinstance(x, Tensor) for x in choices):
+            choices = [scalar_tensor(choices[0], choices), scalar_tensor(choices[1], choices)]
+        common = common_dtype(self.operands[1:], choices)
+        return [condition, *(fit(x, common) for x in choices)], params
+
+    def chosen_dtype(self, inputs: list[Any]) -> DType:
+        """Give the dtype of what is chosen from."""
+        return next(x.dtype for x in inputs[1:] if isinstance(x, Tensor))
+
+
+def scalar_tensor(value: Any, beside: list[Any]) -> Tensor:
+    """Make a 0-d tensor of a number, of the kind that all of `beside` share."""
+    dtype = boolean
+    for x in beside:
+        if not isinstance(x, bool | int | float | complex):
+            raise errors.not_tensor("x", x)
+        dtype = promote_scalar(dtype, x)
+    out = _core.empty((), dtype.id)
+    if not _core.fill(out, value):
+        raise errors.scalar_does_not_fit(value, dtype)
+    return out
+
+
+class Clip(Elementwise):
+    """Limits; None is none."""
+
+    operands = ("x", "min", "max")
+    defaults = {"min": None, "max": None}
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Put the dtype's own limits in place of None."""
+        x, low, high = inputs
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor("x", x)
+        given = [value for value in (low, high) if value is not None]
+        names = self.operands[: 1 + len(given)]
+        dtype = self.computed_dtype(common_dtype(names, [x, *given]))
+        low = dtype.lowest if low is None else low
+        high = dtype.highest if high is None else high
+        return [fit(value, dtype) for value in (x, low, high)], params
+
+
+def unary(name: str, **record: Any) -> Function:
+    """Make the record of a unary elementwise operation."""
+    return Unary(name, **record).function
+
+
+def binary(name: str, **record: Any) -> Function:
+    """Make the record of a binary elementwise operation."""
+    return Binary(name, **record).function
+
+
+class Cast(Op):
+    """Conversion to another dtype."""
+
+    fast = "cast"
+    params = {"dtype": _REQUIRED, "copy": True}
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Resolve the dtype; a complex number is not made real silently."""
+        inputs, params = super().prepare(inputs, params)
+        params["dtype"] = as_dtype(params["dtype"])
+        source = inputs[0].dtype
+        if source.is_complex and not params["dtype"].is_complex:
+            raise errors.cannot_cast(source, params["dtype"])
+        return inputs, params
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Keep the shape."""
+        return inputs[0].shape, params["dtype"]
+
+    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
+        """Give x itself where nothing changes and no copy is asked for."""
+        if not params["copy"] and inputs[0].dtype is params["dtype"]:
+            return _core.view(inputs[0], _core.layout_of(inputs[0]))
+        return super().make(inputs, params)
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Convert each element."""
+        _core.copy(out, inputs[0], True)
+
+
+class View(Op):
+    """Another layout over the same buffer."""
+
+    fast = "view"
+
+    def __init__(self, name: str, *, layout: Callable[..., Layout], params: dict[str, Any],
+                 variadic: str = "", normalise: Callable[..., dict[str, Any]] | None = None,
+                 **record: Any) -> None:  # fmt: skip
+        self.params = params
+        self.variadic = variadic
+        self.layout = layout
+        self.normalise = normalise
+        if name not in VIEWS:
+            self.fast = "none"
+        super().__init__(name, opcode=VIEWS.get(name, 0), **record)
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Bring axes and sizes into their normal form."""
+        inputs, params = super().prepare(inputs, params)
+        if self.normalise is not None:
+            params = self.normalise(inputs[0], **params)
+        return inputs, params
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Ask the layout."""
+        return self.layout(_core.layout_of(inputs[0]), **params).shape, inputs[0].dtype
+
+    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
+        """Share the buffer."""
+        return _core.view(inputs[0], self.layout(_core.layout_of(inputs[0]), **params))

@@ -1,0 +1,1 @@
+"""The table of operations, one file for each family."""

@@ -1,0 +1,378 @@
+"""Elementwise operations. The arithmetic of one lane stands in elementwise.def."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tessella._core import Tensor
+from tessella.kinds import Clip, Where, binary, unary
+from tessella.ops.creation import zeros_like
+
+_LN2 = math.log(2)
+_LN10 = math.log(10)
+
+
+def conjugate(x: Any) -> Any:
+    """Give the conjugate of a complex tensor or number, and anything real as it is."""
+    if isinstance(x, Tensor):
+        return conj(x) if x.dtype.is_complex else x
+    return x.conjugate() if isinstance(x, complex) else x
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+
+add = binary("add", vjp=(lambda g: g, lambda g: g), doc="x + y.", ref="add")
+sub = binary(
+    "sub", vjp=(lambda g: g, lambda g: -g), doc="x - y.", ref="subtract", aliases=["subtract"]
+)
+mul = binary(
+    "mul",
+    vjp=(lambda g, y: g * conjugate(y), lambda g, x: g * conjugate(x)),
+    doc="x * y.",
+    ref="multiply",
+    aliases=["multiply"],
+)
+div = binary(
+    "div",
+    vjp=(lambda g, y: g / conjugate(y), lambda g, y, out: -g * conjugate(out / y)),
+    doc="x / y; integers become float32 first.",
+    ref="divide",
+    aliases=["divide", "true_divide"],
+    away=0.5,
+)
+floor_divide = binary(
+    "floor_divide",
+    vjp=(lambda g: zeros_like(g), lambda g: zeros_like(g)),
+    doc="The quotient rounded down; an integer divided by 0 gives 0.",
+    ref="floor_divide",
+    away=0.5,
+)
+remainder = binary(
+    "remainder",
+    vjp=(lambda g: g, lambda g, x, y: -g * floor_divide(x, y)),
+    doc="The remainder with the sign of y; an integer modulo 0 is 0.",
+    ref="remainder",
+    aliases=["mod"],
+    away=0.5,
+)
+fmod = binary(
+    "fmod",
+    vjp=(lambda g: g, lambda g, x, y: -g * trunc(x / y)),
+    doc="The remainder with the sign of x; an integer modulo 0 is 0.",
+    ref="fmod",
+    away=0.5,
+)
+pow = binary(
+    "pow",
+    vjp=(
+        lambda g, x, y: g * conjugate(y * x ** (y - 1)),
+        lambda g, x, out: g * conjugate(where(x == 0, 0, out * log(where(x == 0, 1, x)))),
+    ),
+    doc="x ** y. Integers wrap; an integer to a negative power is 1/x truncated.",
+    ref="power",
+    domain=(0.2, 3),
+)
+neg = unary("neg", vjp=lambda g: -g, doc="-x.", ref="negative", aliases=["negative"])
+positive = unary("positive", vjp=lambda g: g, doc="+x: a copy.", ref="positive")
+abs = unary(
+    "abs",
+    vjp=lambda g, x: g * sign(x),
+    doc="Absolute value; real for complex x.",
+    ref="absolute",
+    aliases=["absolute"],
+    away=0.1,
+)
+sign = unary(
+    "sign",
+    vjp=lambda g: zeros_like(g),
+    doc="-1, 0 or 1 by the sign; x / abs(x) for complex x.",
+    ref="sign",
+    away=0.1,
+)
+square = unary("square", vjp=lambda g, x: g * conjugate(x) * 2, doc="x * x.", ref="square")
+reciprocal = unary(
+    "reciprocal",
+    vjp=lambda g, out: -g * conjugate(out * out),
+    doc="1 / x.",
+    ref=lambda np, x: 1 / x,
+    away=0.5,
+)
+
+# --- powers, exponentials, logarithms ------------------------------------------------------------
+
+sqrt = unary(
+    "sqrt",
+    vjp=lambda g, out: g / conjugate(out * 2),
+    doc="Square root.",
+    ref="sqrt",
+    domain=(0.2, 4),
+)
+rsqrt = unary(
+    "rsqrt",
+    vjp=lambda g, x, out: g * out / x * -0.5,
+    doc="1 / sqrt(x).",
+    ref=lambda np, x: 1 / np.sqrt(x),
+    domain=(0.2, 4),
+)
+cbrt = unary("cbrt", vjp=lambda g, out: g / (out * out * 3), doc="Cube root.", ref="cbrt", away=0.2)
+exp = unary("exp", vjp=lambda g, out: g * conjugate(out), doc="e ** x.", ref="exp")
+exp2 = unary("exp2", vjp=lambda g, out: g * out * _LN2, doc="2 ** x.", ref="exp2")
+expm1 = unary(
+    "expm1",
+    vjp=lambda g, out: g * conjugate(out + 1),
+    doc="e ** x - 1, accurate near 0.",
+    ref="expm1",
+)
+log = unary(
+    "log", vjp=lambda g, x: g / conjugate(x), doc="Natural logarithm.", ref="log", domain=(0.2, 4)
+)
+log2 = unary(
+    "log2",
+    vjp=lambda g, x: g / conjugate(x * _LN2),
+    doc="Logarithm to base 2.",
+    ref="log2",
+    domain=(0.2, 4),
+)
+log10 = unary(
+    "log10",
+    vjp=lambda g, x: g / conjugate(x * _LN10),
+    doc="Logarithm to base 10.",
+    ref="log10",
+    domain=(0.2, 4),
+)
+log1p = unary(
+    "log1p",
+    vjp=lambda g, x: g / conjugate(x + 1),
+    doc="log(1 + x), accurate near 0.",
+    ref="log1p",
+    domain=(-0.7, 3),
+)
+logaddexp = binary(
+    "logaddexp",
+    vjp=(lambda g, x, out: g * exp(x - out), lambda g, y, out: g * exp(y - out)),
+    doc="log(e ** x + e ** y) without overflow.",
+    ref="logaddexp",
+)
+
+# --- trigonometry --------------------------------------------------------------------------------
+
+sin = unary("sin", vjp=lambda g, x: g * conjugate(cos(x)), doc="Sine.", ref="sin")
+cos = unary("cos", vjp=lambda g, x: -g * conjugate(sin(x)), doc="Cosine.", ref="cos")
+tan = unary(
+    "tan",
+    vjp=lambda g, out: g * conjugate(out * out + 1),
+    doc="Tangent.",
+    ref="tan",
+    domain=(-1.2, 1.2),
+)
+asin = unary(
+    "asin",
+    vjp=lambda g, x: g / conjugate(sqrt(1 - x * x)),
+    doc="Inverse sine.",
+    ref="arcsin",
+    aliases=["arcsin"],
+    domain=(-0.9, 0.9),
+)
+acos = unary(
+    "acos",
+    vjp=lambda g, x: -g / conjugate(sqrt(1 - x * x)),
+    doc="Inverse cosine.",
+    ref="arccos",
+    aliases=["arccos"],
+    domain=(-0.9, 0.9),
+)
+atan = unary(
+    "atan",
+    vjp=lambda g, x: g / conjugate(x * x + 1),
+    doc="Inverse tangent.",
+    ref="arctan",
+    aliases=["arctan"],
+    domain=(-0.8, 0.8),
+)
+atan2 = binary(
+    "atan2",
+    vjp=(lambda g, x, y: g * y / (x * x + y * y), lambda g, x, y: -g * x / (x * x + y * y)),
+    doc="The angle of the point (y, x): atan(x / y) in the right quadrant.",
+    ref="arctan2",
+    aliases=["arctan2"],
+    away=0.3,
+)
+sinh = unary("sinh", vjp=lambda g, x: g * conjugate(cosh(x)), doc="Hyperbolic sine.", ref="sinh")
+cosh = unary("cosh", vjp=lambda g, x: g * conjugate(sinh(x)), doc="Hyperbolic cosine.", ref="cosh")
+tanh = unary(
+    "tanh", vjp=lambda g, out: g * conjugate(1 - out * out), doc="Hyperbolic tangent.", ref="tanh"
+)
+asinh = unary(
+    "asinh",
+    vjp=lambda g, x: g / conjugate(sqrt(x * x + 1)),
+    doc="Inverse hyperbolic sine.",
+    ref="arcsinh",
+    aliases=["arcsinh"],
+    domain=(-0.9, 0.9),
+)
+acosh = unary(
+    "acosh",
+    vjp=lambda g, x: g / conjugate(sqrt(x - 1) * sqrt(x + 1)),
+    doc="Inverse hyperbolic cosine.",
+    ref="arccosh",
+    aliases=["arccosh"],
+    domain=(1.2, 4),
+)
+atanh = unary(
+    "atanh",
+    vjp=lambda g, x: g / conjugate(1 - x * x),
+    doc="Inverse hyperbolic tangent.",
+    ref="arctanh",
+    aliases=["arctanh"],
+    domain=(-0.8, 0.8),
+)
+hypot = binary(
+    "hypot",
+    vjp=(lambda g, x, out: g * x / out, lambda g, y, out: g * y / out),
+    doc="sqrt(x * x + y * y) without overflow.",
+    ref="hypot",
+    away=0.3,
+)
+
+# --- for networks and statistics -----------------------------------------------------------------
+
+relu = unary(
+    "relu",
+    vjp=lambda g, out: where(out > 0, g, 0),
+    doc="x where x > 0, else 0.",
+    ref=lambda np, x: np.maximum(x, 0),
+    away=0.1,
+)
+sigmoid = unary(
+    "sigmoid",
+    vjp=lambda g, out: g * out * (1 - out),
+    doc="1 / (1 + e ** -x).",
+    ref=lambda np, x: 1 / (1 + np.exp(-x)),
+)
+softplus = unary(
+    "softplus",
+    vjp=lambda g, x: g * sigmoid(x),
+    doc="log(1 + e ** x).",
+    ref=lambda np, x: np.logaddexp(x, 0),
+)
+erf = unary(
+    "erf",
+    vjp=lambda g, x: g * exp(-x * x) * (2 / math.sqrt(math.pi)),
+    doc="Error function.",
+    ref=lambda np, x: np.vectorize(math.erf, "d")(x),
+)
+erfc = unary(
+    "erfc",
+    vjp=lambda g, x: g * exp(-x * x) * (-2 / math.sqrt(math.pi)),
+    doc="1 - erf(x), accurate for large x.",
+    ref=lambda np, x: np.vectorize(math.erfc, "d")(x),
+)
+
+# --- rounding, signs, parts ----------------------------------------------------------------------
+
+floor = unary("floor", vjp=lambda g: zeros_like(g), doc="Rounded down.", ref="floor", step=True)
+ceil = unary("ceil", vjp=lambda g: zeros_like(g), doc="Rounded up.", ref="ceil", step=True)
+trunc = unary(
+    "trunc", vjp=lambda g: zeros_like(g), doc="Rounded towards zero.", ref="trunc", step=True
+)
+round = unary(
+    "round",
+    vjp=lambda g: zeros_like(g),
+    doc="Rounded to nearest, halves to even.",
+    ref="round",
+    aliases=["rint"],
+    step=True,
+)
+copysign = binary(
+    "copysign",
+    vjp=(lambda g, x, y: g * copysign(sign(x), x * y), lambda g: zeros_like(g)),
+    doc="The magnitude of x with the sign of y.",
+    ref="copysign",
+    away=0.2,
+)
+nextafter = binary("nextafter", doc="The next number after x towards y.", ref="nextafter")
+conj = unary("conj", vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
+real = unary("real", vjp=lambda g: g, doc="Real part.", ref="real")
+imag = unary("imag", vjp=lambda g: g * 1j, doc="Imaginary part.", ref="imag")
+angle = unary("angle", doc="Argument of a complex number.", ref="angle")
+
+# --- bits ----------------------------------------------------------------------------------------
+
+bitwise_and = binary("bitwise_and", doc="x & y.", ref="bitwise_and")
+bitwise_or = binary("bitwise_or", doc="x | y.", ref="bitwise_or")
+bitwise_xor = binary("bitwise_xor", doc="x ^ y.", ref="bitwise_xor")
+bitwise_invert = unary(
+    "bitwise_invert", doc="~x; logical not for bool.", ref="invert", aliases=["bitwise_not"]
+)
+bitwise_left_shift = binary(
+    "bitwise_left_shift",
+    doc="x << y; 0 for a count below 0 or of the width and more.",
+    ref="left_shift",
+    count=True,
+)
+bitwise_right_shift = binary(
+    "bitwise_right_shift",
+    ref="right_shift",
+    count=True,
+    doc="x >> y; the sign fills in; a count below 0 or of the width and more leaves only it.",
+)
+
+# --- tests and comparisons -----------------------------------------------------------------------
+
+isnan = unary("isnan", doc="Whether it is NaN.", ref="isnan")
+isinf = unary("isinf", doc="Whether it is infinite.", ref="isinf")
+isfinite = unary("isfinite", doc="Whether it is neither infinite nor NaN.", ref="isfinite")
+signbit = unary("signbit", doc="Whether the sign bit is set (-0.0 too).", ref="signbit")
+logical_not = unary("logical_not", doc="Whether it is zero.", ref="logical_not")
+logical_and = binary("logical_and", doc="Whether both are not zero.", ref="logical_and")
+logical_or = binary("logical_or", doc="Whether one is not zero.", ref="logical_or")
+logical_xor = binary("logical_xor", doc="Whether exactly one is not zero.", ref="logical_xor")
+equal = binary("equal", doc="x == y.", ref="equal", aliases=["eq"])
+not_equal = binary("not_equal", doc="x != y.", ref="not_equal", aliases=["ne"])
+less = binary("less", doc="x < y.", ref="less", aliases=["lt"])
+less_equal = binary("less_equal", doc="x <= y.", ref="less_equal", aliases=["le"])
+greater = binary("greater", doc="x > y.", ref="greater", aliases=["gt"])
+greater_equal = binary("greater_equal", doc="x >= y.", ref="greater_equal", aliases=["ge"])
+
+# --- choice --------------------------------------------------------------------------------------
+
+maximum = binary(
+    "maximum",
+    vjp=(
+        lambda g, x, y: where(x == y, g / 2, where(x > y, g, 0)),
+        lambda g, x, y: where(x == y, g / 2, where(x > y, 0, g)),
+    ),
+    doc="The greater; NaN if either is NaN.",
+    ref="maximum",
+)
+minimum = binary(
+    "minimum",
+    vjp=(
+        lambda g, x, y: where(x == y, g / 2, where(x < y, g, 0)),
+        lambda g, x, y: where(x == y, g / 2, where(x < y, 0, g)),
+    ),
+    doc="The smaller; NaN if either is NaN.",
+    ref="minimum",
+)
+clip = Clip(
+    "clip",
+    vjp=(
+        lambda g, x, min, max: where((x >= min) & (x <= max), g, 0),
+        lambda g, x, min: where(x < min, g, 0),
+        lambda g, x, max: where(x > max, g, 0),
+    ),
+    doc="x limited to [min, max]; either may be None.",
+    ref="clip",
+    aliases=["clamp"],
+).function
+where = Where(
+    "where",
+    vjp=(
+        None,
+        lambda g, condition: where(condition, g, 0),
+        lambda g, condition: where(condition, 0, g),
+    ),
+    doc="x where the condition holds, else y.",
+    ref="where",
+).function

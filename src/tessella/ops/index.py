@@ -1,0 +1,232 @@
+"""Advanced indexing: gather, and its gradient, scatter. Keys are resolved in indexing.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tessella import _core, errors, inplace
+from tessella._core import Tensor
+from tessella.dtypes import DType, boolean, int64
+from tessella.indexing import Gathering, is_basic
+from tessella.kinds import to_int
+from tessella.ops.creation import arange, zeros
+from tessella.ops.elementwise import where
+from tessella.ops.movement import getitem, normal_axes, reshape
+from tessella.records import _REQUIRED, Op, case, describe
+
+
+class Gather(Op):
+    """x[indices] over some axes; the indices are parameters, not operands."""
+
+    params = {"axes": _REQUIRED, "indices": _REQUIRED, "place": 0}
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Put the index shape in place of the indexed axes."""
+        (x,), place = inputs, params["place"]
+        rest = [size for i, size in enumerate(x.shape) if i not in params["axes"]]
+        shape: Sequence[int] = ()
+        for index in params["indices"]:
+            shape = _core.broadcast_shapes(shape, index.shape)
+        return (*rest[:place], *shape, *rest[place:]), x.dtype
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Check every index, then copy."""
+        _core.gather(out, inputs[0], params["axes"], params["indices"], params["place"])
+
+
+class Scatter(Op):
+    """Zeros of a shape with x added at the indices: the gradient of gather."""
+
+    params = {"shape": _REQUIRED, "axes": _REQUIRED, "indices": _REQUIRED, "place": 0}
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Take the shape of what was gathered from."""
+        return params["shape"], inputs[0].dtype
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Equal indices add up in row-major order."""
+        _core.fill(out, False)
+        _core.scatter_add(inputs[0], out, params["axes"], params["indices"], params["place"])
+
+
+def _gather_ref(np: Any, x: Any, axes: Any, indices: Any, place: int = 0) -> Any:
+    found = np.moveaxis(x, axes, range(len(axes)))[tuple(indices)]
+    count = np.broadcast(*indices).ndim
+    return np.moveaxis(found, range(count), range(place, place + count))
+
+
+def _scatter_ref(np: Any, x: Any, shape: Any, axes: Any, indices: Any, place: int = 0) -> Any:
+    out = np.zeros(shape, x.dtype)
+    count = np.broadcast(*indices).ndim
+    moved = np.moveaxis(x, range(place, place + count), range(count))
+    np.add.at(np.moveaxis(out, axes, range(len(axes))), tuple(indices), moved)
+    return out
+
+
+gather_axes = Gather(
+    "gather_axes", is_function=False, is_method=False,
+    vjp=lambda g, x_shape, axes, indices, place: scatter_axes(g, x_shape, axes, indices, place),
+    doc="The elements at index tensors over some axes.", ref=_gather_ref,
+    samples=[case((4, 5), axes=(0,), indices=(arange(3),)),
+             case((4, 5, 3), axes=(0, 1), indices=(arange(2, -1, -1), arange(3)), place=1),
+             case((4, 5), axes=(1,), indices=(zeros(2, 3, dtype=int64),), place=1)],
+    errors=[case((4, 5), axes=(0,), indices=(arange(3, 5),), match="index 4 is out of bounds")],
+).function  # fmt: skip
+scatter_axes = Scatter(
+    "scatter_axes", is_function=False, is_method=False,
+    vjp=lambda g, axes, indices, place: gather_axes(g, axes, indices, place),
+    doc="Zeros with x added at index tensors over some axes.", ref=_scatter_ref,
+    samples=[case((3, 5), shape=(4, 5), axes=(0,), indices=(arange(3),)),
+             case((3, 3), shape=(4, 5, 3), axes=(0, 1), indices=(arange(2, -1, -1), arange(3))),
+             case((4, 2, 3), shape=(4, 5), axes=(1,), indices=(zeros(2, 3, dtype=int64),), place=1)],
+    errors=[case((2, 5), shape=(4, 5), axes=(0,), indices=(arange(3, 5),),
+                 match="index 4 is out of bounds")],
+).function  # fmt: skip
+
+
+def get(x: Tensor, key: Any) -> Tensor:
+    """Do x[key]."""
+    try:
+        if is_basic(key):
+            return getitem(x, key=key)
+        plan = Gathering(x, key)
+        basic = getitem(x, key=plan.basic) if plan.basic is not None else x
+        return gather_axes(basic, tuple(plan.axes), tuple(plan.indices), plan.place)
+    except errors.TessellaError as error:
+        error.operation = ""
+        raise error.locate("getitem", [f"x    {describe(x)}", f"key  {describe(key)}"]) from None
+
+
+def set(x: Tensor, key: Any, value: Any) -> None:
+    """Do x[key] = value."""
+    try:
+        if value is NotImplemented:
+            raise errors.wrong_value("del x[key]", key, "not used: a tensor keeps its elements")
+        inplace.check_target(x)
+        source = _value_tensor(value, x.dtype)
+        if is_basic(key):
+            target = getitem(x.detach(), key=key)
+            inplace.write(target, source)
+            return
+        plan = Gathering(x, key)
+        base = x.detach() if plan.basic is None else getitem(x.detach(), key=plan.basic)
+        _write_gathered(base, plan, source)
+    except errors.TessellaError as error:
+        error.operation = ""
+        shown = [f"x      {describe(x)}", f"key    {describe(key)}", f"value  {describe(value)}"]
+        raise error.locate("setitem", shown) from None
+
+
+def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
+    inplace.check_kinds(base, source)
+    spread = _core.view(source, _core.layout_of(source).broadcast_to(plan.out_shape))
+    if source.dtype is not base.dtype:
+        spread = spread.astype(base.dtype)
+    elif _core.shares_buffer(base, source):
+        spread = inplace.detached_copy(spread)
+    indices = [
+        inplace.detached_copy(i) if _core.shares_buffer(base, i) else i for i in plan.indices
+    ]
+    _core.scatter(spread, base, plan.axes, indices, plan.place)
+    _core.bump_version(base)
+
+
+def _value_tensor(value: Any, dtype: DType) -> Tensor:
+    """Make the assigned value a tensor; numbers take the target's dtype."""
+    from tessella.tensors import from_numpy, is_array, tensor
+
+    if isinstance(value, Tensor):
+        return value.detach()
+    if isinstance(value, bool | int | float | complex):
+        out = _core.empty((), dtype.id)
+        if not _core.fill(out, value):
+            raise errors.scalar_does_not_fit(value, dtype)
+        return out
+    if is_array(value):
+        return from_numpy(value)
+    if isinstance(value, list | tuple):
+        return tensor(value)
+    raise errors.not_tensor("value", value)
+
+
+def take(x: Tensor, indices: Tensor, axis: int | None = None, *, dim: int | None = None) -> Tensor:
+    """Give the elements at indices along an axis; None takes from the flattened tensor.
+
+    >>> ts.take(ts.tensor([10, 20, 30]), ts.tensor([2, 0]), axis=0).tolist()
+    [30, 10]
+    """
+    axis = axis if dim is None else dim
+    try:
+        for name, value in (("x", x), ("indices", indices)):
+            if not isinstance(value, Tensor):
+                raise errors.not_tensor(name, value)
+        if axis is None:
+            x, axis = reshape(x, (-1,)), 0
+        place = normal_axes(x, to_int("axis", axis))[0]
+        if not indices.dtype.is_integer:
+            raise errors.bad_index_dtype(indices.dtype)
+        return gather_axes(x, (place,), (indices.astype(int64),), place)
+    except errors.TessellaError as error:
+        error.operation = ""
+        shown = [f"x        {describe(x)}", f"indices  {describe(indices)}"]
+        raise error.locate("take", shown) from None
+
+
+def take_along_axis(
+    x: Tensor, indices: Tensor, axis: int = -1, *, dim: int | None = None
+) -> Tensor:
+    """Give, for each position of indices, the element at that index along the axis.
+
+    >>> ts.take_along_axis(ts.tensor([[1, 2], [3, 4]]), ts.tensor([[1], [0]])).tolist()
+    [[2], [3]]
+    """
+    axis = axis if dim is None else dim
+    try:
+        for name, value in (("x", x), ("indices", indices)):
+            if not isinstance(value, Tensor):
+                raise errors.not_tensor(name, value)
+        if not indices.dtype.is_integer:
+            raise errors.bad_index_dtype(indices.dtype)
+        place = normal_axes(x, to_int("axis", axis))[0]
+        if indices.ndim != x.ndim:
+            raise errors.index_count(indices.ndim, x.ndim)
+        every = []
+        for i in range(x.ndim):
+            ones = [1] * x.ndim
+            ones[i] = -1
+            # An axis of size 1 of the indices broadcasts against x.
+            size = indices.shape[i] if indices.shape[i] != 1 else x.shape[i]
+            every.append(indices.astype(int64) if i == place else reshape(arange(size), ones))
+        return gather_axes(x, tuple(range(x.ndim)), tuple(every), 0)
+    except errors.TessellaError as error:
+        error.operation = ""
+        shown = [f"x        {describe(x)}", f"indices  {describe(indices)}"]
+        raise error.locate("take_along_axis", shown) from None
+
+
+def nonzero(x: Tensor) -> tuple[Tensor, ...]:
+    """Give the coordinates of elements that are not zero, one index tensor for each axis.
+
+    >>> [i.tolist() for i in ts.nonzero(ts.tensor([[0, 7], [8, 0]]))]
+    [[0, 1], [1, 0]]
+    """
+    if not isinstance(x, Tensor):
+        raise errors.not_tensor("x", x).locate("nonzero", [])
+    if x.ndim == 0:
+        raise errors.wrong_value("x.ndim", 0, "1 or more: use x.reshape(1)").locate("nonzero", [])
+    found = _core.nonzero(x if x.dtype is boolean else x != 0)
+    return tuple(_core.view(found, _core.layout_of(found).select(0, i)) for i in range(x.ndim))
+
+
+def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Put a value where the mask is true.
+
+    >>> ts.masked_fill(ts.arange(3), ts.tensor([True, False, True]), 9).tolist()
+    [9, 1, 9]
+    """
+    return where(mask, value, x)
+
+
+_core.set_hook("getitem", get)
+_core.set_hook("setitem", set)

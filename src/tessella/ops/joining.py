@@ -1,0 +1,190 @@
+"""Operations over a list of tensors, and those that repeat or shift: they copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tessella import _core, errors
+from tessella._core import Tensor
+from tessella.dtypes import DType, promote
+from tessella.kinds import cast, to_int, to_ints
+from tessella.ops.movement import broadcast_to, normal_axes, reshape, unsqueeze
+from tessella.records import Op, case, describe
+
+
+class Concat(Op):
+    """Joins along an existing axis."""
+
+    operands = ("xs",)
+    params = {"axis": 0}
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Promote to one dtype and check the shapes."""
+        (xs,) = inputs
+        if not isinstance(xs, list | tuple):
+            raise errors.wrong_type("xs", xs, "a list or tuple of tensors")
+        if not xs:
+            raise errors.wrong_value("xs", xs, "at least one tensor")
+        for i, x in enumerate(xs):
+            if not isinstance(x, Tensor):
+                raise errors.not_tensor(f"xs[{i}]", x)
+        if params["axis"] is None:
+            xs, axis = [reshape(x, (-1,)) for x in xs], 0
+        else:
+            axis = normal_axes(xs[0], to_int("axis", params["axis"]))[0]
+        dtype = xs[0].dtype
+        for i, x in enumerate(xs):
+            dtype = promote(dtype, x.dtype)
+            first = xs[0].shape
+            if (
+                x.ndim != len(first)
+                or x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :]
+            ):
+                raise errors.concat_shapes(first, i, x.shape, axis)
+        return [cast(x, dtype) for x in xs], {"axis": axis}
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Add the sizes along the axis."""
+        axis = params["axis"]
+        shape = list(inputs[0].shape)
+        shape[axis] = sum(x.shape[axis] for x in inputs)
+        return shape, inputs[0].dtype
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Copy each into its place."""
+        axis, start = params["axis"], 0
+        layout = _core.layout_of(out)
+        for x in inputs:
+            size = x.shape[axis]
+            _core.copy(_core.view(out, layout.slice(axis, start, start + size)), x, True)
+            start += size
+
+
+def _split_gradient(g: Tensor, x_shapes: Sequence[Sequence[int]], axis: int) -> list[Tensor]:
+    parts, start = [], 0
+    for shape in x_shapes:
+        parts.append(g[(slice(None),) * axis + (slice(start, start + shape[axis]),)])
+        start += shape[axis]
+    return parts
+
+
+concat = Concat(
+    "concat", aliases=["cat", "concatenate"], is_method=False,
+    vjp=_split_gradient, doc="Tensors joined along an axis; None flattens them first.",
+    ref=lambda np, xs, axis=0: np.concatenate(xs, axis),
+    samples=[case([(2, 3), (4, 3)]), case([(2, 3), (2, 1)], axis=-1),
+             case([(2, 2), (3,)], axis=None), case([(0, 2), (1, 2)])],
+    errors=[case([(2, 3), (2, 4)], match=r"xs\[1\] has shape \(2, 4\)"),
+            case([], match="xs is"), case([(2, 3)], axis=2, match="axis 2 is out of range")],
+).function  # fmt: skip
+
+
+def stack(xs: Sequence[Tensor], axis: int = 0, *, dim: int | None = None) -> Tensor:
+    """Join tensors of one shape along a new axis.
+
+    >>> ts.stack([ts.zeros(2), ts.ones(2)]).tolist()
+    [[0.0, 0.0], [1.0, 1.0]]
+    """
+    axis = axis if dim is None else dim
+    if not isinstance(xs, list | tuple):
+        raise errors.wrong_type("xs", xs, "a list or tuple of tensors").locate("stack", [])
+    for i, x in enumerate(xs):
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor(f"xs[{i}]", x).locate("stack", [])
+        if x.shape != xs[0].shape:
+            shown = [f"xs[{k}]  {describe(v)}" for k, v in enumerate(xs[:8])]
+            raise errors.stack_shapes(xs[0].shape, i, x.shape).locate("stack", shown)
+    return concat([unsqueeze(x, axis) for x in xs], axis)
+
+
+def roll(x: Tensor, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *,
+         shifts: Any = None, dims: Any = None) -> Tensor:  # fmt: skip
+    """Shift elements along axes; what leaves at one end comes in at the other.
+
+    >>> ts.roll(ts.arange(4), 1).tolist()
+    [3, 0, 1, 2]
+    """
+    shift, axis = (shift if shifts is None else shifts), (axis if dims is None else dims)
+    if not isinstance(x, Tensor):
+        raise errors.not_tensor("x", x).locate("roll", [])
+    try:
+        amounts = to_ints("shift", shift)
+        if axis is None:
+            return reshape(_roll(reshape(x, (-1,)), sum(amounts), 0), x.shape)
+        axes = normal_axes(x, axis)
+        if len(amounts) == 1:
+            amounts = amounts * len(axes)
+        if len(amounts) != len(axes):
+            raise errors.wrong_value("shift", shift, f"one integer, or {len(axes)} as axis has")
+    except errors.TessellaError as error:
+        raise error.locate("roll", [f"x  {describe(x)}"]) from None
+    for amount, one in zip(amounts, axes, strict=True):
+        x = _roll(x, amount, one)
+    return x
+
+
+def _roll(x: Tensor, shift: int, axis: int) -> Tensor:
+    size = x.shape[axis]
+    if size == 0:
+        return x
+    cut = (size - shift) % size
+    head = (slice(None),) * axis
+    return concat([x[(*head, slice(cut, None))], x[(*head, slice(None, cut))]], axis)
+
+
+def tile(x: Tensor, repetitions: Any, *more: int) -> Tensor:
+    """Repeat the whole tensor along its axes, as NumPy's tile does.
+
+    >>> ts.tile(ts.arange(2), (2, 2)).tolist()
+    [[0, 1, 0, 1], [0, 1, 0, 1]]
+    """
+    if not isinstance(x, Tensor):
+        raise errors.not_tensor("x", x).locate("tile", [])
+    try:
+        times = to_ints("repetitions", (repetitions, *more) if more else repetitions)
+        if any(n < 0 for n in times):
+            raise errors.wrong_value("repetitions", times, "0 or more")
+    except errors.TessellaError as error:
+        raise error.locate("tile", [f"x  {describe(x)}"]) from None
+    ndim = max(len(times), x.ndim)
+    shape = (1,) * (ndim - x.ndim) + x.shape
+    times = (1,) * (ndim - len(times)) + times
+    # (a, b) tiled (p, q): view as (1, a, 1, b), broadcast to (p, a, q, b), merge pairs.
+    apart = [n for size in shape for n in (1, size)]
+    spread = [n for pair in zip(times, shape, strict=True) for n in pair]
+    joined = [n * size for n, size in zip(times, shape, strict=True)]
+    return reshape(broadcast_to(reshape(x, apart), spread), joined)
+
+
+def repeat(x: Tensor, repeats: Any, axis: int | None = None, *, dim: int | None = None) -> Tensor:
+    """Repeat each element, along an axis or of the flattened tensor.
+
+    >>> ts.repeat(ts.arange(3), 2).tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    axis = axis if dim is None else dim
+    if not isinstance(x, Tensor):
+        raise errors.not_tensor("x", x).locate("repeat", [])
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    try:
+        axis = normal_axes(x, to_int("axis", axis))[0]
+        counts = repeats.tolist() if isinstance(repeats, Tensor) else repeats
+        counts = to_ints("repeats", counts)
+        if any(n < 0 for n in counts):
+            raise errors.wrong_value("repeats", repeats, "0 or more")
+        if len(counts) not in (1, x.shape[axis]):
+            raise errors.wrong_value("repeats", repeats, f"one integer, or {x.shape[axis]}")
+    except errors.TessellaError as error:
+        raise error.locate("repeat", [f"x  {describe(x)}"]) from None
+    if len(counts) == 1:
+        wide = [*x.shape[: axis + 1], counts[0], *x.shape[axis + 1 :]]
+        joined = [*x.shape[:axis], x.shape[axis] * counts[0], *x.shape[axis + 1 :]]
+        return reshape(broadcast_to(unsqueeze(x, axis + 1), wide), joined)
+    from tessella.tensors import tensor
+
+    index = tensor([i for i, n in enumerate(counts) for _ in range(n)], dtype=int)
+    return x[(slice(None),) * axis + (index,)]

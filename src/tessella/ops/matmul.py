@@ -1,0 +1,262 @@
+"""The matrix product and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tessella import _core, errors, inplace
+from tessella._core import Tensor
+from tessella.dtypes import DType, boolean
+from tessella.kinds import cast, common_dtype, to_int, to_ints
+from tessella.ops.elementwise import conjugate, mul
+from tessella.ops.movement import normal_axes, permute, reshape, transpose, unsqueeze
+from tessella.ops.reduce import sum
+from tessella.records import Op, case, describe
+
+
+class Matmul(Op):
+    """Products over the last axis of a and the last but one of b; other axes broadcast."""
+
+    fast = "matmul"
+    operands = ("a", "b")
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Promote, and check the axis that is summed."""
+        inputs, params = super().prepare(inputs, params)
+        for name, x in zip(self.operands, inputs, strict=True):
+            if x.ndim == 0:
+                raise errors.matmul_scalar(name)
+        dtype = common_dtype(self.operands, inputs)
+        if dtype is boolean:
+            raise errors.no_kernel(dtype, "convert with astype(ts.int64), or use any(a & b)")
+        a, b = (cast(x, dtype) for x in inputs)
+        inner = b.shape[0] if b.ndim == 1 else b.shape[-2]
+        if a.shape[-1] != inner:
+            raise errors.matmul_inner(a.shape[-1], inner)
+        return [a, b], params
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Broadcast the batch axes; vectors lose their axis."""
+        a, b = inputs
+        batch = _core.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        rows = a.shape[-2:-1] if a.ndim > 1 else ()
+        columns = b.shape[-1:] if b.ndim > 1 else ()
+        return (*batch, *rows, *columns), a.dtype
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Call the driver on matrices."""
+        a, b, c = as_matrices(inputs[0], inputs[1], out)
+        _core.matmul(c, a, b, False, True)
+
+
+def as_matrices(a: Tensor, b: Tensor, out: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """View vectors as a row, a column, and the result accordingly."""
+    layouts = [_core.layout_of(x) for x in (a, b, out)]
+    if a.ndim == 1:
+        layouts[0] = layouts[0].unsqueeze((0,))
+        layouts[2] = layouts[2].unsqueeze((-1,) if b.ndim == 1 else (-2,))
+    if b.ndim == 1:
+        layouts[1] = layouts[1].unsqueeze((1,))
+        layouts[2] = layouts[2].unsqueeze((-1,))
+    a, b, out = (_core.view(x, layout) for x, layout in zip((a, b, out), layouts, strict=True))
+    return a, b, out
+
+
+def _gradient_a(g: Tensor, b: Tensor, a_shape: Sequence[int]) -> Tensor:
+    b = conjugate(b)
+    if b.ndim == 1:
+        return unsqueeze(g, -1) * b
+    rows = unsqueeze(g, -2) if len(a_shape) == 1 else g
+    product = matmul(rows, transpose(b, -1, -2))
+    return (
+        reshape(product, (*product.shape[:-2], product.shape[-1])) if len(a_shape) == 1 else product
+    )
+
+
+def _gradient_b(g: Tensor, a: Tensor, b_shape: Sequence[int]) -> Tensor:
+    a = conjugate(a)
+    if a.ndim == 1:
+        return unsqueeze(a, -1) * unsqueeze(g, -2) if len(b_shape) > 1 else a * g
+    columns = unsqueeze(g, -1) if len(b_shape) == 1 else g
+    product = matmul(transpose(a, -1, -2), columns)
+    return reshape(product, product.shape[:-1]) if len(b_shape) == 1 else product
+
+
+matmul = Matmul(
+    "matmul", vjp=(lambda g, b, a_shape: _gradient_a(g, b, a_shape),
+                   lambda g, a, b_shape: _gradient_b(g, a, b_shape)),
+    doc="The matrix product a @ b. 1-D operands are a row on the left and a column on the right; "
+        "axes before the last two broadcast.", ref="matmul",
+    samples=[case((3, 4), (4, 5)), case((4,), (4,)), case((3, 4), (4,)), case((4,), (4, 2)),
+             case((2, 3, 4), (4, 5)), case((2, 3, 4), (1, 4, 5)), case((2, 1, 3, 4), (5, 4, 2)),
+             case((0, 4), (4, 3)), case((3, 0), (0, 2)), case((17, 33), (33, 65)),
+             case((70, 130), (130, 90)), case((4,), (2, 4, 3)), case((2, 3, 4), (4,))],
+    errors=[case((4, 3, 18), (19, 56), match="inner sizes differ: 18 != 19"),
+            case((2, 3, 4), (3, 4, 5), match="do not broadcast"),
+            case((), (2,), match="a is 0-d"),
+            case((2, 2), (2, 2), dtype="bool", match="not defined for bool")],
+).function  # fmt: skip
+
+
+def matmul_into(out: Tensor, a: Tensor, b: Tensor, *, accumulate: bool = False,
+                transpose_a: bool = False, transpose_b: bool = False) -> Tensor:  # fmt: skip
+    """Write a @ b into out, or add it; operands can be transposed without copying.
+
+    With accumulate, the bits are those of `out + a @ b`.
+
+    >>> ts.matmul_into(ts.zeros(2, 2), ts.eye(2), ts.ones(2, 2)).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    try:
+        _check_into(out, a, b)
+        a = transpose(a, -1, -2) if transpose_a else a
+        b = transpose(b, -1, -2) if transpose_b else b
+        record = matmul.record
+        inputs, _ = record.prepare([a, b], {})
+        shape, _ = record.infer(inputs, {})
+        if tuple(shape) != out.shape:
+            raise errors.inplace_shape(tuple(shape), out.shape)
+        a, b = (inplace.detached_copy(x) if _core.shares_buffer(out, x) else x for x in (a, b))
+        _core.matmul(out, a, b, accumulate, False)
+        _core.bump_version(out)
+    except errors.TessellaError as error:
+        shown = [f"{name}  {describe(x)}" for name, x in (("out", out), ("a  ", a), ("b  ", b))]
+        raise error.locate("matmul_into", shown) from None
+    return out
+
+
+def _check_into(out: Tensor, a: Tensor, b: Tensor) -> None:
+    for name, x in (("out", out), ("a", a), ("b", b)):
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor(name, x)
+        if x.ndim < 2:
+            raise errors.wrong_value(f"{name}.ndim", x.ndim, "2 or more")
+        if x.dtype is not out.dtype:
+            raise errors.inplace_dtype(x.dtype, out.dtype)
+    inplace.check_target(out, "out")
+
+
+def _need(name: str, x: Any, ndim: int, what: str) -> None:
+    if not isinstance(x, Tensor):
+        raise errors.not_tensor("x", x).locate(name, [])
+    if x.ndim != ndim:
+        raise errors.wrong_value(f"{what}.ndim", x.ndim, str(ndim)).locate(name, [describe(x)])
+
+
+def mm(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply two matrices.
+
+    >>> ts.mm(ts.ones(2, 3), ts.ones(3, 1)).tolist()
+    [[3.0], [3.0]]
+    """
+    _need("mm", a, 2, "a")
+    _need("mm", b, 2, "b")
+    return matmul(a, b)
+
+
+def bmm(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply two batches of matrices.
+
+    >>> ts.bmm(ts.ones(2, 1, 3), ts.ones(2, 3, 1)).shape
+    (2, 1, 1)
+    """
+    _need("bmm", a, 3, "a")
+    _need("bmm", b, 3, "b")
+    return matmul(a, b)
+
+
+def mv(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply a matrix with a vector.
+
+    >>> ts.mv(ts.ones(2, 3), ts.ones(3)).tolist()
+    [3.0, 3.0]
+    """
+    _need("mv", a, 2, "a")
+    _need("mv", b, 1, "b")
+    return matmul(a, b)
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply two vectors to one number.
+
+    >>> ts.dot(ts.ones(3), ts.ones(3)).item()
+    3.0
+    """
+    _need("dot", a, 1, "a")
+    _need("dot", b, 1, "b")
+    return matmul(a, b)
+
+
+def outer(a: Tensor, b: Tensor) -> Tensor:
+    """Give all products of elements of two vectors.
+
+    >>> ts.outer(ts.arange(2), ts.arange(3)).tolist()
+    [[0, 0, 0], [0, 1, 2]]
+    """
+    _need("outer", a, 1, "a")
+    _need("outer", b, 1, "b")
+    return mul(unsqueeze(a, 1), unsqueeze(b, 0))
+
+
+def vecdot(a: Tensor, b: Tensor, *, axis: int = -1) -> Tensor:
+    """Multiply along one axis and sum; a is conjugated.
+
+    >>> ts.vecdot(ts.ones(2, 3), ts.ones(2, 3)).tolist()
+    [3.0, 3.0]
+    """
+    for name, x in (("a", a), ("b", b)):
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor(name, x).locate("vecdot", [])
+    return sum(mul(conjugate(a), b), axis=to_int("axis", axis))
+
+
+def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
+    """Sum products over several axes of a and b: a number of them, or a list for each.
+
+    >>> ts.tensordot(ts.ones(2, 3, 4), ts.ones(3, 4, 5)).shape
+    (2, 5)
+    """
+    try:
+        for name, x in (("a", a), ("b", b)):
+            if not isinstance(x, Tensor):
+                raise errors.not_tensor(name, x)
+        left, right = _contracted(a, b, axes)
+    except errors.TessellaError as error:
+        raise error.locate("tensordot", [f"a  {describe(a)}", f"b  {describe(b)}"]) from None
+    free_a = [i for i in range(a.ndim) if i not in left]
+    free_b = [i for i in range(b.ndim) if i not in right]
+    inner = 1
+    for i in left:
+        inner *= a.shape[i]
+    rows = reshape(permute(a, (*free_a, *left)), (-1 if inner else _size(a, free_a), inner))
+    columns = reshape(permute(b, (*right, *free_b)), (inner, -1 if inner else _size(b, free_b)))
+    return reshape(
+        matmul(rows, columns), (*(a.shape[i] for i in free_a), *(b.shape[i] for i in free_b))
+    )
+
+
+def _size(x: Tensor, axes: list[int]) -> int:
+    size = 1
+    for i in axes:
+        size *= x.shape[i]
+    return size
+
+
+def _contracted(a: Tensor, b: Tensor, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if isinstance(axes, int) and not isinstance(axes, bool):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
+            raise errors.wrong_value("axes", axes, f"0 to {min(a.ndim, b.ndim)}")
+        left, right = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+    else:
+        if not isinstance(axes, list | tuple) or len(axes) != 2:
+            raise errors.wrong_type("axes", axes, "a number, or a pair of axes")
+        left, right = (
+            normal_axes(a, to_ints("axes", axes[0])),
+            normal_axes(b, to_ints("axes", axes[1])),
+        )
+    if [a.shape[i] for i in left] != [b.shape[i] for i in right]:
+        raise errors.tensordot_sizes([a.shape[i] for i in left], [b.shape[i] for i in right])
+    return left, right

@@ -1,0 +1,260 @@
+"""Movement: views of the same memory, and the few operations that must copy.
+
+A view's record names the layout rule; the layout algebra is the core's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tessella import _core
+from tessella._core import Layout, Tensor
+from tessella.dtypes import DType
+from tessella.indexing import basic_layout
+from tessella.kinds import View, to_int, to_ints
+from tessella.records import _REQUIRED, Op, case
+
+
+def normal_axes(x: Tensor, axis: Any, name: str = "axis") -> tuple[int, ...]:
+    """Give axes as non-negative numbers, in the given order."""
+    layout = _core.layout_of(x)
+    return tuple(layout.axis(a) for a in to_ints(name, axis))
+
+
+def inverse(order: Sequence[int]) -> tuple[int, ...]:
+    """Invert a permutation."""
+    places = [0] * len(order)
+    for place, axis in enumerate(order):
+        places[axis] = place
+    return tuple(places)
+
+
+def _permute_params(x: Tensor, order: Any) -> dict[str, Any]:
+    axes = to_ints("order", order)
+    _core.layout_of(x).permute(axes)  # refuses repeated, missing and unknown axes
+    return {"order": normal_axes(x, axes)}
+
+
+permute = View(
+    "permute", layout=Layout.permute, params={"order": _REQUIRED}, variadic="order",
+    normalise=_permute_params, aliases=["permute_dims"],
+    vjp=lambda g, order: permute(g, inverse(order)),
+    doc="The axes in the given order.", ref="transpose",
+    samples=[case((2, 3, 4), order=(2, 0, 1)), case((2, 3), order=(-1, 0)), case((), order=())],
+    errors=[case((2, 3), order=(0, 0), match="repeated axis 0"),
+            case((2, 3), order=(0,), match="names 1 axes, the tensor has 2"),
+            case((2, 3), order=(0, 2), match="axis 2 is out of range")],
+).function  # fmt: skip
+
+transpose = View(
+    "transpose", layout=Layout.transpose, params={"a": _REQUIRED, "b": _REQUIRED},
+    normalise=lambda x, a, b: {"a": normal_axes(x, to_int("a", a))[0],
+                               "b": normal_axes(x, to_int("b", b))[0]},
+    aliases=["swapaxes"], vjp=lambda g, a, b: transpose(g, a, b),
+    doc="Two axes exchanged.", ref="swapaxes",
+    samples=[case((2, 3, 4), a=0, b=-1), case((3,), a=0, b=0)],
+    errors=[case((2, 3), a=0, b=2, match="axis 2 is out of range")],
+).function  # fmt: skip
+
+
+class Reshape(View):
+    """A view where the strides allow it, else a copy."""
+
+    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
+        """Copy only if it must."""
+        layout = _core.layout_of(inputs[0]).reshape(params["shape"])
+        if layout is not None:
+            return _core.view(inputs[0], layout)
+        copied = _contiguous_copy(inputs[0])
+        return _core.view(copied, Layout(params["shape"]))
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Take the resolved shape."""
+        return params["shape"], inputs[0].dtype
+
+
+def _contiguous_copy(x: Tensor) -> Tensor:
+    if x.is_virtual:
+        return _core.empty_virtual(x.shape, x.dtype.id)
+    out = _core.empty(x.shape, x.dtype.id)
+    _core.copy(out, x, True)
+    return out
+
+
+_RESHAPE_ERRORS = [
+    case((2, 3), shape=(4,), match=r"cannot reshape \(2, 3\) into \(4,\)"),
+    case((2, 3), shape=(-1, -1), match="cannot infer -1"),
+    case((2, 3), shape=(-1, 4), match="cannot infer -1"),
+    case((2, 3), shape=(-2, 3), match="negative size"),
+    case((2, 3), shape=2.5, match="shape must be an integer or a tuple of integers, got float"),
+]
+
+reshape = Reshape(
+    "reshape", layout=Layout.view, params={"shape": _REQUIRED}, variadic="shape",
+    normalise=lambda x, shape: {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape))},
+    vjp=lambda g, x_shape: reshape(g, x_shape),
+    doc="Another shape with the same elements in row-major order; one size may be -1. A view where "
+        "the strides allow it, else a copy.", ref="reshape",
+    samples=[case((2, 6), shape=(3, 4)), case((2, 3, 4), shape=(-1, 4)), case((), shape=(1, 1)),
+             case((0, 3), shape=(3, 0))],
+    errors=_RESHAPE_ERRORS,
+).function  # fmt: skip
+
+view = View(
+    "view", layout=Layout.view, params={"shape": _REQUIRED}, variadic="shape",
+    normalise=lambda x, shape: {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape))},
+    vjp=lambda g, x_shape: reshape(g, x_shape),
+    doc="Like reshape, but never a copy: refuses where the strides do not allow a view.",
+    ref="reshape", samples=[case((2, 6), shape=(3, 4), layouts="contiguous")],
+    errors=_RESHAPE_ERRORS, is_function=False,
+).function  # fmt: skip
+
+
+def _squeeze_params(x: Tensor, axis: Any) -> dict[str, Any]:
+    if axis is None:
+        return {"axis": tuple(i for i, size in enumerate(x.shape) if size == 1)}
+    return {"axis": normal_axes(x, axis)}
+
+
+squeeze = View(
+    "squeeze", layout=Layout.squeeze, params={"axis": None}, normalise=_squeeze_params,
+    vjp=lambda g, axis: unsqueeze(g, axis),
+    doc="Without the named axes of size 1, or all of them.", ref="squeeze",
+    samples=[case((2, 1, 3, 1), axis=(1, -1)), case((1, 2), axis=0), case((1, 3, 1))],
+    errors=[case((2, 3), axis=0, match="axis 0 has size 2 and cannot be squeezed"),
+            case((1, 3), axis=(0, 0), match="repeated axis 0"),
+            case((1, 3), axis=2, match="axis 2 is out of range")],
+).function  # fmt: skip
+
+
+def _unsqueeze_params(x: Tensor, axis: Any) -> dict[str, Any]:
+    axes = to_ints("axis", axis)
+    whole = Layout((1,) * min(64, x.ndim + len(axes)))
+    return {"axis": tuple(whole.axis(a) for a in axes)}
+
+
+unsqueeze = View(
+    "unsqueeze", layout=Layout.unsqueeze, params={"axis": _REQUIRED}, normalise=_unsqueeze_params,
+    aliases=["expand_dims"], vjp=lambda g, axis: squeeze(g, axis),
+    doc="With new axes of size 1 at the named places of the result.", ref="expand_dims",
+    samples=[case((2, 3), axis=0), case((2, 3), axis=(0, -1)), case((), axis=0)],
+    errors=[case((2, 3), axis=4, match="axis 4 is out of range"),
+            case((2, 3), axis=(1, 1), match="repeated axis 1")],
+).function  # fmt: skip
+
+flip = View(
+    "flip", layout=Layout.flip, params={"axis": None},
+    normalise=lambda x, axis: {"axis": tuple(range(x.ndim)) if axis is None
+                               else normal_axes(x, axis)},
+    vjp=lambda g, axis: flip(g, axis),
+    doc="Reversed along the named axes, or all.", ref="flip",
+    samples=[case((2, 3), axis=0), case((2, 3), axis=(0, 1)), case((3,)), case((0, 2), axis=0)],
+    errors=[case((2, 3), axis=2, match="axis 2 is out of range"),
+            case((2, 3), axis=(0, -2), match="repeated axis 0")],
+).function  # fmt: skip
+
+broadcast_to = View(
+    "broadcast_to", layout=Layout.broadcast_to, params={"shape": _REQUIRED}, variadic="shape",
+    normalise=lambda x, shape: {"shape": to_ints("shape", shape)},
+    vjp=lambda g: g,  # the engine sums g to x's shape, as for every operand that was broadcast
+    doc="Repeated along new axes and axes of size 1, without a copy.", ref="broadcast_to",
+    samples=[case((3, 1), shape=(2, 3, 4)), case((), shape=(2, 2)), case((1,), shape=(0,))],
+    errors=[case((2, 3), shape=(2, 4), match="axis -1 is 3 and cannot become 4"),
+            case((2, 3), shape=(3,), match="the target has fewer axes"),
+            case((2, 3), shape=(-1, 3), match="negative size")],
+).function  # fmt: skip
+
+diagonal = View(
+    "diagonal", layout=Layout.diagonal, params={"offset": 0, "a": 0, "b": 1},
+    normalise=lambda x, offset, a, b: {"offset": to_int("offset", offset),
+                                       "a": normal_axes(x, to_int("a", a))[0],
+                                       "b": normal_axes(x, to_int("b", b))[0]},
+    vjp=lambda g, x_shape, offset, a, b: embed(g, x_shape, "diagonal", (offset, a, b)),
+    doc="The diagonal of two axes, as the last axis.", ref="diagonal",
+    samples=[case((3, 4)), case((2, 3, 4), offset=1, a=1, b=2), case((3, 3), offset=-5)],
+    errors=[case((2, 3), a=0, b=0, match="repeated axis 0"),
+            case((3,), match="axis 1 is out of range")],
+).function  # fmt: skip
+
+
+def _windows(np: Any, x: Any, axis: int, window: int, step: int = 1) -> Any:
+    windows = np.lib.stride_tricks.sliding_window_view(x, window, axis)
+    return windows[(*[slice(None)] * (axis % x.ndim), slice(None, None, step))]
+
+
+unfold = View(
+    "unfold", layout=Layout.unfold,
+    params={"axis": _REQUIRED, "window": _REQUIRED, "step": 1},
+    normalise=lambda x, axis, window, step: {"axis": normal_axes(x, to_int("axis", axis))[0],
+                                             "window": to_int("window", window),
+                                             "step": to_int("step", step)},
+    vjp=lambda g, x_shape, axis, window, step: embed(g, x_shape, "unfold", (axis, window, step)),
+    doc="Sliding windows along an axis, as a new last axis.",
+    ref=lambda np, x, axis, window, step=1: _windows(np, x, axis, window, step),
+    samples=[case((7,), axis=0, window=3), case((2, 8), axis=1, window=4, step=2)],
+    errors=[case((3,), axis=0, window=4, match="window of 4 with step 1"),
+            case((3,), axis=0, window=2, step=0, match="window of 2 with step 0")],
+).function  # fmt: skip
+
+getitem = View(
+    "getitem", layout=basic_layout, params={"key": _REQUIRED},
+    vjp=lambda g, x_shape, key: embed(g, x_shape, "getitem", (key,)),
+    doc="x[key] for integers, slices, `...` and None: a view.",
+    ref=lambda np, x, key: x[key], is_function=False,
+    samples=[case((4, 5), key=1), case((4, 5), key=(slice(None, None, -2), -1)),
+             case((4, 5), key=(None, ..., slice(1, 3))), case((), key=())],
+    errors=[case((4, 5), key=4, match="index 4 is out of bounds for axis 0 of size 4"),
+            case((4, 5), key=(0, 0, 0), match="3 indices for 2 axes"),
+            case((4, 5), key=slice(0, 1, 0), match="slice step is 0")],
+).function  # fmt: skip
+
+
+class Embed(Op):
+    """Zeros with x added through a view: what the gradient of a view is."""
+
+    params = {"shape": _REQUIRED, "view": _REQUIRED, "args": _REQUIRED}
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Take the shape of what was viewed."""
+        return params["shape"], inputs[0].dtype
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Write x through the view; windows that overlap add up."""
+        _core.fill(out, False)
+        rules: dict[str, Callable[..., Layout]] = {
+            "diagonal": Layout.diagonal, "unfold": Layout.unfold, "getitem": basic_layout,
+        }  # fmt: skip
+        layout = rules[params["view"]](_core.layout_of(out), *params["args"])
+        if not layout.overlaps_itself:
+            _core.copy(_core.view(out, layout), inputs[0], True)
+            return
+        for window in range(layout.shape[-1]):  # each place of the window apart does not overlap
+            part = _core.view(out, layout.select(-1, window))
+            source = _core.view(inputs[0], _core.layout_of(inputs[0]).select(-1, window))
+            _core.copy(part, part + source, True)
+
+
+def _embed_ref(np: Any, x: Any, shape: Any, view: str, args: Any) -> Any:
+    places = np.arange(np.prod(shape)).reshape(shape)
+    views = {
+        "diagonal": np.diagonal,
+        "unfold": lambda *args: _windows(np, *args),
+        "getitem": lambda x, key: x[key],
+    }
+    viewed = views[view](places, *args)
+    out = np.zeros(shape, x.dtype)
+    np.add.at(out.reshape(-1), viewed, x)
+    return out
+
+
+embed = Embed(
+    "embed", is_function=False, is_method=False,
+    vjp=lambda g, view, args: {"diagonal": diagonal, "unfold": unfold, "getitem": getitem}[view](
+        g, *args),
+    doc="Zeros of a shape, with x added through a view of them.", ref=_embed_ref,
+    samples=[case((3,), shape=(3, 4), view="diagonal", args=(0, 0, 1)),
+             case((3, 4), shape=(9,), view="unfold", args=(0, 4, 2)),
+             case((2, 1), shape=(4, 5), view="getitem", args=((slice(None, None, -2), slice(1, 2)),)),
+             case((0, 3), shape=(2, 3), view="getitem", args=((slice(2, 2),),))],
+).function  # fmt: skip

@@ -1,0 +1,322 @@
+"""Reductions over any axes, cumulative operations, and what is composed of them.
+
+Sums run over fixed blocks joined in a fixed order, so that their bits depend on the shape and the
+axes alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from tessella import _core, errors
+from tessella._core import Tensor
+from tessella.dtypes import DTYPES, DType, as_dtype, float32
+from tessella.kinds import cast, to_bool, to_int, to_ints
+from tessella.ops.creation import ones
+from tessella.ops.elementwise import conjugate, mul, sqrt, where
+from tessella.ops.joining import concat
+from tessella.ops.movement import (
+    broadcast_to,
+    flip,
+    getitem,
+    normal_axes,
+    permute,
+    reshape,
+    unsqueeze,
+)
+from tessella.records import Op, case, describe
+
+_NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.reduce_names())}
+_WITHOUT_IDENTITY = ("max", "min", "argmax", "argmin")
+
+
+def spread(g: Tensor, shape: Sequence[int], axis: Sequence[int], keepdims: bool) -> Tensor:
+    """Repeat a reduced tensor over the axes it was reduced along."""
+    if not keepdims:
+        g = unsqueeze(g, tuple(axis))
+    return broadcast_to(g, tuple(shape))
+
+
+class Reduce(Op):
+    """Many elements to one, over all, one or several axes."""
+
+    fast = "reduce"
+    params = {"axis": None, "keepdims": False}
+
+    def __init__(self, name: str, **record: Any) -> None:
+        self.code = _NAMES[name]
+        super().__init__(name, opcode=self.code, **record)
+
+    def out_dtype(self, dtype: DType) -> DType:
+        """Give the result's dtype: sums of integers are 64 bits wide."""
+        found = _core.reduce_out_dtype(self.code, dtype.id)
+        if found is None:
+            allowed = [
+                d.name for d in DTYPES if _core.reduce_out_dtype(self.code, d.id) is not None
+            ]
+            raise errors.no_kernel(dtype, f"defined for {', '.join(allowed)}; convert with astype")
+        return DTYPES[found]
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Name the axes from 0 on, in order."""
+        inputs, params = super().prepare(inputs, params)
+        (x,) = inputs
+        if params.get("dtype") is not None:
+            x = cast(x, as_dtype(params["dtype"]))
+        axis = tuple(sorted(reduced_axes(x, params["axis"])))
+        self.out_dtype(x.dtype)
+        if self.name in _WITHOUT_IDENTITY and not math.prod(x.shape[a] for a in axis):
+            raise errors.empty_reduction(x.shape)
+        return [x], {"axis": axis, "keepdims": to_bool("keepdims", params["keepdims"])}
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Drop the reduced axes, or keep them with size 1."""
+        (x,), axis = inputs, params["axis"]
+        if params["keepdims"]:
+            shape = [1 if i in axis else size for i, size in enumerate(x.shape)]
+        else:
+            shape = [size for i, size in enumerate(x.shape) if i not in axis]
+        return shape, self.out_dtype(x.dtype)
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Call the driver."""
+        _core.reduce(self.code, out, inputs[0], params["axis"])
+
+
+def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
+    """Give the axes a reduction names, checked; None is all of them."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    axes = normal_axes(x, axis)
+    for i, a in enumerate(axes):
+        if a in axes[:i]:
+            raise errors.axis_repeated(a)
+    return axes
+
+
+class ReduceTo(Reduce):
+    """A reduction that can be asked for a dtype to compute in."""
+
+    params = {"axis": None, "keepdims": False, "dtype": None}
+
+
+class ReduceOne(Reduce):
+    """A reduction to a position, over one axis or all."""
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Refuse several axes."""
+        if params["axis"] is not None:
+            params["axis"] = to_int("axis", params["axis"])
+        return super().prepare(inputs, params)
+
+
+_AXIS_ERRORS = [
+    case((2, 3), axis=2, match="axis 2 is out of range"),
+    case((2, 3), axis=(0, 0), match="repeated axis 0"),
+    case((2, 3), axis=1.5, match="axis must be an integer or a tuple of integers, got float"),
+    case((2, 3), keepdims=1, match="keepdims must be True or False, got int"),
+]
+_ONE_AXIS_ERRORS = [
+    case((2, 3), axis=2, match="axis 2 is out of range"),
+    case((2, 3), axis=(0, 1), match="axis must be an integer, got tuple"),
+    case((0, 3), axis=0, match="no elements to choose from"),
+]
+_SAMPLES = [
+    case((3, 4)), case((3, 4), axis=0), case((3, 4), axis=-1, keepdims=True),
+    case((2, 3, 4), axis=(0, 2)), case((5,), axis=0), case(()), case((2, 0, 3), axis=0),
+    case((300, 7), axis=0), case((3, 5000), axis=1), case((2, 3), axis=()),
+]  # fmt: skip
+_FILLED = [sample for sample in _SAMPLES if 0 not in sample.shapes[0]]
+_ONE_AXIS = [case((3, 4)), case((3, 4), axis=0), case((2, 3, 4), axis=-2, keepdims=True), case(())]
+
+
+def _product_of_others(x: Tensor, axis: Sequence[int]) -> Tensor:
+    """For each element, the product of the others along the axes: right at zeros too."""
+    kept = [i for i in range(x.ndim) if i not in axis]
+    order = (*kept, *axis)
+    moved = permute(x, order)
+    lines = reshape(moved, (*(x.shape[i] for i in kept), -1))
+    last = lines.ndim - 1
+    one = ones((*lines.shape[:-1], 1), dtype=x.dtype)
+    before = concat([one, cumulative_prod(getitem(lines, key=(..., slice(None, -1))), last)], last)
+    turned = flip(getitem(lines, key=(..., slice(1, None))), last)
+    after = flip(concat([one, cumulative_prod(turned, last)], last), last)
+    others = reshape(mul(before, after), moved.shape)
+    return permute(others, tuple(order.index(i) for i in range(x.ndim)))
+
+
+def _share(g: Tensor, x: Tensor, out: Tensor, axis: Sequence[int], keepdims: bool) -> Tensor:
+    """Share a gradient equally among the elements that are the extremum."""
+    chosen = x == spread(out, x.shape, axis, keepdims)
+    number = sum(chosen.astype(x.dtype), axis=tuple(axis), keepdims=True)
+    return where(chosen, spread(g, x.shape, axis, keepdims) / number, 0)
+
+
+sum = ReduceTo(
+    "sum", vjp=lambda g, x_shape, axis, keepdims: spread(g, x_shape, axis, keepdims),
+    doc="The sum over axes; integers are summed in 64 bits.", ref="sum", samples=_SAMPLES,
+    errors=_AXIS_ERRORS).function  # fmt: skip
+mean = Reduce(
+    "mean",
+    vjp=lambda g, x_shape, axis, keepdims: (
+        spread(g, x_shape, axis, keepdims) / math.prod(x_shape[a] for a in axis)
+    ),
+    doc="The mean over axes.",
+    ref="mean",
+    samples=_FILLED,
+    errors=[*_AXIS_ERRORS, case((2,), dtype="int64", match="not defined for int64")],
+).function
+prod = ReduceTo(
+    "prod", vjp=lambda g, x, axis, keepdims: spread(g, x.shape, axis, keepdims)
+    * conjugate(_product_of_others(x, axis)),
+    doc="The product over axes; integers are multiplied in 64 bits.", ref="prod", samples=_SAMPLES,
+    errors=_AXIS_ERRORS).function  # fmt: skip
+max = Reduce(
+    "max",
+    vjp=lambda g, x, out, axis, keepdims: _share(g, x, out, axis, keepdims),
+    aliases=["amax"],
+    doc="The greatest over axes; NaN if any is NaN.",
+    ref="max",
+    samples=_FILLED,
+    errors=[*_AXIS_ERRORS, case((2, 0), match="no elements to choose from")],
+).function
+min = Reduce("min", vjp=lambda g, x, out, axis, keepdims: _share(g, x, out, axis, keepdims),
+    aliases=["amin"], doc="The smallest over axes; NaN if any is NaN.", ref="min", samples=_FILLED,
+    errors=[*_AXIS_ERRORS, case((0,), match="no elements to choose from")]).function  # fmt: skip
+any = Reduce("any", doc="Whether one is not zero.", ref="any", samples=_SAMPLES,
+             errors=_AXIS_ERRORS).function  # fmt: skip
+all = Reduce("all", doc="Whether none is zero.", ref="all", samples=_SAMPLES,
+             errors=_AXIS_ERRORS).function  # fmt: skip
+argmax = ReduceOne(
+    "argmax", doc="Where the greatest is, in row-major order: the first, or the first NaN.",
+    ref="argmax", samples=_ONE_AXIS, errors=_ONE_AXIS_ERRORS).function  # fmt: skip
+argmin = ReduceOne(
+    "argmin", doc="Where the smallest is, in row-major order: the first, or the first NaN.",
+    ref="argmin", samples=_ONE_AXIS, errors=_ONE_AXIS_ERRORS).function  # fmt: skip
+
+
+class Cumulative(Op):
+    """Running sums and products along one axis, in order."""
+
+    params = {"axis": None, "dtype": None, "include_initial": False}
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Choose the axis; a tensor of one axis needs no naming."""
+        inputs, params = super().prepare(inputs, params)
+        (x,), axis = inputs, params["axis"]
+        if axis is None and x.ndim != 1:
+            raise errors.axis_needed(x.ndim)
+        if params["dtype"] is not None:
+            x = cast(x, as_dtype(params["dtype"]))
+        place = normal_axes(x, to_int("axis", 0 if axis is None else axis))[0]
+        if to_bool("include_initial", params["include_initial"]):
+            first = list(x.shape)
+            first[place] = 1
+            x = concat([self.identity(first, x.dtype), x], place)
+        return [x], {"axis": place}
+
+    def identity(self, shape: list[int], dtype: DType) -> Tensor:
+        """Make the value that a running sum or product begins with."""
+        out = _core.empty(shape, dtype.id)
+        _core.fill(out, self.name == "cumulative_prod")
+        return out
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Keep the shape; the dtype is the sum's."""
+        found = _core.reduce_out_dtype(_NAMES["sum"], inputs[0].dtype.id)
+        assert found is not None
+        return inputs[0].shape, DTYPES[found]
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Call the driver."""
+        _core.cumulate(self.name == "cumulative_prod", out, inputs[0], params["axis"])
+
+
+_CUMULATIVE = [case((5,)), case((3, 4), axis=0), case((2, 3, 4), axis=-2), case((0, 2), axis=0)]
+_CUMULATIVE_ERRORS = [
+    case((2, 3), match="axis must be named for a tensor of 2 axes"),
+    case((2, 3), axis=2, match="axis 2 is out of range"),
+    case((2,), include_initial=1, match="include_initial must be True or False"),
+]
+
+cumulative_sum = Cumulative(
+    "cumulative_sum", aliases=["cumsum"],
+    vjp=lambda g, axis: flip(cumulative_sum(flip(g, axis), axis), axis),
+    doc="Running sums along an axis; include_initial puts a 0 in front.", ref="cumsum",
+    samples=_CUMULATIVE, errors=_CUMULATIVE_ERRORS).function  # fmt: skip
+cumulative_prod = Cumulative(
+    "cumulative_prod", aliases=["cumprod"],
+    vjp=lambda g, x, out, axis: flip(cumulative_sum(flip(g * conjugate(out), axis), axis), axis)
+    / conjugate(x),
+    doc="Running products along an axis; include_initial puts a 1 in front.", ref="cumprod",
+    samples=_CUMULATIVE, errors=_CUMULATIVE_ERRORS, away=0.5).function  # fmt: skip
+
+
+# --- composed ------------------------------------------------------------------------------------
+
+
+def var(x: Tensor, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False,
+        dim: Any = None, keepdim: bool | None = None) -> Tensor:  # fmt: skip
+    """Give the variance over axes: the mean square distance from the mean.
+
+    `correction` is subtracted from the number of elements: 1 gives the unbiased estimate.
+
+    >>> ts.var(ts.tensor([1.0, 2.0, 3.0, 4.0])).item()
+    1.25
+    """
+    axis, keepdims = axis if dim is None else dim, keepdims if keepdim is None else keepdim
+    if not isinstance(x, Tensor):
+        raise errors.not_tensor("x", x).locate("var", [])
+    if not x.dtype.is_floating:
+        raise errors.no_kernel(x.dtype, "defined for floats; convert with astype").locate(
+            "var", [f"x  {describe(x)}"])  # fmt: skip
+    if isinstance(correction, bool) or not isinstance(correction, int | float):
+        raise errors.wrong_type("correction", correction, "a number").locate("var", [])
+    try:
+        axes = reduced_axes(x, axis)
+    except errors.TessellaError as error:
+        raise error.locate("var", [f"x  {describe(x)}"]) from None
+    wide = cast(x, float32) if x.dtype.itemsize == 2 else x
+    distance = wide - mean(wide, axis=axes, keepdims=True)
+    count = math.prod(x.shape[a] for a in axes) - correction
+    total = sum(distance * distance, axis=axes, keepdims=keepdims)
+    return cast(total / (count if count > 0 else 0.0), x.dtype)
+
+
+def std(x: Tensor, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False,
+        dim: Any = None, keepdim: bool | None = None) -> Tensor:  # fmt: skip
+    """Give the standard deviation over axes: the root of the variance.
+
+    >>> ts.std(ts.tensor([2.0, 4.0])).item()
+    1.0
+    """
+    wide = cast(x, float32) if isinstance(x, Tensor) and x.dtype.itemsize == 2 else x
+    out = sqrt(var(wide, axis, correction=correction, keepdims=keepdims, dim=dim, keepdim=keepdim))
+    return cast(out, x.dtype)
+
+
+def sum_to_shape(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting.
+
+    >>> ts.sum_to_shape(ts.ones(2, 3), (1, 3)).tolist()
+    [[2.0, 2.0, 2.0]]
+    """
+    try:
+        target = to_ints("shape", shape)
+        if tuple(_core.broadcast_shapes(x.shape, target)) != x.shape:
+            raise errors.wrong_value("shape", target, f"one that broadcasts to {x.shape}")
+    except errors.TessellaError as error:
+        raise error.locate("sum_to_shape", [f"x  {describe(x)}"]) from None
+    if x.shape == target:
+        return x
+    added = x.ndim - len(target)
+    axes = [i for i in range(x.ndim) if i < added or (target[i - added] == 1 and x.shape[i] != 1)]
+    return reshape(sum(x, axis=tuple(axes)), target)

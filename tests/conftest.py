@@ -1,0 +1,62 @@
+"""How the tests draw their cases.
+
+TESSELLA_TEST_SEED decides which cases of the large families run and what Hypothesis draws, so that
+a run can be repeated; TESSELLA_TEST_FULL=1 runs all of them. Whoever runs pytest without a seed
+gets a fresh one, which the header shows.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import zlib
+from collections.abc import Iterable
+from typing import TypeVar
+
+import hypothesis
+import pytest
+
+Case = TypeVar("Case")
+
+# Workers of pytest-xdist inherit the environment, so that all of them collect the same cases.
+os.environ.setdefault("TESSELLA_TEST_SEED", str(random.SystemRandom().randrange(1 << 31)))
+SEED = int(os.environ["TESSELLA_TEST_SEED"])
+FULL = os.environ.get("TESSELLA_TEST_FULL", "") == "1"
+
+hypothesis.settings.register_profile("sampled", deadline=None, max_examples=30, database=None)
+hypothesis.settings.register_profile("full", deadline=None, max_examples=1000, database=None)
+hypothesis.settings.load_profile("full" if FULL else "sampled")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give Hypothesis the seed, before its own plugin reads the option."""
+    if config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = str(SEED)
+
+
+def pytest_report_header() -> str:
+    """Show how to repeat the run."""
+    return f"TESSELLA_TEST_SEED={SEED}" + (", full counts" if FULL else "")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    """Show the seed beside a failure, where quiet runs have no header."""
+    if exitstatus != 0:
+        terminalreporter.write_line(f"repeat with TESSELLA_TEST_SEED={SEED}")
+
+
+def sampled(cases: Iterable[Case], k: int) -> list[Case]:
+    """Give all cases under full counts, else k of them chosen by the seed, in their order."""
+    pool = list(cases)
+    if FULL or len(pool) <= k:
+        return pool
+    # The pool is part of the seed: lists of equal length do not always keep the same places.
+    generator = random.Random(SEED ^ zlib.crc32(repr(pool).encode()))
+    return [pool[i] for i in sorted(generator.sample(range(len(pool)), k))]
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> random.Random:
+    """Give a generator that depends on the seed and the test's name."""
+    return random.Random(f"{SEED} {request.node.nodeid}")

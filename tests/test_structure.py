@@ -1,0 +1,340 @@
+"""What the design promises about the code itself: layers, names, sizes, generated files, examples.
+
+It reads sources and compiled objects; what operations compute is tested elsewhere. The order of the
+Python layers is read from ARCHITECTURE.md, so that the page cannot go stale.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import tessella as ts
+from tessella import _core, errors, namespace
+from tessella.records import OPS
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "tessella"
+CORE = ROOT / "src" / "core"
+MOST_LINES = 500
+FORBIDDEN = {"utils", "common", "helpers", "misc"}
+
+
+def tracked(*suffixes: str) -> list[Path]:
+    """Give the files that git knows or would add."""
+    names = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    return [ROOT / name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
+
+
+# --- layers --------------------------------------------------------------------------------------
+
+
+def documented_order() -> list[str]:
+    """Read the Python layers from ARCHITECTURE.md: the first word of each line of the block."""
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    block = re.search(r"## The Python layers.*?```text\n(.*?)```", page, re.DOTALL)
+    assert block, "ARCHITECTURE.md has no block of layers"
+    return [line.split()[0] for line in block[1].splitlines() if line.strip()]
+
+
+def module_name(path: Path) -> str:
+    """Give a module's name within the package: ops.creation."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def imported_modules(path: Path, known: set[str]) -> Iterator[str]:
+    """Give the package's modules that a file imports, anywhere but for type checking."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are written in full"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            inside = name.removeprefix("tessella.")
+            while inside != name and inside:
+                if inside in known:
+                    yield inside
+                    break
+                inside = inside.rpartition(".")[0]
+
+
+def test_python_modules_import_only_what_stands_above_them() -> None:
+    order = documented_order()
+    files = {module_name(path): path for path in tracked(".py") if path.is_relative_to(PACKAGE)}
+    modules = {name: path for name, path in files.items() if name and name != "ops"}
+    assert sorted(order) == sorted(modules), "ARCHITECTURE.md lists other modules than there are"
+    upwards = [
+        f"{name} imports {other}"
+        for name, path in modules.items()
+        for other in imported_modules(path, set(modules))
+        if order.index(other) >= order.index(name)
+    ]
+    assert not upwards
+
+
+def includes(path: Path) -> list[str]:
+    """Give what a C++ file includes, as written."""
+    return re.findall(r'^\s*#\s*include\s+([<"][^>"]+[>"])', path.read_text(), re.MULTILINE)
+
+
+def test_only_tensor_and_bind_include_python() -> None:
+    offenders = [
+        str(path.relative_to(ROOT))
+        for path in tracked(".cpp", ".h")
+        if path.is_relative_to(CORE) and path.parent.name not in ("tensor", "bind")
+        if any("Python.h" in name or "nanobind" in name for name in includes(path))
+    ]
+    assert not offenders
+
+
+def test_code_of_one_instruction_set_includes_no_standard_library() -> None:
+    """std templates make weak symbols, and the linker may keep those of a wrong ISA."""
+    allowed = {"<stdint.h>", "<stddef.h>", "<string.h>", "<immintrin.h>", "<arm_neon.h>"}
+    offenders = [
+        f"{path.relative_to(ROOT)} {name}"
+        for path in tracked(".cpp", ".h")
+        if path.parent in (CORE / "kernels", CORE / "simd") and path.name != "isa.cpp"
+        for name in includes(path)
+        if name.startswith("<") and name not in allowed
+    ]
+    assert not offenders
+
+
+def kernel_objects(isa: str) -> list[Path]:
+    """Give the compiled kernels of an ISA, of the build that the core comes from.
+
+    An editable install copies the core out of its build: then it is the newest finished one.
+    """
+    own = Path(_core.__file__).resolve().parent
+    if not (own / "build.ninja").is_file():
+        finished = [path for path in ROOT.glob("build/*/_core*.so") if path.parent.name != "asan"]
+        own = max(finished, key=lambda path: path.stat().st_mtime).parent
+    return sorted(own.glob(f"CMakeFiles/kernels_{isa}.dir/**/*.o"))
+
+
+@pytest.mark.parametrize("isa", _core.supported_isas())
+def test_no_weak_symbol_leaks_from_an_instruction_set(isa: str) -> None:
+    objects = kernel_objects(isa)
+    assert objects
+    listing = subprocess.run(["nm", "-C", *objects], capture_output=True, text=True, check=True)
+    leaks = [
+        line
+        for line in listing.stdout.splitlines()
+        if re.match(r"[0-9a-f ]{16} [VWuvw] ", line) and f"tessella::{isa}::" not in line
+    ]
+    assert not leaks
+
+
+# --- names and sizes -----------------------------------------------------------------------------
+
+
+def test_every_opcode_has_its_record_and_every_record_its_opcode() -> None:
+    opcodes = {name for name, _ in _core.opcodes()}
+    assert opcodes == {name for name, op in OPS.items() if hasattr(op, "opcode")}
+
+
+def test_opcodes_take_as_many_operands_as_their_records() -> None:
+    assert {(n, a) for n, a in _core.opcodes()} == {
+        (name, len(op.operands)) for name, op in OPS.items() if hasattr(op, "opcode")
+    }
+
+
+def test_names_belong_to_one_operation() -> None:
+    names = [name for op in OPS.values() for name in (op.name, *op.aliases)]
+    assert len(names) == len(set(names))
+
+
+def test_no_file_has_a_name_that_says_nothing() -> None:
+    assert not [path for path in tracked("") if FORBIDDEN & set(path.relative_to(ROOT).parts)]
+    assert not [path for path in tracked("") if path.stem in FORBIDDEN]
+
+
+def test_no_module_hides_a_public_function() -> None:
+    """`import tessella.x` would put the module where the function x was."""
+    modules = {path.stem for path in PACKAGE.iterdir()}
+    assert not modules & {
+        name for name, value in namespace.public_names().items() if callable(value)
+    }
+
+
+def test_files_are_short() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}: {count} lines"
+        for path in tracked(".py", ".cpp", ".h", ".def")
+        if (count := len(path.read_text().splitlines())) > MOST_LINES
+    ]
+    assert not long
+
+
+def test_files_open_with_what_they_are() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in tracked(".py", ".cpp", ".h", ".def")
+        if not path.read_text().startswith(('"""', "//", 'r"""', "#!"))
+    ]
+    assert not silent
+
+
+# --- generated files and documents ---------------------------------------------------------------
+
+
+def test_generated_files_are_up_to_date() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "generate.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"run `make generate`\n{done.stdout}{done.stderr}"
+
+
+def test_capabilities_page_names_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "capabilities.md").read_text()
+    named = re.findall(r"`(tests/[\w/]+\.(?:py|cpp))(?:::(\w+))?`", page)
+    assert len(named) > 20
+    missing = []
+    for file, test in named:
+        path = ROOT / file
+        if not path.is_file() or (test and f"def {test}(" not in path.read_text()):
+            missing.append(f"{file}::{test}")
+    assert not missing
+
+
+def test_every_capability_test_is_named_on_its_page() -> None:
+    page = (ROOT / "docs" / "capabilities.md").read_text()
+    missing = [
+        f"{path.name}::{test}"
+        for path in (ROOT / "tests").glob("test_capabilities*.py")
+        for test in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
+        if f"`tests/{path.name}::{test}`" not in page
+    ]
+    assert not missing
+
+
+EXAMPLE_NAMES: dict[str, Any] = {"ts": ts, "numpy": numpy}
+
+
+def run_examples(name: str, text: str) -> int:
+    """Run the examples of a text; give their number."""
+    found = doctest.DocTestParser().get_doctest(text, dict(EXAMPLE_NAMES), name, None, None)
+    report: list[str] = []
+    result = doctest.DocTestRunner().run(found, out=report.append)
+    assert not result.failed, "".join(report)
+    return result.attempted
+
+
+PLAIN = {
+    f"{owner}.{name}": value
+    for owner, names in (("ts", namespace.public_names()), ("Tensor", namespace.methods()))
+    for name, value in names.items()
+    if inspect.isfunction(value)
+}
+
+
+@pytest.mark.parametrize("name", sorted(PLAIN))
+def test_plain_functions_show_an_example_that_runs(name: str) -> None:
+    assert run_examples(name, inspect.getdoc(PLAIN[name]) or "") > 0
+
+
+@pytest.mark.parametrize("name", sorted(OPS))
+def test_operations_explain_themselves(name: str) -> None:
+    op = OPS[name]
+    doc = op.function.__doc__ or ""
+    assert doc.startswith(f"{op.name}(") and op.doc in doc and op.doc.endswith(".")
+    run_examples(name, doc)
+
+
+def test_operation_reference_has_an_example_for_every_operation_that_runs() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text()
+    entries = re.split(r"^### ", page, flags=re.MULTILINE)[1:]
+    missing = [entry.split("(")[0] for entry in entries if ">>>" not in entry]
+    assert not missing
+    for entry in entries:
+        run_examples(entry.split("(")[0], entry.replace("```", ""))
+
+
+@pytest.mark.parametrize("file", ["README.md", "ARCHITECTURE.md"])
+def test_examples_of_a_page_run(file: str) -> None:
+    for block in re.findall(r"```(?:python|pycon)\n(.*?)```", (ROOT / file).read_text(), re.DOTALL):
+        if block.startswith(">>>"):
+            run_examples(file, block)
+
+
+# --- import and errors ---------------------------------------------------------------------------
+
+
+def test_import_is_quick_and_loads_no_numpy() -> None:
+    code = (
+        "import sys, time; start = time.perf_counter(); import tessella;"
+        "print(time.perf_counter() - start, 'numpy' in sys.modules)"
+    )
+    # An editable install looks for changed sources at import; that is not what is measured.
+    builds = os.pathsep.join(str(path) for path in ROOT.glob("build/*"))
+    environment = {**os.environ, "SKBUILD_EDITABLE_SKIP": builds}
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(3)
+    ]
+    assert {has_numpy for _, has_numpy in runs} == {"False"}
+    assert min(float(seconds) for seconds, _ in runs) < 0.25
+
+
+TREE = {
+    "ShapeError": (ValueError, "shape"),
+    "BroadcastError": (ValueError, "broadcast"),
+    "InvalidArgument": (ValueError, "invalid_argument"),
+    "IndexOutOfBounds": (IndexError, "index_out_of_bounds"),
+    "Empty": (IndexError, "empty"),
+    "DTypeMismatch": (TypeError, "dtype_mismatch"),
+    "OutOfMemory": (MemoryError, "out_of_memory"),
+    "CapacityOverflow": (MemoryError, "capacity_overflow"),
+    "LengthOverflow": (OverflowError, "length_overflow"),
+    "IllegalState": (RuntimeError, "illegal_state"),
+    "PreconditionFailed": (RuntimeError, "precondition_failed"),
+    "InplaceError": (RuntimeError, "inplace"),
+    "UseAfterFree": (RuntimeError, "use_after_free"),
+    "CaptureError": (RuntimeError, "capture"),
+    "FormatError": (ValueError, "format"),
+    "ArgumentError": (TypeError, "argument"),
+    "UnknownName": (AttributeError, "unknown_name"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(TREE))
+def test_error_classes_have_their_base_and_code(name: str) -> None:
+    base, code = TREE[name]
+    error = getattr(ts.errors, name)
+    assert issubclass(error, ts.errors.TessellaError) and issubclass(error, base)
+    assert error.code == code
+
+
+def test_error_tree_holds_nothing_else() -> None:
+    found = {
+        name
+        for name, value in vars(errors).items()
+        if inspect.isclass(value) and issubclass(value, errors.TessellaError)
+    }
+    assert found == {"TessellaError", *TREE}

@@ -1,0 +1,406 @@
+"""Writes src/core/simd/coefficients.h: polynomials and split constants of the vector maths.
+
+Each row names a function of one variable, an interval, a degree and a weight; Remez's exchange
+finds the polynomial whose weighted error is smallest, in 60 digits. Coefficients are rounded to
+the lane type; a float polynomial is fitted again, above each coefficient, to what rounding left.
+It is run by hand (``python tools/coefficients.py``); the build reads only the header.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpmath import mp, mpf
+
+mp.dps = 60
+Function = Callable[[mpf], mpf]
+GRID = 600
+ERFC_CENTRE = mpf("3.75")
+
+
+@dataclass(frozen=True)
+class Row:
+    """name(z) is fitted on [low, high]; the error is multiplied by weight(z)."""
+
+    name: str
+    type: str
+    text: str
+    low: mpf
+    high: mpf
+    degree: int
+    value: Function
+    weight: Function
+
+
+def chebyshev(low: mpf, high: mpf, count: int) -> list[mpf]:
+    """Chebyshev's nodes on an interval, in rising order; the ends are not among them."""
+    nodes = [-mp.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+    return [(low + high) / 2 + (high - low) / 2 * node for node in nodes]
+
+
+def horner(coefficients: list[mpf], z: mpf) -> mpf:
+    """The polynomial with these coefficients, lowest power first, at z."""
+    total = mpf(0)
+    for c in reversed(coefficients):
+        total = total * z + c
+    return total
+
+
+def levelled(nodes: list[tuple[mpf, mpf, mpf]], first: int, count: int) -> list[mpf]:
+    """The polynomial z**first * (count terms) whose weighted error alternates on the nodes."""
+    size = count + 1
+    matrix, right = mp.matrix(size, size), mp.matrix(size, 1)
+    for i, (z, value, weight) in enumerate(nodes):
+        for j in range(count):
+            matrix[i, j] = z ** (first + j)
+        matrix[i, count] = (-1) ** i / weight
+        right[i] = value
+    return list(mp.lu_solve(matrix, right))[:count]
+
+
+def extremes(errors: list[mpf], wanted: int) -> list[int]:
+    """Indices of alternating extremes: the largest of each run of equal sign, best `wanted`."""
+    runs: list[int] = []
+    for i, error in enumerate(errors):
+        if runs and (error > 0) == (errors[runs[-1]] > 0):
+            if abs(error) > abs(errors[runs[-1]]):
+                runs[-1] = i
+        else:
+            runs.append(i)
+    while len(runs) > wanted:
+        runs.pop(0 if abs(errors[runs[0]]) < abs(errors[runs[-1]]) else -1)
+    return runs
+
+
+def remez(samples: list[tuple[mpf, mpf, mpf]], first: int, count: int) -> list[mpf]:
+    """Minimax fit of z**first * (count terms) to samples (z, value, weight)."""
+    picks = [round(i * (len(samples) - 1) / count) for i in range(count + 1)]
+    low, high = samples[0][0], samples[-1][0]
+    for i in range(count + 1):
+        z = (low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * i / count)
+        picks[i] = min(range(len(samples)), key=lambda k: abs(samples[k][0] - z))
+    best: list[mpf] = []
+    for _ in range(8):
+        best = levelled([samples[i] for i in picks], first, count)
+        errors = [w * (v - z**first * horner(best, z)) for z, v, w in samples]
+        found = extremes(errors, count + 1)
+        if len(found) < count + 1 or found == picks:
+            break
+        picks = found
+    return best
+
+
+def rounded(value: mpf, kind: str) -> mpf:
+    """The nearest value of the lane type."""
+    digits = 24 if kind == "float" else 53
+    mantissa, exponent = mp.frexp(value)
+    return mp.ldexp(mp.nint(mp.ldexp(mantissa, digits)), int(exponent) - digits)
+
+
+def fit(row: Row, samples: list[tuple[mpf, mpf, mpf]]) -> list[mpf]:
+    """Coefficients rounded to the lane type; those above are fitted again after each rounding.
+
+    A double needs that for the first two only, and not where 0 is inside the interval: there
+    z**first * P(z) has no alternation to find.
+    """
+    done: list[mpf] = []
+    for i in range(row.degree + 1):
+        rest = [(z, v - horner(done, z), w) for z, v, w in samples]
+        found = remez(rest, i, row.degree + 1 - i)
+        if row.type == "double" and (i > 1 or row.low < 0):
+            return done + [rounded(c, row.type) for c in found]
+        done.append(rounded(found[0], row.type))
+    return done
+
+
+def odd(f: Function) -> Function:
+    """(f(x) / x - 1) / z of an odd f with f'(0) = 1, where z = x * x."""
+    return lambda z: (f(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
+
+
+def erfc_scaled(t: mpf) -> mpf:
+    """(1 + 2x) exp(x*x) erfc(x) - 1 where t = (x - c) / (x + c)."""
+    x = ERFC_CENTRE * (1 + t) / (1 - t)
+    return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x) - 1
+
+
+def erfc_variable(x: mpf) -> mpf:
+    """The variable t of erfc_scaled at x."""
+    return (x - ERFC_CENTRE) / (x + ERFC_CENTRE)
+
+
+def one(_: mpf) -> mpf:
+    """Weight of an absolute error."""
+    return mpf(1)
+
+
+def itself(z: mpf) -> mpf:
+    """Weight |z|."""
+    return abs(z)
+
+
+def squared(z: mpf) -> mpf:
+    """Weight z * z."""
+    return z * z
+
+
+def tables() -> list[Row]:
+    """Every polynomial of the vector maths."""
+    ln2, root2 = mp.ln(2), mp.sqrt(2)
+    half = ln2 / 2 * mpf("1.0001")  # a rounded quotient may fall just outside
+    s_high = ((root2 - 1) / (root2 + 1)) ** 2 * mpf("1.0001")
+    quarter = (mp.pi / 4) ** 2 * mpf("1.0001")
+    f_low, f_high = 1 / root2 - 1, root2 - 1
+    atan_high = (root2 - 1) ** 2 * mpf("1.0001")
+
+    def exp_tail(r: mpf) -> mpf:
+        return (mp.expm1(r) - r) / (r * r)
+
+    def log_series(z: mpf) -> mpf:
+        s = mp.sqrt(z)
+        return (2 * mp.atanh(s) - 2 * s) / (s * z)
+
+    def log_tail(z: mpf) -> mpf:
+        return (log_series(z) - mpf(2) / 3 - mpf(2) / 5 * z) / (z * z)
+
+    def cos_tail(z: mpf) -> mpf:
+        return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / (z * z)
+
+    def erf_excess(z: mpf) -> mpf:
+        return mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1
+
+    def log_cubic(f: mpf) -> mpf:
+        return (mp.log1p(f) - f + f * f / 2) / f**3
+
+    def log_cubic_weight(f: mpf) -> mpf:
+        return abs(f**3 / mp.log1p(f))
+
+    def log2_slope(f: mpf) -> mpf:
+        return mp.log1p(f) / (f * ln2)
+
+    def exp2_slope(r: mpf) -> mpf:
+        return mp.expm1(r * ln2) / r
+
+    def erf_exponent(x: mpf) -> mpf:
+        return -mp.log(mp.erfc(x))
+
+    def narrow(
+        name: str,
+        text: str,
+        low: mpf | int,
+        high: mpf | int,
+        degree: int,
+        value: Function,
+        weight: Function = one,
+    ) -> Row:
+        return Row(name, "float", text, mpf(low), mpf(high), degree, value, weight)
+
+    def wide(
+        name: str,
+        text: str,
+        low: mpf | int,
+        high: mpf | int,
+        degree: int,
+        value: Function,
+        weight: Function = one,
+    ) -> Row:
+        return Row(name, "double", text, mpf(low), mpf(high), degree, value, weight)
+
+    return [
+        wide("kExp", "exp(r) = 1 + r + r*r*P(r)", -half, half, 10, exp_tail, itself),
+        wide(
+            "kLog",
+            "log(1 + f) = 2s + s*z*P(z), s = f/(2 + f), z = s*s",
+            0,
+            s_high,
+            6,
+            log_series,
+            itself,
+        ),
+        wide(
+            "kLogTail",
+            "2 atanh(s) = 2s + s*z*(2/3 + z*(2/5 + z*P(z))), z = s*s",
+            0,
+            s_high,
+            6,
+            log_tail,
+            lambda z: z**3,
+        ),
+        wide("kSin", "sin(r) = r + r*z*P(z), z = r*r", 0, quarter, 5, odd(mp.sin), itself),
+        wide("kCos", "cos(r) = 1 - z/2 + z*z*P(z), z = r*r", 0, quarter, 5, cos_tail, squared),
+        wide(
+            "kAsin", "asin(x) = x + x*z*P(z), z = x*x", 0, mpf("0.2501"), 12, odd(mp.asin), itself
+        ),
+        wide("kAtan", "atan(u) = u + u*z*P(z), z = u*u", 0, atan_high, 10, odd(mp.atan), itself),
+        wide("kSinh", "sinh(x) = x + x*z*P(z), z = x*x", 0, mpf("1.0001"), 6, odd(mp.sinh), itself),
+        wide("kErf", "erf(x) = x + x*P(z), z = x*x", 0, mpf("0.2501"), 8, erf_excess),
+        wide(
+            "kErfc",
+            "(1 + 2x)*exp(x*x)*erfc(x) = 1 + P(t), t = (x - 3.75)/(x + 3.75)",
+            erfc_variable(mpf("0.49")),
+            erfc_variable(mpf("28")),
+            22,
+            erfc_scaled,
+        ),
+        wide("kRootCube", "m**(-1/3)", 1 / root2, root2, 6, lambda m: m ** (mpf(-1) / 3)),
+        wide("kExp2Narrow", "exp2(r) = 1 + r*P(r)", mpf("-0.5001"), mpf("0.5001"), 6, exp2_slope),
+        wide("kLog2Narrow", "log2(1 + f) = f*P(f)", f_low, f_high, 13, log2_slope),
+        wide("kSinNarrow", "sin(r) = r + r*z*P(z), z = r*r", 0, quarter, 3, odd(mp.sin), itself),
+        wide(
+            "kCosNarrow", "cos(r) = 1 - z/2 + z*z*P(z), z = r*r", 0, quarter, 3, cos_tail, squared
+        ),
+        wide(
+            "kAsinNarrow",
+            "asin(x) = x + x*z*P(z), z = x*x",
+            0,
+            mpf("0.2501"),
+            6,
+            odd(mp.asin),
+            itself,
+        ),
+        wide(
+            "kAtanNarrow", "atan(u) = u + u*z*P(z), z = u*u", 0, atan_high, 6, odd(mp.atan), itself
+        ),
+        wide(
+            "kErfcNarrow",
+            "(1 + 2x)*exp(x*x)*erfc(x) = 1 + P(t), t = (x - 3.75)/(x + 3.75)",
+            erfc_variable(mpf("0.49")),
+            erfc_variable(mpf("12.1")),
+            10,
+            erfc_scaled,
+        ),
+        narrow("kExpF", "exp(r) = 1 + r + r*r*P(r)", -half, half, 4, exp_tail, squared),
+        narrow(
+            "kLogF",
+            "log(1 + f) = f - f*f/2 + f**3*P(f)",
+            f_low,
+            f_high,
+            8,
+            log_cubic,
+            log_cubic_weight,
+        ),
+        narrow(
+            "kTanhF", "tanh(x) = x + x*z*P(z), z = x*x", 0, mpf("0.4226"), 4, odd(mp.tanh), itself
+        ),
+        narrow("kErfF", "erf(x) = x + x*P(z), z = x*x", 0, 1, 6, erf_excess),
+        narrow(
+            "kErfTailF",
+            "erf(x) = 1 - exp(-P(x))",
+            1,
+            mpf("3.95"),
+            7,
+            erf_exponent,
+            lambda x: mp.erfc(x),
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A constant as a sum of lane values; each but the last keeps only the given number of bits."""
+
+    name: str
+    type: str
+    text: str
+    value: mpf
+    bits: tuple[int, ...]
+
+
+def splits() -> list[Split]:
+    """Every constant of the vector maths that is held in parts."""
+    ln2, half_pi = mp.ln(2), mp.pi / 2
+    return [
+        Split(
+            "kLn2", "double", "ln 2; an 11-bit integer times the first part is exact", ln2, (42,)
+        ),
+        Split("kLn2Pair", "double", "ln 2", ln2, (53,)),
+        Split("kInvLn2Pair", "double", "1 / ln 2", 1 / ln2, (53,)),
+        Split("kInvLn10Pair", "double", "1 / ln 10", 1 / mp.ln(10), (53,)),
+        Split(
+            "kHalfPi",
+            "double",
+            "pi / 2; a 20-bit integer times one of the first parts is exact",
+            half_pi,
+            (33, 33, 33),
+        ),
+        Split(
+            "kHalfPiNarrow",
+            "double",
+            "pi / 2; a 22-bit integer times the first part is exact",
+            half_pi,
+            (31,),
+        ),
+        Split("kHalfPiPair", "double", "pi / 2", half_pi, (53,)),
+        Split("kTwoThirds", "double", "2 / 3", mpf(2) / 3, (53,)),
+        Split("kTwoFifths", "double", "2 / 5", mpf(2) / 5, (53,)),
+        Split("kLn2F", "float", "ln 2; a 9-bit integer times the first part is exact", ln2, (15,)),
+    ]
+
+
+def parted(split: Split) -> str:
+    """One constexpr array of the parts, largest first."""
+    rest, parts = split.value, []
+    for bits in split.bits:
+        mantissa, exponent = mp.frexp(rest)
+        cut = mp.nint if bits == 53 else mp.floor
+        parts.append(mp.ldexp(cut(mp.ldexp(mantissa, bits)), int(exponent) - bits))
+        rest -= parts[-1]
+    parts.append(rounded(rest, split.type))
+    values = ", ".join(hexadecimal(part, split.type) for part in parts)
+    return f"// {split.text}.\nstatic constexpr {split.type} {split.name}[] = {{{values}}};\n"
+
+
+def two_over_pi() -> str:
+    """The binary digits of 2/pi in 64-bit words after one word of zeros, for Payne and Hanek."""
+    words = 20
+    with mp.workprec(64 * words + 64):
+        digits = int(mp.floor(mp.ldexp(2 / mp.pi, 64 * words)))
+    values = [0, *(digits >> 64 * (words - 1 - i) & (2**64 - 1) for i in range(words))]
+    lines = [f"    {value:#018x}," for value in values]
+    text = "// 2 / pi: one word of zeros, then the digits after the binary point."
+    return "\n".join([text, "static constexpr uint64_t kTwoOverPi[] = {", *lines, "};\n"])
+
+
+def hexadecimal(value: mpf, kind: str) -> str:
+    """A C++ literal without rounding."""
+    return float(value).hex() + ("f" if kind == "float" else "")
+
+
+def written(row: Row) -> str:
+    """One constexpr array, lowest power first, under a line that says what it is."""
+    nodes = chebyshev(row.low, row.high, GRID)
+    samples = [(z, row.value(z), row.weight(z)) for z in nodes]
+    values = fit(row, samples)
+    error = max(abs(w * (v - horner(values, z))) for z, v, w in samples)
+    bits = mp.nstr(mp.log(error, 2), 4)
+    low, high = mp.nstr(row.low, 5), mp.nstr(row.high, 5)
+    print(row.name, bits, file=sys.stderr)
+    lines = [f"// {row.text}\n// on [{low}, {high}], degree {row.degree}, weighted error 2^{bits}."]
+    lines.append(f"static constexpr {row.type} {row.name}[] = {{")
+    lines += [f"    {hexadecimal(v, row.type)}," for v in values]
+    return "\n".join([*lines, "};\n"])
+
+
+HEAD = """\
+// Constants and minimax polynomials (lowest power first) of the vector maths. Written by
+// tools/coefficients.py, which holds the function, the interval and the weight of each: change
+// that, not this file.
+#pragma once
+#include <stdint.h>
+
+namespace tessella::TS_ISA {
+
+"""
+
+
+def main() -> None:
+    """Fits everything and writes the header."""
+    target = Path(__file__).parent.parent / "src" / "core" / "simd" / "coefficients.h"
+    parts = [*(parted(split) for split in splits()), two_over_pi()]
+    body = "\n".join([*parts, *(written(row) for row in tables())])
+    target.write_text(HEAD + body + "\n}  // namespace tessella::TS_ISA\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Writes what is derived from the table of operations: the stubs and the operation reference.
+
+``python tools/generate.py`` writes the files, ``--check`` only names those that are stale and then
+exits with 1. The texts are made in stubs.py and operations.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import operations
+import stubs
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES: dict[str, Callable[[], str]] = {
+    "src/tessella/_core.pyi": stubs.core_stub,
+    "src/tessella/__init__.pyi": stubs.package_stub,
+    "docs/operations.md": operations.operations_page,
+}
+
+
+def tidy(text: str, name: str) -> str:
+    """Sort imports and lay out a stub as `make lint` wants it."""
+    if not name.endswith(".pyi"):
+        return text
+    ruff = [sys.executable, "-m", "ruff"]
+    fix = [*ruff, "check", "-q", "--fix", "--exit-zero", "--select", "I,F401,UP"]
+    for command in (fix, [*ruff, "format", "-q"]):
+        command = [*command, "--stdin-filename", str(ROOT / name), "-"]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+        text = done.stdout
+    return text
+
+
+def main() -> int:
+    """Write the files, or compare them; 1 if one is stale."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare only")
+    is_check = parser.parse_args().check
+    stale = []
+    for name, make in FILES.items():
+        text = tidy(make(), name)
+        path = ROOT / name
+        if path.is_file() and path.read_text() == text:
+            continue
+        stale.append(name)
+        if not is_check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+    word = "stale" if is_check else "written"
+    print("\n".join(f"{word}: {name}" for name in stale) or "up to date")
+    return 1 if is_check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,201 @@
+"""The text of docs/operations.md: every operation and function, with an example that was run.
+
+An example that the record does not bring is derived: an elementwise operation is shown on two
+numbers of its domain, another on the first sample of its tests.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+import tessella as ts
+from tessella import _core, dtypes, namespace
+from tessella.records import OPS, Op
+
+HEAD = """\
+# Operations
+
+Written by tools/generate.py from the table of operations: change that, not this page.
+
+Operands may be tensors of any layout. Elementwise operations promote and broadcast their operands,
+and take Python numbers in place of tensors. `axis`, `keepdims` and their kin have PyTorch's
+spellings too (`dim`, `keepdim`). The examples assume `import tessella as ts`.
+"""
+
+GROUPS = {
+    "bool": ("bool",),
+    "integers": ("signed integer", "unsigned integer"),
+    "floats": ("real floating",),
+    "complex": ("complex floating",),
+}
+TRIED = (ts.float32, ts.int64, ts.bool, ts.complex64)
+
+
+# --- dtypes --------------------------------------------------------------------------------------
+
+
+def is_defined(op: Op, dtype: dtypes.DType) -> bool:
+    """Tell whether an operation has a meaning for a dtype, by its rule or by running a sample."""
+    if hasattr(op, "opcode"):
+        return op.out_dtype(dtype) is not None  # type: ignore[attr-defined]
+    try:
+        run(sample_text(op, dtype) or "")
+    except (ts.errors.TessellaError, SyntaxError):
+        return False
+    return True
+
+
+def dtypes_of(op: Op) -> str:
+    """Name the dtypes that an operation is defined for, in groups where a whole group is."""
+    found = [dtype for dtype in dtypes.DTYPES if is_defined(op, dtype)]
+    if len(found) == len(dtypes.DTYPES):
+        return "all"
+    names = []
+    for group, kinds in GROUPS.items():
+        members = [dtype for dtype in dtypes.DTYPES if dtype.kind in kinds]
+        inside = [dtype.name for dtype in members if dtype in found]
+        names += [group] if len(inside) == len(members) else inside
+    return ", ".join(names) or "none"
+
+
+# --- examples ------------------------------------------------------------------------------------
+
+
+def elementwise_text(op: Op) -> str:
+    """Write a call on two numbers of the domain."""
+    dtype = next((dtype for dtype in TRIED if is_defined(op, dtype)), None)
+    if dtype is None:
+        return ""
+    low, high = op.domain
+    x: list[Any] = [round(low + (high - low) * part, 1) for part in (0.75, 0.95)]
+    y: list[Any] = [round(low + (high - low) * part, 1) for part in (0.85, 0.75)]
+    if dtype is ts.int64:
+        x, y = [6, 13], [2, 3] if op.count else [4, 7]
+    elif dtype is ts.bool:
+        x, y = [True, False], [True, True]
+    elif dtype is ts.complex64:
+        x = [3 + 4j, 1j]
+    shown = {"x": f"ts.tensor({x})", "y": f"ts.tensor({y})", "min": repr(x[0] - 1),
+             "max": repr(x[0]), "condition": "ts.tensor([True, False])"}  # fmt: skip
+    return f"ts.{op.name}({', '.join(shown[name] for name in op.operands)})"
+
+
+def operand_text(shape: Any, dtype: dtypes.DType) -> str:
+    """Write an operand of a shape; a list of shapes gives a list, another value stays itself."""
+    if isinstance(shape, list):
+        return "[" + ", ".join(operand_text(one, dtype) for one in shape) + "]"
+    if not isinstance(shape, tuple):
+        return literal(shape)
+    sizes = ", ".join(map(str, shape))
+    if dtype is not ts.float32 or not shape:
+        kind = "" if dtype is ts.float32 else f", dtype=ts.{dtype.name}"
+        return f"ts.ones({sizes or '()'}{kind})"
+    count = 1
+    for size in shape:
+        count *= size
+    flat = f"ts.arange({float(count)})"
+    return flat if len(shape) == 1 else f"{flat}.reshape({sizes})"
+
+
+def sample_text(op: Op, dtype: dtypes.DType = ts.float32) -> str | None:
+    """Write a call on the first sample of the record; None where it has none."""
+    if not op.samples:
+        return None
+    sample = op.samples[0]
+    operands = [operand_text(shape, dtype) for shape in sample.shapes]
+    known = {name: value for name, value in sample.params.items() if name in op.params}
+    params = [f"{name}={literal(value)}" for name, value in known.items()]
+    if op.is_function:
+        return f"ts.{op.name}({', '.join([*operands, *params])})"
+    if op.name == "getitem":
+        return f"{operands[0]}[{sample.params['key']!r}]"
+    return f"{operands[0]}.{op.name}({', '.join([*operands[1:], *params])})"
+
+
+def literal(value: Any) -> str:
+    """Write a parameter's value as a user would."""
+    return f"ts.{value.name}" if isinstance(value, dtypes.DType) else repr(value)
+
+
+def run(code: str) -> str:
+    """Evaluate a call and show its value; of a large one only the shape."""
+    value = eval(code, {"ts": ts})
+    # A blank line would end the example.
+    if isinstance(value, ts.Tensor) and (value.size > 12 or "\n\n" in repr(value)):
+        return f">>> {code}.shape\n{value.shape}"
+    return f">>> {code}\n{value!r}"
+
+
+def example_of(op: Op) -> str:
+    """Give the example of an operation, its own or a derived one."""
+    if op.example:
+        return op.example.strip()
+    code = elementwise_text(op) if hasattr(op, "opcode") else sample_text(op)
+    return run(code) if code else ""
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def fenced(example: str) -> str:
+    """Set an example as code."""
+    return f"\n```python\n{example}\n```\n" if example else ""
+
+
+def entry(op: Op) -> str:
+    """Write the entry of one operation."""
+    gradient = "differentiable" if op.is_differentiable else "no gradient"
+    facts = [f"dtypes: {dtypes_of(op)}", gradient]
+    if op.aliases:
+        facts.append("also " + ", ".join(f"`{alias}`" for alias in op.aliases))
+    if not op.is_method:
+        facts.append("function only")
+    elif not op.is_function:
+        facts.append("method only")
+    head = f"### {op.name}{op.signature()}\n\n{op.doc}\n\n{'; '.join(facts)}.\n"
+    return head + fenced(example_of(op))
+
+
+def is_public(op: Op) -> bool:
+    """Tell whether users can call it."""
+    return op.is_method or op.is_function
+
+
+def record_sections() -> Iterable[str]:
+    """Write the operations, one section for each kind."""
+    kinds: dict[type[Op], list[Op]] = {}
+    for op in OPS.values():
+        if is_public(op):
+            kinds.setdefault(type(op), []).append(op)
+    for kind, members in kinds.items():
+        doc = inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0]
+        yield f"## {kind.__name__}\n\n{doc}\n"
+        yield from (entry(op) for op in members)
+
+
+def function_entry(name: str, function: Any) -> str:
+    """Write the entry of a plain function or method."""
+    doc, _, example = inspect.cleandoc(function.__doc__ or "").partition(">>>")
+    signature = str(inspect.signature(function)).replace("'", "").split(" -> ")[0]
+    shown = f">>>{example}".strip() if example else ""
+    return f"### {name}{signature}\n\n{doc.strip()}\n{fenced(shown)}"
+
+
+def function_sections() -> Iterable[str]:
+    """Write the functions and methods that are not records."""
+    for module, names in namespace.FUNCTIONS.items():
+        doc = inspect.cleandoc(module.__doc__ or "").split("\n\n")[0]
+        yield f"## {module.__name__.removeprefix('tessella.')}\n\n{doc}\n"
+        yield from (function_entry(name, getattr(module, name)) for name in names)
+    yield "## Methods\n\nMethods of `Tensor` that are not operations.\n"
+    for name, method in namespace.METHODS.items():
+        if inspect.isfunction(method):
+            yield function_entry(name, method)
+
+
+def operations_page() -> str:
+    """Give the whole page."""
+    assert _core.isa()  # the page is made with the build that it describes
+    return "\n".join([HEAD, *record_sections(), *function_sections()])

@@ -1,0 +1,330 @@
+"""The texts of the stub files, from the table of operations and the compiled module.
+
+Signatures of operations come from their records, those of plain functions from their annotations,
+those of the core from nanobind. What none of them tells (the types of parameters by their names,
+and what the core gives where nanobind says `object`) stands in the tables here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import tessella
+from tessella import _core, namespace
+from tessella.records import _REQUIRED, Op
+
+HEAD = '"""Written by tools/generate.py from the table of operations; change that, not this."""'
+
+# A public name may be that of a builtin (ts.bool), so that annotations use other names for them.
+ALIASES = """
+from builtins import bool as _bool
+from builtins import complex as _complex
+from builtins import float as _float
+from builtins import int as _int
+from builtins import str as _str
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Self, TypeAlias, overload
+"""
+
+INTS = "_int | Sequence[_int]"
+PARAMETERS = {
+    "axis": f"{INTS} | None",
+    "copy": "_bool",
+    "correction": "_float",
+    "dtype": "_DTypeLike | None",
+    "key": "Any",
+    "keepdims": "_bool",
+    "order": INTS,
+    "shape": INTS,
+}
+LISTS = {"xs": "Sequence[Tensor]"}
+TORCH = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch's keywords for ours
+
+# What functions of the core give where nanobind knows no more than `object`, `tuple` or `list`.
+RESULTS = {
+    "broadcast_shapes": "tuple[int, ...]",
+    "dtype_table": "list[tuple[str, int, int]]",
+    "fast_path_counts": "tuple[int, int]",
+    "memory_counts": "tuple[int, int, int, int]",
+    "opcodes": "list[tuple[str, int]]",
+    "resolve_reshape": "tuple[int, ...]",
+    "supported_isas": "list[str]",
+    "to_list": "list[Any]",
+}
+TENSORS = {"empty", "empty_virtual", "from_buffer", "view", "view_bytes"}
+
+PROPERTIES = {
+    "T": "Tensor",
+    "byte_strides": "tuple[_int, ...]",
+    "data_ptr": "_int",
+    "device": "_str",
+    "dtype": "DType",
+    "grad": "Tensor | None",
+    "grad_fn": "Node | None",
+    "is_contiguous": "_bool",
+    "is_readonly": "_bool",
+    "is_virtual": "_bool",
+    "itemsize": "_int",
+    "mT": "Tensor",
+    "nbytes": "_int",
+    "ndim": "_int",
+    "offset": "_int",
+    "requires_grad": "_bool",
+    "shape": "tuple[_int, ...]",
+    "size": "_int",
+    "strides": "tuple[_int, ...]",
+    "version": "_int",
+}
+
+BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
+          "and", "or", "xor", "lshift", "rshift")  # fmt: skip
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+CONVERSIONS = {"bool": "_bool", "int": "_int", "float": "_float", "complex": "_complex",
+               "index": "_int", "len": "_int", "hash": "_int"}  # fmt: skip
+
+
+# --- signatures ----------------------------------------------------------------------------------
+
+
+def type_of_operand(op: Op, name: str) -> str:
+    """Give the type of an operand; only elementwise operations take numbers for tensors."""
+    if name in LISTS:
+        return LISTS[name]
+    is_number_too = hasattr(op, "opcode") and len(op.operands) > 1 and name != "condition"
+    kind = "Tensor | _Number" if is_number_too else "Tensor"
+    return f"{kind} | None" if op.defaults.get(name, 0) is None else kind
+
+
+def type_of_parameter(name: str, default: Any) -> str:
+    """Give the type of a parameter by its name, or by its default."""
+    if name in PARAMETERS:
+        return PARAMETERS[name]
+    if isinstance(default, bool | int | float | str):
+        return f"_{type(default).__name__}"
+    return "Any"
+
+
+def shown_default(value: Any) -> str:
+    """Give the text of a default; `...` for what has no literal."""
+    is_literal = value is None or isinstance(value, bool | int | float | str | tuple)
+    return repr(value) if is_literal else "..."
+
+
+def record_parameters(op: Op, *, is_method: bool) -> list[list[str]]:
+    """Give the parameter lists of an operation; sizes may be separate, keywords PyTorch's."""
+    head = []
+    for name in op.operands:
+        default = f" = {shown_default(op.defaults[name])}" if name in op.defaults else ""
+        head.append(f"{name}: {type_of_operand(op, name)}{default}")
+    if is_method:
+        head[0] = "self"
+    tail = []
+    for name, default in op.params.items():
+        text = f": {type_of_parameter(name, default)}"
+        tail.append((name, text if default is _REQUIRED else f"{text} = {shown_default(default)}"))
+    lists = [[*head, *(name + text for name, text in tail)]]
+    if op.variadic:
+        lists.append([*head, f"*{op.variadic}: _int"])
+    if TORCH.keys() & op.params.keys():
+        lists.append([*head, "*", *(TORCH.get(name, name) + text for name, text in tail)])
+    return lists
+
+
+def define(name: str, parameters: list[str], returns: str, doc: str = "", mark: str = "") -> str:
+    """Write one definition."""
+    body = f'\n    """{doc}"""' if doc else " ..."
+    return f"{mark}def {name}({', '.join(parameters)}) -> {returns}:{body}"
+
+
+def define_record(op: Op, name: str, *, is_method: bool) -> str:
+    """Write the definitions of an operation under one of its names."""
+    returns = getattr(op, "returns", "Tensor")
+    lists = record_parameters(op, is_method=is_method)
+    mark = "@overload\n" if len(lists) > 1 else ""
+    doc = first_sentence(op.doc)
+    return "\n".join(define(name, parameters, returns, doc, mark) for parameters in lists)
+
+
+def first_sentence(doc: str) -> str:
+    """Give the first paragraph of a doc as one line that ends with a point."""
+    text = " ".join(doc.strip().split("\n\n")[0].split()).replace("\\", "\\\\")
+    return text if text.endswith(".") else f"{text}."
+
+
+def define_method(name: str, function: Callable[..., Any]) -> str:
+    """Write a method by the annotations of the plain function behind it."""
+    signature = inspect.signature(function)
+    parameters = ["self"]
+    for parameter in list(signature.parameters.values())[1:]:
+        has_star = any(text.startswith("*") for text in parameters)
+        if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
+            parameters.append("*")
+        is_rest = parameter.kind is parameter.VAR_POSITIONAL
+        text = f"{'*' if is_rest else ''}{parameter.name}: {renamed(str(parameter.annotation))}"
+        if parameter.default is not parameter.empty:
+            text += f" = {shown_default(parameter.default)}"
+        parameters.append(text)
+    returns = renamed(str(signature.return_annotation))
+    return define(name, parameters, returns, first_sentence(function.__doc__ or name))
+
+
+def renamed(annotation: str) -> str:
+    """Write builtins by the names that the stub gives them."""
+    return re.sub(r"(?<![\w.])(?:builtins\.)?(bool|int|float|complex|str)\b", r"_\1", annotation)
+
+
+# --- the compiled module -------------------------------------------------------------------------
+
+
+def native_signature(function: Any, name: str, returns: str = "") -> str:
+    """Write the definition of a function of nanobind."""
+    text, _, defaults = function.__nb_signature__[0]
+    for place, default in enumerate(defaults or ()):
+        text = text.replace(f"\\{place}", repr(default))
+    text = text.replace("collections.abc.", "").replace("tessella._core.", "")
+    text = re.sub(r"\*(args|inputs)\b", r"*\1: Any", text)
+    text = re.sub(r"\btuple\b(?!\[)", "tuple[Any, ...]", text)
+    text = re.sub(r"\b(list|Sequence)\b(?!\[)", r"\1[Any]", text)
+    text = re.sub(r"^def \w*\(", f"def {name}(", text)
+    head, given = text.rsplit(" -> ", 1)
+    returns = returns or ("Any" if given == "object" else given)
+    return f"{head} -> {returns}: ..."
+
+
+def native_functions() -> Iterable[str]:
+    """Write every function of the module."""
+    for name in sorted(vars(_core)):
+        function = getattr(_core, name)
+        if hasattr(function, "__nb_signature__"):
+            returns = "Tensor" if name in TENSORS else RESULTS.get(name, "")
+            yield native_signature(function, name, returns)
+
+
+def layout_class() -> str:
+    """Write the class Layout."""
+    lines = []
+    for name, member in sorted(vars(_core.Layout).items()):
+        if isinstance(member, property):
+            returns = "tuple[int, ...]" if name in ("shape", "strides") else ""
+            lines.append("@property\n" + native_signature(member.fget, name, returns))
+        elif name == "__eq__":
+            lines.append("def __eq__(self, other: object, /) -> bool: ...")
+        elif hasattr(member, "__nb_signature__"):
+            lines.append(native_signature(member, name))
+    return "class Layout:\n" + textwrap.indent("\n".join(lines), "    ")
+
+
+FUNCTION_CLASS = """
+class Function:
+    __name__: str
+    __text_signature__: str
+    record: Any
+    def __new__(
+        cls, record: Any, name: str, doc: str, signature: str, kind: str, opcode: int, arity: int,
+        saves: int, is_differentiable: bool, /,
+    ) -> Self: ...
+    def __call__(self, *args: Any, **keywords: Any) -> Tensor: ...
+"""
+
+NODE_CLASS = """
+class Node:
+    @property
+    def function(self) -> Function: ...
+    @property
+    def params(self) -> dict[str, Any] | None: ...
+    @property
+    def inputs(self) -> tuple[Any, ...]: ...
+    @property
+    def input_shapes(self) -> tuple[tuple[int, ...], ...]: ...
+    @property
+    def saved(self) -> tuple[Any, ...]: ...
+"""
+
+
+def operators() -> Iterable[str]:
+    """Write Tensor's operators."""
+    for name in BINARY:
+        for prefix in ("", "r", "i"):
+            returns = "Self" if prefix == "i" else "Tensor"
+            yield f"def __{prefix}{name}__(self, y: Tensor | _Number, /) -> {returns}: ..."
+    for prefix in ("", "r", "i"):
+        returns = "Self" if prefix == "i" else "Tensor"
+        yield f"def __{prefix}matmul__(self, y: Tensor, /) -> {returns}: ..."
+    for name in COMPARISONS:
+        # object.__eq__ gives a bool for any object; a tensor gives a tensor.
+        ignore = "  # type: ignore[override]" if name in ("eq", "ne") else ""
+        yield f"def __{name}__(self, y: Tensor | _Number, /) -> Tensor: ...{ignore}"
+    for name in ("neg", "pos", "abs", "invert"):
+        yield f"def __{name}__(self) -> Tensor: ..."
+    for name, returns in CONVERSIONS.items():
+        yield f"def __{name}__(self) -> {returns}: ..."
+    yield "def __getitem__(self, key: Any, /) -> Tensor: ..."
+    yield "def __setitem__(self, key: Any, value: Any, /) -> None: ..."
+    yield "def __iter__(self) -> Iterator[Tensor]: ..."
+    yield "def __buffer__(self, flags: _int, /) -> memoryview: ..."
+
+
+def tensor_methods() -> Iterable[str]:
+    """Write the methods that records and plain functions give Tensor."""
+    for name, method in sorted(namespace.methods().items()):
+        if isinstance(method, _core.Function):
+            yield define_record(method.record, name, is_method=True)
+        elif isinstance(method, property):
+            yield f"@property\ndef {name}(self) -> {PROPERTIES.get(name, 'Any')}: ..."
+        elif callable(method):
+            yield define_method(name, method)
+
+
+def tensor_class() -> str:
+    """Write the class Tensor."""
+    members = vars(_core.Tensor).items()
+    own = {name for name, member in members if inspect.isgetsetdescriptor(member)}
+    own -= set(namespace.methods()) | {"__dict__", "__weakref__"}
+    lines = ["def __new__(cls, x: Tensor, /) -> Self: ...", "__array_ufunc__: None"]
+    for name in sorted(own):
+        lines.append(f"@property\ndef {name}(self) -> {PROPERTIES.get(name, 'Any')}: ...")
+    lines.append("def item(self, *index: _int) -> Any: ...")
+    lines += [*operators(), *tensor_methods()]
+    return "class Tensor:\n" + textwrap.indent("\n".join(lines), "    ")
+
+
+TYPES = """
+_Number: TypeAlias = _bool | _int | _float | _complex
+_DTypeLike: TypeAlias = DType | type[Any] | _str
+"""
+
+
+def core_stub() -> str:
+    """Give the text of _core.pyi."""
+    imports = "import numpy\n\nfrom tessella.dtypes import DType\n"
+    parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, NODE_CLASS,
+             tensor_class(), *native_functions()]  # fmt: skip
+    return "\n".join(parts) + "\n"
+
+
+# --- the package ---------------------------------------------------------------------------------
+
+
+def package_stub() -> str:
+    """Give the text of __init__.pyi."""
+    imports = [f"from tessella import {module} as {module}" for module in submodules()]
+    imports.append("from tessella._core import Tensor as Tensor")
+    imports.append("from tessella.dtypes import DType as DType")
+    lines = []
+    for name, value in sorted(namespace.public_names().items()):
+        if isinstance(value, _core.Function):
+            lines.append(define_record(value.record, name, is_method=False))
+        elif inspect.isfunction(value) or inspect.isclass(value):
+            imports.append(f"from {value.__module__} import {value.__name__} as {name}")
+        else:
+            lines.append(f"{name}: {renamed(type(value).__name__)}")
+    return "\n".join([HEAD, ALIASES, *imports, TYPES, *lines]) + "\n"
+
+
+def submodules() -> list[str]:
+    """Give the modules that `import tessella` makes attributes of the package."""
+    return sorted(name for name, value in vars(tessella).items() if inspect.ismodule(value))
