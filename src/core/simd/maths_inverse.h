@@ -85,8 +85,10 @@ TS_INLINE V atan2_f64(V y, V x) {
   const MaskOf<V> both = (ay == ax) & ((ay == 0) | (ay == infinity<V>()));
   const V one = splat<V>(1);
   const V diagonal = select(ay == 0, V{}, one);
-  const MaskOf<V> huge = greater(ay, ax) > splat<V>(0x1p899);
-  const V unit = select(huge, splat<V>(0x1p-130), one);
+  // Both are scaled alike where their quotient's error terms would overflow or be subnormal.
+  const V larger = greater(ay, ax);
+  const MaskOf<V> huge = larger > splat<V>(0x1p899), tiny = larger < splat<V>(0x1p-899);
+  const V unit = select(huge, splat<V>(0x1p-130), select(tiny, splat<V>(0x1p130), one));
   const MaskOf<V> y_rules = ay == infinity<V>(), x_rules = ax == infinity<V>();
   ay = select(both, diagonal, select(x_rules, V{}, select(y_rules, one, ay * unit)));
   ax = select(both | x_rules, one, select(y_rules, V{}, ax * unit));

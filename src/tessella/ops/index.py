@@ -65,7 +65,7 @@ def _scatter_ref(np: Any, x: Any, shape: Any, axes: Any, indices: Any, place: in
 
 
 gather_axes = Gather(
-    "gather_axes", is_function=False, is_method=False,
+    "gather_axes", ulps=0, is_function=False, is_method=False,
     vjp=lambda g, x_shape, axes, indices, place: scatter_axes(g, x_shape, axes, indices, place),
     doc="The elements at index tensors over some axes.", ref=_gather_ref,
     samples=[case((4, 5), axes=(0,), indices=(arange(3),)),
@@ -79,7 +79,8 @@ scatter_axes = Scatter(
     doc="Zeros with x added at index tensors over some axes.", ref=_scatter_ref,
     samples=[case((3, 5), shape=(4, 5), axes=(0,), indices=(arange(3),)),
              case((3, 3), shape=(4, 5, 3), axes=(0, 1), indices=(arange(2, -1, -1), arange(3))),
-             case((4, 2, 3), shape=(4, 5), axes=(1,), indices=(zeros(2, 3, dtype=int64),), place=1)],
+             case((4, 2, 3), shape=(4, 5), axes=(1,), indices=(zeros(2, 3, dtype=int64),),
+                  place=1)],
     errors=[case((2, 5), shape=(4, 5), axes=(0,), indices=(arange(3, 5),),
                  match="index 4 is out of bounds")],
 ).function  # fmt: skip

@@ -255,6 +255,7 @@ embed = Embed(
     doc="Zeros of a shape, with x added through a view of them.", ref=_embed_ref,
     samples=[case((3,), shape=(3, 4), view="diagonal", args=(0, 0, 1)),
              case((3, 4), shape=(9,), view="unfold", args=(0, 4, 2)),
-             case((2, 1), shape=(4, 5), view="getitem", args=((slice(None, None, -2), slice(1, 2)),)),
+             case((2, 1), shape=(4, 5), view="getitem",
+                  args=((slice(None, None, -2), slice(1, 2)),)),
              case((0, 3), shape=(2, 3), view="getitem", args=((slice(2, 2),),))],
 ).function  # fmt: skip
