@@ -602,7 +602,7 @@ def reciprocal(x: Tensor) -> Tensor:
     """1 / x."""
 
 def relu(x: Tensor) -> Tensor:
-    """x where x > 0, else 0."""
+    """0 where x < 0, else x."""
 
 def remainder(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
@@ -628,7 +628,7 @@ def sigmoid(x: Tensor) -> Tensor:
     """1 / (1 + e ** -x)."""
 
 def sign(x: Tensor) -> Tensor:
-    """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
+    """-1, 0 or 1 by the sign; a zero keeps its own; x / abs(x) for complex x."""
 
 def signbit(x: Tensor) -> Tensor:
     """Whether the sign bit is set (-0.0 too)."""

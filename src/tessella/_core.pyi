@@ -570,7 +570,7 @@ class Tensor:
     def reciprocal(self) -> Tensor:
         """1 / x."""
     def relu(self) -> Tensor:
-        """x where x > 0, else 0."""
+        """0 where x < 0, else x."""
     def remainder(self, y: Tensor | _Number) -> Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
@@ -599,7 +599,7 @@ class Tensor:
     def sigmoid(self) -> Tensor:
         """1 / (1 + e ** -x)."""
     def sign(self) -> Tensor:
-        """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
+        """-1, 0 or 1 by the sign; a zero keeps its own; x / abs(x) for complex x."""
     def signbit(self) -> Tensor:
         """Whether the sign bit is set (-0.0 too)."""
     def sin(self) -> Tensor:

@@ -339,6 +339,14 @@ def inplace_on_leaf() -> InplaceError:
     )
 
 
+def inplace_from_graph() -> InplaceError:
+    """A write of a value whose gradients would be lost."""
+    return InplaceError(
+        "the value requires gradients and a write does not record them",
+        "write value.detach(), or build the result with where, concat or stack",
+    )
+
+
 def inplace_shape(shape: object, target: object) -> BroadcastError:
     """An in-place result larger than its target."""
     return BroadcastError(

@@ -27,6 +27,7 @@ def check_target(x: Tensor, name: str = "x") -> None:
 def write(x: Tensor, value: Tensor) -> None:
     """Copy `value`, broadcast and converted, into x."""
     check_target(x)
+    check_source(value)
     check_kinds(x, value)
     _core.layout_of(value).broadcast_to(x.shape)
     if _core.shares_buffer(x, value):
@@ -34,6 +35,12 @@ def write(x: Tensor, value: Tensor) -> None:
     if not x.is_virtual:
         _core.copy(x, value, False)
     _core.bump_version(x)
+
+
+def check_source(value: Tensor) -> None:
+    """Refuse to drop gradients: a write is not recorded."""
+    if value.requires_grad and _core.is_grad_enabled():
+        raise errors.inplace_from_graph()
 
 
 def check_kinds(x: Tensor, value: Tensor) -> None:

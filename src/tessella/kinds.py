@@ -256,7 +256,7 @@ class View(Op):
         self.normalise = normalise
         if name not in VIEWS:
             self.fast = "none"
-        super().__init__(name, opcode=VIEWS.get(name, 0), **record)
+        super().__init__(name, opcode=VIEWS.get(name, 0), ulps=0, **record)
 
     def prepare(
         self, inputs: list[Any], params: dict[str, Any]

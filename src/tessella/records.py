@@ -2,8 +2,8 @@
 
 A record says what an operation means; its kind (a subclass of `Op` in kinds.py) carries the rules
 that many operations share. The names that a vjp asks for are what is saved for it: inputs by their
-names, the output as `out`; `g` is the cotangent, `x_shape` the shape of input x, and parameters go
-by their names.
+names, the output as `out`. `g` is the cotangent; `x_shape` and `x_dtype` of an input x, and the
+parameters by their names, cost nothing.
 """
 
 from __future__ import annotations
@@ -124,7 +124,8 @@ class Op:
 
     def _read_saves(self) -> int:
         """Turn the names that the rules ask for into the mask of what is saved."""
-        free = {"g", *self.params, *(f"{name}_shape" for name in self.operands), "x_shapes"}
+        known = (f"{name}_{what}" for name in self.operands for what in ("shape", "dtype"))
+        free = {"g", "x_shapes", *self.params, *known}
         saves = 0
         for rule in self.vjp:
             if rule is None:

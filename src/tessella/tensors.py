@@ -85,8 +85,11 @@ def _to_number(value: Any, depth: int) -> Any:
         return value
     if isinstance(value, list | tuple):
         raise errors.ragged_depth(depth)
-    if isinstance(value, Tensor) or is_array(value):
+    if isinstance(value, Tensor):
         return value.item()
+    number = value.item() if is_array(value) and value.size == 1 else None
+    if isinstance(number, bool | int | float | complex):
+        return number
     raise errors.wrong_type("data", value, "numbers in nested lists, an array or a tensor")
 
 
@@ -112,8 +115,13 @@ def from_data(values: Any, shape: Any, dtype: Any = None) -> Tensor:
     >>> ts.from_data([1, 2, 3, 4], (2, 2)).tolist()
     [[1, 2], [3, 4]]
     """
-    flat = tensor(list(values), dtype)
-    return flat.reshape(shape)
+    try:
+        flat = list(values)
+    except TypeError:
+        raise errors.wrong_type("values", values, "a list of numbers").locate(
+            "from_data", []
+        ) from None
+    return tensor(flat, dtype).reshape(shape)
 
 
 # --- NumPy and the buffer protocol ---------------------------------------------------------------

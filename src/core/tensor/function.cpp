@@ -59,6 +59,8 @@ PyObject* call_fast(Function* self, PyObject* const* args, Py_ssize_t count, PyO
       return fast_cast(self, args, count, keywords);
     case FastKind::rows:
       return fast_rows(self, args, count, keywords);
+    case FastKind::concat:
+      return fast_concat(self, args, count, keywords);
     case FastKind::none:
       break;
   }
@@ -128,8 +130,8 @@ PyMemberDef members[] = {
 
 bool kind_from_name(const char* name, FastKind* out) {
   constexpr const char* names[] = {"none",   "elementwise", "reduce", "view",
-                                   "matmul", "cast",        "rows"};
-  for (int i = 0; i < 7; ++i)
+                                   "matmul", "cast",        "rows",   "concat"};
+  for (int i = 0; i < 8; ++i)
     if (!strcmp(name, names[i])) return *out = static_cast<FastKind>(i), true;
   return false;
 }

@@ -7,7 +7,7 @@
 namespace tessella {
 
 // Each kind has its fast path; `none` always goes through apply().
-enum class FastKind : uint8_t { none, elementwise, reduce, view, matmul, cast, rows };
+enum class FastKind : uint8_t { none, elementwise, reduce, view, matmul, cast, rows, concat };
 
 struct Function {
   PyObject_HEAD vectorcallfunc vectorcall;
@@ -46,6 +46,9 @@ PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
 PyObject* fast_rows(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
 PyObject* fast_getitem(PyObject* x, PyObject* key);
+bool fast_setitem(PyObject* x, PyObject* key, PyObject* value);
+PyObject* fast_concat(Function* function, PyObject* const* args, Py_ssize_t count,
+                      PyObject* keywords);
 
 // Operators: which Function each slot of Tensor calls. Set when the records are made.
 enum class Slot : uint8_t {

@@ -137,11 +137,24 @@ PyObject* get_input_shapes(PyObject* self, void*) {
   return tuple;
 }
 
+// A scalar input has the dtype of the call and no gradient: None.
+PyObject* get_input_dtypes(PyObject* self, void*) {
+  Node* node = reinterpret_cast<Node*>(self);
+  PyObject* tuple = PyTuple_New(node->inputs);
+  for (int i = 0; tuple && i < node->inputs; ++i) {
+    bool is_wanted = node->edges[i].target != nullptr;
+    PyTuple_SET_ITEM(tuple, i, Py_NewRef(is_wanted ? dtype_object(node->edges[i].dtype) : Py_None));
+  }
+  return tuple;
+}
+
 PyGetSetDef properties[] = {
     {"function", get_function, nullptr, "The operation that was recorded.", nullptr},
     {"params", get_params, nullptr, "The parameters it was called with.", nullptr},
     {"inputs", get_inputs, nullptr, "Node or leaf for each input that takes a gradient.", nullptr},
     {"input_shapes", get_input_shapes, nullptr, "Shape of each input.", nullptr},
+    {"input_dtypes", get_input_dtypes, nullptr, "dtype of each input that takes a gradient.",
+     nullptr},
     {"saved", get_saved, nullptr, "What the rule asked for: each input, then the output.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

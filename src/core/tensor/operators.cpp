@@ -103,7 +103,12 @@ PyObject* get_item(PyObject* x, PyObject* key) {
 }
 
 int set_item(PyObject* x, PyObject* key, PyObject* value) {
-  // `del x[key]` comes here without a value; the hook refuses None as it refuses other non-numbers.
+  if (!modes && value) {
+    if (fast_setitem(x, key, value)) return ++counts.fast, 0;
+    if (PyErr_Occurred()) return -1;
+  }
+  ++counts.declined;
+  // `del x[key]` comes here without a value; the hook refuses that.
   PyObject* out = PyObject_CallFunctionObjArgs(hook(Hook::setitem), x, key,
                                                value ? value : Py_NotImplemented, nullptr);
   Py_XDECREF(out);

@@ -6,13 +6,18 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.dtypes import DTYPES, boolean
-from tessella.kinds import Cast, to_int
+from tessella.dtypes import DTYPES, DType, boolean
+from tessella.kinds import Cast, scalar_tensor, to_bool, to_int
 from tessella.ops.creation import arange
-from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, where
+from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, real, where
 from tessella.ops.movement import broadcast_to, normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import all, max, sum
 from tessella.records import case, describe
+
+
+def _cast_back(g: Tensor, x_dtype: DType) -> Tensor:
+    is_made_complex = g.dtype.is_complex and not x_dtype.is_complex
+    return astype(real(g) if is_made_complex else g, x_dtype)
 
 
 def _astype_ref(np: Any, x: Any, dtype: Any, copy: bool = True) -> Any:
@@ -22,9 +27,10 @@ def _astype_ref(np: Any, x: Any, dtype: Any, copy: bool = True) -> Any:
 
 
 astype = Cast(
-    "astype", vjp=lambda g, x: g.astype(x.dtype), doc="Converted to another dtype.",
+    "astype", vjp=_cast_back, doc="Converted to another dtype.",
     ref=_astype_ref, ulps=0, samples=[case((3, 5), dtype) for dtype in DTYPES],
-    errors=[case((2,), "float33", match="unknown dtype"), case((2,), 3, match="dtype"),
+    errors=[case((2,), "float33", match="dtype must be a Tessella dtype"),
+            case((2,), 3, match="dtype must be a Tessella dtype"),
             case((2,), "float32", dtype="complex64", match="complex64")],
 ).function  # fmt: skip
 
@@ -212,8 +218,16 @@ def isclose(
     >>> ts.isclose(ts.tensor([1.0, 2.0]), ts.tensor([1.0, 2.1])).tolist()
     [True, False]
     """
-    near = less_equal(abs(x - y), abs(y) * rtol + atol)
-    out = equal(x, y) | (near & ~isinf(y if isinstance(y, Tensor) else x))
+    try:
+        for name, value in (("rtol", rtol), ("atol", atol)):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise errors.wrong_type(name, value, "a real number")
+        x, y = (v if isinstance(v, Tensor) else scalar_tensor(v, [v]) for v in (x, y))
+        to_bool("equal_nan", equal_nan)
+    except errors.TessellaError as error:
+        raise error.locate("isclose", [f"x  {describe(x)}", f"y  {describe(y)}"]) from None
+    near = less_equal(abs(x - y), abs(y) * float(rtol) + float(atol))
+    out = equal(x, y) | (near & ~isinf(y))
     return out | (isnan(x) & isnan(y)) if equal_nan else out
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tessella._core import Tensor
 from tessella.kinds import Clip, Where, binary, unary
-from tessella.ops.creation import zeros_like
+from tessella.ops.creation import full, zeros_like
 
 _LN2 = math.log(2)
 _LN10 = math.log(10)
@@ -20,14 +20,57 @@ def conjugate(x: Any) -> Any:
     return x.conjugate() if isinstance(x, complex) else x
 
 
+def _power_slope(x: Any, out: Tensor) -> Tensor:
+    """Give d(x ** y)/dy = x ** y * log(x), and 0 where x is 0."""
+    if not isinstance(x, Tensor):
+        x = full((), x, dtype=out.dtype)
+    return where(x == 0, 0, out * log(where(x == 0, 1, x)))
+
+
+def _pow_ref(np: Any, x: Any, y: Any) -> Any:
+    if x.dtype.kind != "i":
+        return np.power(x, y)
+    # NumPy refuses negative powers of integers: here 1 / x ** -y is truncated, and 0 for x = 0.
+    inverse = np.where(np.abs(x) == 1, np.where(y & 1, x, 1), 0)
+    return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0)))
+
+
+# The array API asks for an infinity where NumPy, like Python, gives NaN.
+def _floor_divide_ref(np: Any, x: Any, y: Any) -> Any:
+    found = np.floor_divide(x, y)
+    is_infinite = np.isinf(x) & np.isfinite(y)
+    return np.where(is_infinite, x / y, found) if found.dtype.kind == "f" else found
+
+
+# NumPy gives either of two zeros; here 0.0 is greater than -0.0, whichever comes first.
+def _maximum_ref(np: Any, x: Any, y: Any) -> Any:
+    return np.where((x == 0) & (y == 0), x + y, np.maximum(x, y))
+
+
+def _clip_ref(np: Any, x: Any, min: Any = None, max: Any = None) -> Any:
+    x = x if min is None else _maximum_ref(np, x, min)
+    return x if max is None else _minimum_ref(np, x, max)
+
+
+def _minimum_ref(np: Any, x: Any, y: Any) -> Any:
+    found = np.minimum(x, y)
+    return np.where((x == 0) & (y == 0), -(-x + -y), found) if found.dtype.kind == "f" else found
+
+
 # --- arithmetic ----------------------------------------------------------------------------------
 
-add = binary("add", vjp=(lambda g: g, lambda g: g), doc="x + y.", ref="add")
+add = binary("add", ulps=0, vjp=(lambda g: g, lambda g: g), doc="x + y.", ref="add")
 sub = binary(
-    "sub", vjp=(lambda g: g, lambda g: -g), doc="x - y.", ref="subtract", aliases=["subtract"]
+    "sub",
+    ulps=0,
+    vjp=(lambda g: g, lambda g: -g),
+    doc="x - y.",
+    ref="subtract",
+    aliases=["subtract"],
 )
 mul = binary(
     "mul",
+    ulps=0,
     vjp=(lambda g, y: g * conjugate(y), lambda g, x: g * conjugate(x)),
     doc="x * y.",
     ref="multiply",
@@ -35,6 +78,7 @@ mul = binary(
 )
 div = binary(
     "div",
+    ulps=0,
     vjp=(lambda g, y: g / conjugate(y), lambda g, y, out: -g * conjugate(out / y)),
     doc="x / y; integers become float32 first.",
     ref="divide",
@@ -43,13 +87,15 @@ div = binary(
 )
 floor_divide = binary(
     "floor_divide",
+    ulps=0,
     vjp=(lambda g: zeros_like(g), lambda g: zeros_like(g)),
     doc="The quotient rounded down; an integer divided by 0 gives 0.",
-    ref="floor_divide",
+    ref=_floor_divide_ref,
     away=0.5,
 )
 remainder = binary(
     "remainder",
+    ulps=0,
     vjp=(lambda g: g, lambda g, x, y: -g * floor_divide(x, y)),
     doc="The remainder with the sign of y; an integer modulo 0 is 0.",
     ref="remainder",
@@ -58,6 +104,7 @@ remainder = binary(
 )
 fmod = binary(
     "fmod",
+    ulps=0,
     vjp=(lambda g: g, lambda g, x, y: -g * trunc(x / y)),
     doc="The remainder with the sign of x; an integer modulo 0 is 0.",
     ref="fmod",
@@ -65,18 +112,20 @@ fmod = binary(
 )
 pow = binary(
     "pow",
+    ulps=16,  # of complex numbers: the error of y * log(x) is multiplied by its size
     vjp=(
         lambda g, x, y: g * conjugate(y * x ** (y - 1)),
-        lambda g, x, out: g * conjugate(where(x == 0, 0, out * log(where(x == 0, 1, x)))),
+        lambda g, x, out: g * conjugate(_power_slope(x, out)),
     ),
     doc="x ** y. Integers wrap; an integer to a negative power is 1/x truncated.",
-    ref="power",
+    ref=_pow_ref,
     domain=(0.2, 3),
 )
-neg = unary("neg", vjp=lambda g: -g, doc="-x.", ref="negative", aliases=["negative"])
-positive = unary("positive", vjp=lambda g: g, doc="+x: a copy.", ref="positive")
+neg = unary("neg", ulps=0, vjp=lambda g: -g, doc="-x.", ref="negative", aliases=["negative"])
+positive = unary("positive", ulps=0, vjp=lambda g: g, doc="+x: a copy.", ref="positive")
 abs = unary(
     "abs",
+    ulps=0,
     vjp=lambda g, x: g * sign(x),
     doc="Absolute value; real for complex x.",
     ref="absolute",
@@ -85,14 +134,16 @@ abs = unary(
 )
 sign = unary(
     "sign",
+    ulps=0,
     vjp=lambda g: zeros_like(g),
-    doc="-1, 0 or 1 by the sign; x / abs(x) for complex x.",
-    ref="sign",
+    doc="-1, 0 or 1 by the sign; a zero keeps its own; x / abs(x) for complex x.",
+    ref=lambda np, x: np.where(x == 0, x, np.sign(x)),
     away=0.1,
 )
-square = unary("square", vjp=lambda g, x: g * conjugate(x) * 2, doc="x * x.", ref="square")
+square = unary("square", ulps=0, vjp=lambda g, x: g * conjugate(x) * 2, doc="x * x.", ref="square")
 reciprocal = unary(
     "reciprocal",
+    ulps=0,
     vjp=lambda g, out: -g * conjugate(out * out),
     doc="1 / x.",
     ref=lambda np, x: 1 / x,
@@ -103,6 +154,7 @@ reciprocal = unary(
 
 sqrt = unary(
     "sqrt",
+    ulps=0,
     vjp=lambda g, out: g / conjugate(out * 2),
     doc="Square root.",
     ref="sqrt",
@@ -152,6 +204,7 @@ logaddexp = binary(
     "logaddexp",
     vjp=(lambda g, x, out: g * exp(x - out), lambda g, y, out: g * exp(y - out)),
     doc="log(e ** x + e ** y) without overflow.",
+    domain=(-0.4, 3),
     ref="logaddexp",
 )
 
@@ -239,9 +292,10 @@ hypot = binary(
 
 relu = unary(
     "relu",
+    ulps=0,
     vjp=lambda g, out: where(out > 0, g, 0),
-    doc="x where x > 0, else 0.",
-    ref=lambda np, x: np.maximum(x, 0),
+    doc="0 where x < 0, else x.",
+    ref=lambda np, x: np.where(x < 0, 0, x),
     away=0.1,
 )
 sigmoid = unary(
@@ -271,13 +325,21 @@ erfc = unary(
 
 # --- rounding, signs, parts ----------------------------------------------------------------------
 
-floor = unary("floor", vjp=lambda g: zeros_like(g), doc="Rounded down.", ref="floor", step=True)
-ceil = unary("ceil", vjp=lambda g: zeros_like(g), doc="Rounded up.", ref="ceil", step=True)
+floor = unary(
+    "floor", ulps=0, vjp=lambda g: zeros_like(g), doc="Rounded down.", ref="floor", step=True
+)
+ceil = unary("ceil", ulps=0, vjp=lambda g: zeros_like(g), doc="Rounded up.", ref="ceil", step=True)
 trunc = unary(
-    "trunc", vjp=lambda g: zeros_like(g), doc="Rounded towards zero.", ref="trunc", step=True
+    "trunc",
+    ulps=0,
+    vjp=lambda g: zeros_like(g),
+    doc="Rounded towards zero.",
+    ref="trunc",
+    step=True,
 )
 round = unary(
     "round",
+    ulps=0,
     vjp=lambda g: zeros_like(g),
     doc="Rounded to nearest, halves to even.",
     ref="round",
@@ -286,15 +348,16 @@ round = unary(
 )
 copysign = binary(
     "copysign",
+    ulps=0,
     vjp=(lambda g, x, y: g * copysign(sign(x), x * y), lambda g: zeros_like(g)),
     doc="The magnitude of x with the sign of y.",
     ref="copysign",
     away=0.2,
 )
-nextafter = binary("nextafter", doc="The next number after x towards y.", ref="nextafter")
-conj = unary("conj", vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
-real = unary("real", vjp=lambda g: g, doc="Real part.", ref="real")
-imag = unary("imag", vjp=lambda g: g * 1j, doc="Imaginary part.", ref="imag")
+nextafter = binary("nextafter", ulps=0, doc="The next number after x towards y.", ref="nextafter")
+conj = unary("conj", ulps=0, vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
+real = unary("real", ulps=0, vjp=lambda g: g, doc="Real part.", ref="real")
+imag = unary("imag", ulps=0, vjp=lambda g: g * 1j, doc="Imaginary part.", ref="imag")
 angle = unary("angle", doc="Argument of a complex number.", ref="angle")
 
 # --- bits ----------------------------------------------------------------------------------------
@@ -339,35 +402,39 @@ greater_equal = binary("greater_equal", doc="x >= y.", ref="greater_equal", alia
 
 maximum = binary(
     "maximum",
+    ulps=0,
     vjp=(
         lambda g, x, y: where(x == y, g / 2, where(x > y, g, 0)),
         lambda g, x, y: where(x == y, g / 2, where(x > y, 0, g)),
     ),
     doc="The greater; NaN if either is NaN.",
-    ref="maximum",
+    ref=_maximum_ref,
 )
 minimum = binary(
     "minimum",
+    ulps=0,
     vjp=(
         lambda g, x, y: where(x == y, g / 2, where(x < y, g, 0)),
         lambda g, x, y: where(x == y, g / 2, where(x < y, 0, g)),
     ),
     doc="The smaller; NaN if either is NaN.",
-    ref="minimum",
+    ref=_minimum_ref,
 )
 clip = Clip(
     "clip",
+    ulps=0,
     vjp=(
         lambda g, x, min, max: where((x >= min) & (x <= max), g, 0),
-        lambda g, x, min: where(x < min, g, 0),
-        lambda g, x, max: where(x > max, g, 0),
+        lambda g, x, min, max: where((x < min) & (min <= max), g, 0),
+        lambda g, x, min, max: where((x > max) | (min > max), g, 0),
     ),
     doc="x limited to [min, max]; either may be None.",
-    ref="clip",
+    ref=_clip_ref,
     aliases=["clamp"],
 ).function
 where = Where(
     "where",
+    ulps=0,
     vjp=(
         None,
         lambda g, condition: where(condition, g, 0),

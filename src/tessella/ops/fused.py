@@ -86,10 +86,12 @@ _ERRORS = [case((2, 3), axis=2, match="axis 2 is out of range"),
            case((2,), dtype="complex64", match="not defined for complex64")]  # fmt: skip
 
 softmax = Rows(
-    "softmax", vjp=lambda g, out, axis: (g - sum(g * out, axis=axis, keepdims=True)) * out,
+    "softmax", domain=(-4, 4),
+    vjp=lambda g, out, axis: (g - sum(g * out, axis=axis, keepdims=True)) * out,
     doc="e ** x, divided by its sum along an axis.", ref=_softmax_ref, samples=_SAMPLES,
     errors=_ERRORS).function  # fmt: skip
 log_softmax = Rows(
-    "log_softmax", vjp=lambda g, out, axis: g - exp(out) * sum(g, axis=axis, keepdims=True),
+    "log_softmax", domain=(-4, 4),
+    vjp=lambda g, out, axis: g - exp(out) * sum(g, axis=axis, keepdims=True),
     doc="The logarithm of softmax, without overflow.", ref=_log_softmax_ref, samples=_SAMPLES,
     errors=_ERRORS).function  # fmt: skip

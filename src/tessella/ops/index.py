@@ -107,7 +107,7 @@ def set(x: Tensor, key: Any, value: Any) -> None:
         inplace.check_target(x)
         source = _value_tensor(value, x.dtype)
         if is_basic(key):
-            target = getitem(x.detach(), key=key)
+            target = x.detach()[key]
             inplace.write(target, source)
             return
         plan = Gathering(x, key)
@@ -138,6 +138,7 @@ def _value_tensor(value: Any, dtype: DType) -> Tensor:
     from tessella.tensors import from_numpy, is_array, tensor
 
     if isinstance(value, Tensor):
+        inplace.check_source(value)
         return value.detach()
     if isinstance(value, bool | int | float | complex):
         out = _core.empty((), dtype.id)

@@ -9,6 +9,7 @@ from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.dtypes import DType, promote
 from tessella.kinds import cast, to_int, to_ints
+from tessella.ops.creation import full
 from tessella.ops.movement import broadcast_to, normal_axes, reshape, unsqueeze
 from tessella.records import Op, case, describe
 
@@ -16,6 +17,7 @@ from tessella.records import Op, case, describe
 class Concat(Op):
     """Joins along an existing axis."""
 
+    fast = "concat"
     operands = ("xs",)
     params = {"axis": 0}
 
@@ -72,7 +74,7 @@ def _split_gradient(g: Tensor, x_shapes: Sequence[Sequence[int]], axis: int) -> 
 
 
 concat = Concat(
-    "concat", aliases=["cat", "concatenate"], is_method=False,
+    "concat", ulps=0, aliases=["cat", "concatenate"], is_method=False,
     vjp=_split_gradient, doc="Tensors joined along an axis; None flattens them first.",
     ref=lambda np, xs, axis=0: np.concatenate(xs, axis),
     samples=[case([(2, 3), (4, 3)]), case([(2, 3), (2, 1)], axis=-1),
@@ -89,15 +91,26 @@ def stack(xs: Sequence[Tensor], axis: int = 0, *, dim: int | None = None) -> Ten
     [[0.0, 0.0], [1.0, 1.0]]
     """
     axis = axis if dim is None else dim
+    try:
+        return concat([unsqueeze(x, axis) for x in xs], axis)
+    except (errors.TessellaError, TypeError) as error:
+        raise _explain_stack(xs, error) from None
+
+
+def _explain_stack(xs: Any, error: Exception) -> Exception:
+    """Find what is wrong with a list that could not be stacked."""
     if not isinstance(xs, list | tuple):
-        raise errors.wrong_type("xs", xs, "a list or tuple of tensors").locate("stack", [])
+        return errors.wrong_type("xs", xs, "a list or tuple of tensors").locate("stack", [])
+    shown = [f"xs[{i}]  {describe(x)}" for i, x in enumerate(xs[:8])]
     for i, x in enumerate(xs):
         if not isinstance(x, Tensor):
-            raise errors.not_tensor(f"xs[{i}]", x).locate("stack", [])
+            return errors.not_tensor(f"xs[{i}]", x).locate("stack", shown)
         if x.shape != xs[0].shape:
-            shown = [f"xs[{k}]  {describe(v)}" for k, v in enumerate(xs[:8])]
-            raise errors.stack_shapes(xs[0].shape, i, x.shape).locate("stack", shown)
-    return concat([unsqueeze(x, axis) for x in xs], axis)
+            return errors.stack_shapes(xs[0].shape, i, x.shape).locate("stack", shown)
+    if isinstance(error, errors.TessellaError):
+        error.operation = ""
+        return error.locate("stack", shown)
+    return error
 
 
 def roll(x: Tensor, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *,
@@ -184,7 +197,7 @@ def repeat(x: Tensor, repeats: Any, axis: int | None = None, *, dim: int | None 
         wide = [*x.shape[: axis + 1], counts[0], *x.shape[axis + 1 :]]
         joined = [*x.shape[:axis], x.shape[axis] * counts[0], *x.shape[axis + 1 :]]
         return reshape(broadcast_to(unsqueeze(x, axis + 1), wide), joined)
-    from tessella.tensors import tensor
-
-    index = tensor([i for i, n in enumerate(counts) for _ in range(n)], dtype=int)
+    if not counts:
+        return x
+    index = concat([full((n,), i) for i, n in enumerate(counts)])
     return x[(slice(None),) * axis + (index,)]

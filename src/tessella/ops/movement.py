@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tessella import _core
+from tessella import _core, errors
 from tessella._core import Layout, Tensor
-from tessella.dtypes import DType
+from tessella.dtypes import DType, boolean
 from tessella.indexing import basic_layout
 from tessella.kinds import View, to_int, to_ints
 from tessella.records import _REQUIRED, Op, case
@@ -214,6 +214,15 @@ class Embed(Op):
     """Zeros with x added through a view: what the gradient of a view is."""
 
     params = {"shape": _REQUIRED, "view": _REQUIRED, "args": _REQUIRED}
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Numbers only: what overlaps is added."""
+        inputs, params = super().prepare(inputs, params)
+        if inputs[0].dtype is boolean:
+            raise errors.no_kernel(boolean, "convert with astype")
+        return inputs, params
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Take the shape of what was viewed."""

@@ -141,7 +141,7 @@ def _product_of_others(x: Tensor, axis: Sequence[int]) -> Tensor:
     kept = [i for i in range(x.ndim) if i not in axis]
     order = (*kept, *axis)
     moved = permute(x, order)
-    lines = reshape(moved, (*(x.shape[i] for i in kept), -1))
+    lines = reshape(moved, (*(x.shape[i] for i in kept), math.prod(x.shape[i] for i in axis)))
     last = lines.ndim - 1
     one = ones((*lines.shape[:-1], 1), dtype=x.dtype)
     before = concat([one, cumulative_prod(getitem(lines, key=(..., slice(None, -1))), last)], last)
@@ -173,12 +173,14 @@ mean = Reduce(
     errors=[*_AXIS_ERRORS, case((2,), dtype="int64", match="not defined for int64")],
 ).function
 prod = ReduceTo(
-    "prod", vjp=lambda g, x, axis, keepdims: spread(g, x.shape, axis, keepdims)
+    "prod", domain=(-1.4, 1.4),  # so that neither real nor complex products grow much
+    vjp=lambda g, x, axis, keepdims: spread(g, x.shape, axis, keepdims)
     * conjugate(_product_of_others(x, axis)),
     doc="The product over axes; integers are multiplied in 64 bits.", ref="prod", samples=_SAMPLES,
     errors=_AXIS_ERRORS).function  # fmt: skip
 max = Reduce(
     "max",
+    ulps=0,
     vjp=lambda g, x, out, axis, keepdims: _share(g, x, out, axis, keepdims),
     aliases=["amax"],
     doc="The greatest over axes; NaN if any is NaN.",
@@ -186,7 +188,7 @@ max = Reduce(
     samples=_FILLED,
     errors=[*_AXIS_ERRORS, case((2, 0), match="no elements to choose from")],
 ).function
-min = Reduce("min", vjp=lambda g, x, out, axis, keepdims: _share(g, x, out, axis, keepdims),
+min = Reduce("min", ulps=0, vjp=lambda g, x, out, axis, keepdims: _share(g, x, out, axis, keepdims),
     aliases=["amin"], doc="The smallest over axes; NaN if any is NaN.", ref="min", samples=_FILLED,
     errors=[*_AXIS_ERRORS, case((0,), match="no elements to choose from")]).function  # fmt: skip
 any = Reduce("any", doc="Whether one is not zero.", ref="any", samples=_SAMPLES,
@@ -240,7 +242,13 @@ class Cumulative(Op):
         _core.cumulate(self.name == "cumulative_prod", out, inputs[0], params["axis"])
 
 
-_CUMULATIVE = [case((5,)), case((3, 4), axis=0), case((2, 3, 4), axis=-2), case((0, 2), axis=0)]
+_CUMULATIVE = [
+    case((5,)),
+    case((3, 4), axis=0),
+    case((2, 3, 4), axis=-2),
+    case((0, 2), axis=0),
+    case((3, 4), axis=1, include_initial=True),
+]
 _CUMULATIVE_ERRORS = [
     case((2, 3), match="axis must be named for a tensor of 2 axes"),
     case((2, 3), axis=2, match="axis 2 is out of range"),
@@ -250,13 +258,13 @@ _CUMULATIVE_ERRORS = [
 cumulative_sum = Cumulative(
     "cumulative_sum", aliases=["cumsum"],
     vjp=lambda g, axis: flip(cumulative_sum(flip(g, axis), axis), axis),
-    doc="Running sums along an axis; include_initial puts a 0 in front.", ref="cumsum",
+    doc="Running sums along an axis; include_initial puts a 0 in front.", ref="cumulative_sum",
     samples=_CUMULATIVE, errors=_CUMULATIVE_ERRORS).function  # fmt: skip
 cumulative_prod = Cumulative(
     "cumulative_prod", aliases=["cumprod"],
     vjp=lambda g, x, out, axis: flip(cumulative_sum(flip(g * conjugate(out), axis), axis), axis)
     / conjugate(x),
-    doc="Running products along an axis; include_initial puts a 1 in front.", ref="cumprod",
+    doc="Running products along an axis; include_initial puts a 1 in front.", ref="cumulative_prod",
     samples=_CUMULATIVE, errors=_CUMULATIVE_ERRORS, away=0.5).function  # fmt: skip
 
 
@@ -310,6 +318,8 @@ def sum_to_shape(x: Tensor, shape: Sequence[int]) -> Tensor:
     [[2.0, 2.0, 2.0]]
     """
     try:
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor("x", x)
         target = to_ints("shape", shape)
         if tuple(_core.broadcast_shapes(x.shape, target)) != x.shape:
             raise errors.wrong_value("shape", target, f"one that broadcasts to {x.shape}")

@@ -1,8 +1,10 @@
-// The fast path of basic indexing: integers, slices, `...` and None, alone or in a tuple. The
-// result is a view.
+// The fast path of basic indexing: integers, slices, `...` and None, alone or in a tuple. Reading
+// gives a view; writing copies a number or a tensor of the same dtype into that view.
+#include "../launch/elementwise.h"
 #include "arguments.h"
 #include "guard.h"
 #include "result.h"
+#include "run.h"
 
 namespace tessella {
 
@@ -77,17 +79,59 @@ class Indexing {
   Layout layout_;
 };
 
+bool index_by(Indexing* indexing, PyObject* key) {
+  return PyTuple_CheckExact(key)
+             ? indexing->apply(PySequence_Fast_ITEMS(key), PyTuple_GET_SIZE(key))
+             : indexing->apply(&key, 1);
+}
+
+bool is_writable(const Tensor* x) {
+  bool is_watched = x->requires_grad && is_grad_enabled();
+  return !is_watched && !x->is_virtual() && !x->buffer->is_readonly;
+}
+
+void write_number(Tensor* target, const Scalar& number) {
+  int64_t strides[MAX_NDIM];
+  memset(strides, 0, sizeof(int64_t) * target->ndim);
+  launch::Operand from{const_cast<char*>(number.bytes), target->dtype, strides};
+  LongWork work(target->size);
+  launch::copy(target->ndim, target->shape(), {target->data(), target->dtype, target->strides()},
+               from, false);
+}
+
 }  // namespace
+
+// True when it was done; false without a Python error: declined.
+bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {
+  Tensor* x = as_tensor(object);
+  Scalar number;
+  bool is_number = !is_tensor(value);
+  if (!is_writable(x)) return false;
+  if (is_number ? !store_scalar(value, x->dtype, &number)
+                : as_tensor(value)->dtype != x->dtype || as_tensor(value)->buffer == x->buffer ||
+                      as_tensor(value)->is_virtual() || as_tensor(value)->requires_grad)
+    return false;
+  return attempted([&]() -> PyObject* {
+    Indexing indexing(x);
+    if (!index_by(&indexing, key) || indexing.layout().overlaps_itself()) return nullptr;
+    Result target(make_view(x, indexing.layout()));
+    if (is_number) {
+      write_number(target.get(), number);
+    } else {
+      as_tensor(value)->layout().broadcast_to(target->sizes());  // throws: declined
+      run_copy(target.get(), as_tensor(value), false);
+    }
+    ++x->buffer->version;
+    return Py_None;
+  });
+}
 
 PyObject* fast_getitem(PyObject* x, PyObject* key) {
   Function* function = function_of(Slot::getitem);
   if (!function) return nullptr;
   return attempted([&]() -> PyObject* {
     Indexing indexing(as_tensor(x));
-    bool is_basic = PyTuple_CheckExact(key)
-                        ? indexing.apply(PySequence_Fast_ITEMS(key), PyTuple_GET_SIZE(key))
-                        : indexing.apply(&key, 1);
-    if (!is_basic) return nullptr;
+    if (!index_by(&indexing, key)) return nullptr;
     Result out(make_view(as_tensor(x), indexing.layout()));
     return finish(out, function, &x, 1, [&] { return dict_of(Param::key, Py_NewRef(key)); });
   });

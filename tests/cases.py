@@ -1,0 +1,248 @@
+"""Calls of an operation, drawn from its record: shapes, operands of a dtype, and other layouts.
+
+What a call must give is said in reference.py. Values are kept as NumPy arrays and made tensors when
+they are used; bfloat16, which NumPy lacks, is kept as float32 arrays whose values it can hold.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import tessella as ts
+from conftest import SEED
+from tessella import _core
+from tessella.dtypes import DTYPES, DType
+from tessella.kinds import Elementwise
+from tessella.records import Case, Op
+
+Array = np.ndarray[Any, Any]
+
+SCALAR = object()  # in place of a shape: a Python number
+TILE = 5000  # more elements than a tile of the elementwise loops holds
+WIDE_INTEGERS = 100  # integers are drawn to ±100 where the domain says nothing else
+
+
+# --- which calls ---------------------------------------------------------------------------------
+
+
+def cases_of(op: Op) -> list[Case]:
+    """Give the calls to make: the record's own, or the standard ones of elementwise operations."""
+    return elementwise_cases(op) if isinstance(op, Elementwise) else list(op.samples)
+
+
+def elementwise_cases(op: Op) -> list[Case]:
+    """Equal shapes, broadcasting every way, 0-d, empty, more than a tile, and numbers."""
+    n = len(op.operands)
+    broadcast: list[tuple[int, ...]] = [(3, 1), (1, 4), (2, 1, 1)]
+    cases = [Case(*[shape] * n) for shape in ((3, 4), (), (2, 0, 3), (TILE,), (1, 33))]
+    if n > 1:
+        cases.append(Case(*broadcast[:n]))
+        cases.append(Case(*([(3, 4), (4,), ()] * 2)[1 : n + 1]))
+        cases.append(Case(*([(3, 4), (4,), ()] * 2)[2 : n + 2]))
+        cases.append(Case(*[(1, 3), (0, 3), (3,)][:n]))
+    optional = len(op.defaults)  # the last ones may be left out, and only they may be numbers
+    cases += [Case(*[(3, 4)] * count) for count in range(n - optional, n)]
+    first = n - optional if optional else int(op.operands[0] == "condition")
+    numbers = range(first, n) if n > 1 else ()
+    cases += [Case(*[SCALAR if k == i else (3, 4) for k in range(n)]) for i in numbers]
+    return cases
+
+
+def supports(op: Op, case: Case, dtype: DType) -> bool:
+    """Tell whether a call has a meaning for a dtype, by the record's rules alone."""
+    try:
+        op.infer(*op.prepare(*op.bind(tuple(virtual_operands(op, case, dtype)), case.params)))
+    except ts.errors.DTypeMismatch:
+        return False
+    return True
+
+
+def cases_for(op: Op, dtype: DType) -> list[Case]:
+    """Give the calls that have a meaning for a dtype."""
+    return [case for case in cases_of(op) if supports(op, case, dtype)]
+
+
+@functools.cache
+def dtypes_of(op: Op) -> list[DType]:
+    """Give the dtypes that an operation has a meaning for."""
+    return [dtype for dtype in DTYPES if cases_for(op, dtype)]
+
+
+# --- operands ------------------------------------------------------------------------------------
+
+
+def generator(*label: object) -> np.random.Generator:
+    """Give random numbers that depend on the seed of the run and a label."""
+    return np.random.default_rng([SEED, zlib.crc32(repr(label).encode())])
+
+
+def is_condition(op: Op, i: int) -> bool:
+    """Tell whether an operand chooses between others: it is bool, whatever they are."""
+    return i < len(op.operands) and op.operands[i] == "condition"
+
+
+def operand_dtype(op: Op, i: int, dtype: DType) -> DType:
+    """Give the dtype of one operand."""
+    return ts.bool if is_condition(op, i) else dtype
+
+
+def draw_operands(op: Op, case: Case, dtype: DType) -> list[Any]:
+    """Draw the operands of a call: arrays, lists of arrays, numbers, or what the case holds."""
+    rng = generator(op.name, case, dtype)
+    out: list[Any] = []
+    for i, shape in enumerate(case.shapes):
+        kind = operand_dtype(op, i, dtype)
+        if shape is SCALAR:
+            out.append(draw(op, (), kind, rng, i).item())
+        elif isinstance(shape, list):
+            out.append([draw(op, each, kind, rng, i) for each in shape])
+        elif isinstance(shape, tuple):
+            out.append(draw(op, shape, kind, rng, i))
+        else:
+            out.append(shape)
+    return out
+
+
+def draw(op: Op, shape: tuple[int, ...], dtype: DType, rng: np.random.Generator, i: int) -> Array:
+    """Draw one operand as its record asks."""
+    if dtype is ts.bool:
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype.is_integer:
+        return draw_integers(op, shape, dtype, rng, i)
+    x = draw_reals(op, shape, rng)
+    if dtype.is_complex:
+        x = x + 1j * draw_reals(op, shape, rng)
+    return np.asarray(round_to(x, dtype))
+
+
+def draw_integers(
+    op: Op, shape: tuple[int, ...], dtype: DType, rng: np.random.Generator, i: int
+) -> Array:
+    """Draw integers of the domain; shifts by counts within the width, divisors that are not 0."""
+    is_default = op.domain == (-3.0, 3.0)
+    low, high = (-WIDE_INTEGERS, WIDE_INTEGERS) if is_default else map(round, op.domain)
+    if op.count and i == 1:
+        low, high = 0, 8 * dtype.itemsize - 1
+    low = max(low, int(dtype.lowest))
+    x = rng.integers(low, high, shape, endpoint=True)
+    return np.asarray(np.where((x == 0) & (op.away > 0), 1, x).astype(dtype.name))
+
+
+def draw_reals(op: Op, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Draw from the domain, away from 0, and between the steps at multiples of a half."""
+    low, high = op.domain
+    x = rng.uniform(low, high, shape)
+    if op.away:
+        far = max(-low, high)
+        x = np.where(x < 0, -1, 1) * (op.away + np.abs(x) * (1 - op.away / far))
+    if op.step:
+        x = (np.floor(2 * x) + rng.uniform(0.1, 0.9, shape)) / 2
+    return np.asarray(x)
+
+
+def held_as(dtype: DType) -> str:
+    """Name the NumPy dtype that holds the values of a dtype."""
+    return "float32" if dtype is ts.bfloat16 else dtype.name
+
+
+def round_to(x: Array, dtype: DType) -> Array:
+    """Round to a dtype; bfloat16 to float32 values that it can hold, ties to even."""
+    with np.errstate(all="ignore"):
+        if dtype is not ts.bfloat16:
+            return np.asarray(x).astype(dtype.name)
+        # 16 of float32's bits remain. Rounding twice is harmless where x comes from float32.
+        bits = np.asarray(x, "float32").view("uint32")
+        kept = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+        return np.where(np.isnan(x), np.float32(np.nan), kept.view("float32"))
+
+
+def to_tensors(op: Op, operands: list[Any], dtype: DType) -> list[Any]:
+    """Make the drawn operands tensors."""
+    return [
+        [to_tensor(each, dtype) for each in x]
+        if isinstance(x, list)
+        else to_tensor(x, operand_dtype(op, i, dtype))
+        if isinstance(x, np.ndarray)
+        else x
+        for i, x in enumerate(operands)
+    ]
+
+
+def to_tensor(x: Array, dtype: DType) -> ts.Tensor:
+    """Copy an array into a tensor of a dtype."""
+    made = ts.from_numpy(np.array(x))
+    return made if made.dtype is dtype else made.astype(dtype)
+
+
+def to_array(x: ts.Tensor) -> Array:
+    """Copy a tensor into an array; bfloat16 as float32."""
+    x = x.detach()
+    return np.array((x.astype(ts.float32) if x.dtype is ts.bfloat16 else x).numpy(), order="C")
+
+
+def virtual_operands(op: Op, case: Case, dtype: DType) -> list[Any]:
+    """Make the operands of a call without memory; numbers are 1."""
+
+    def make(shape: Any, kind: DType) -> Any:
+        if shape is SCALAR:
+            return kind.name == "bool" or 1
+        if isinstance(shape, list):
+            return [make(each, kind) for each in shape]
+        return _core.empty_virtual(shape, kind.id) if isinstance(shape, tuple) else shape
+
+    return [make(shape, operand_dtype(op, i, dtype)) for i, shape in enumerate(case.shapes)]
+
+
+# --- layouts -------------------------------------------------------------------------------------
+
+
+def transposed(x: ts.Tensor) -> ts.Tensor:
+    """Lay the axes out in the opposite order."""
+    order = tuple(reversed(range(x.ndim)))
+    return x.permute(order).clone().permute(order)
+
+
+def negative(x: ts.Tensor) -> ts.Tensor:
+    """Lay the elements out backwards."""
+    return x.flip().clone().flip()
+
+
+def stepped(x: ts.Tensor) -> ts.Tensor:
+    """Use every second place along each axis; ones stand between."""
+    wide = ts.ones(tuple(2 * size for size in x.shape), dtype=x.dtype)
+    part = wide[(slice(None, None, 2),) * x.ndim]
+    return part.copy_(x)
+
+
+def shifted(x: ts.Tensor) -> ts.Tensor:
+    """Begin one element into the buffer, where vectors are not aligned."""
+    flat = ts.ones(x.size + 1, dtype=x.dtype)
+    return flat[1:].view(x.shape).copy_(x)
+
+
+def repeated(x: ts.Tensor) -> ts.Tensor:
+    """Repeat the first place along the first axis with stride 0: other values than x."""
+    return ts.broadcast_to(x[:1], x.shape) if x.ndim and x.shape[0] else x
+
+
+LAYOUTS: dict[str, Callable[[ts.Tensor], ts.Tensor]] = {
+    "transposed": transposed,
+    "negative": negative,
+    "stepped": stepped,
+    "shifted": shifted,
+    "repeated": repeated,
+}
+
+
+def map_tensors(change: Callable[[ts.Tensor], Any], value: Any) -> Any:
+    """Change the tensors among operands, inside lists too."""
+    if isinstance(value, ts.Tensor):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return type(value)(map_tensors(change, each) for each in value)
+    return value

@@ -1,0 +1,136 @@
+"""The rules of gradients of every record, each against finite differences along one direction.
+
+The rules are called directly, with what the node saved; the engine that drives them is tested
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessella as ts
+from cases import (
+    cases_of,
+    draw_operands,
+    generator,
+    round_to,
+    supports,
+    to_array,
+    to_tensor,
+    to_tensors,
+)
+from reference import epsilon
+from tessella import _core
+from tessella.dtypes import DType
+from tessella.records import OPS, Case, Op
+
+SAVES_OUTPUT = 1 << 63
+BEND = 100
+CURVED = 1e-6  # for the third derivatives within the domains
+
+
+def named(op: Op, node: Any) -> dict[str, Any]:
+    """Give the values that a node's rules may ask for, by name; check that no others are saved."""
+    *saved, out = node.saved
+    wanted = [bool(op.saves >> i & 1) for i in range(len(op.operands))]
+    if len(saved) == len(wanted):
+        assert [value is not None for value in saved] == wanted
+    assert (out is not None) == bool(op.saves & SAVES_OUTPUT)
+    values = dict(zip(op.operands, saved, strict=False))
+    shapes = {f"{x}_shape": s for x, s in zip(op.operands, node.input_shapes, strict=False)}
+    dtypes = {f"{x}_dtype": d for x, d in zip(op.operands, node.input_dtypes, strict=False)}
+    return {**values, **shapes, **dtypes, "out": out, "x_shapes": node.input_shapes, **(node.params or {})}
+
+
+def pull_back(node: Any, g: ts.Tensor, found: dict[int, ts.Tensor]) -> None:
+    """Apply the rules of a node, and of those before it, and add what reaches the leaves."""
+    op = node.function.record
+    values = {**named(op, node), "g": g}
+    parts: list[Any] = []
+    is_listed = len(op.vjp) < len(node.inputs)  # one rule gives the gradients of a list
+    for rule, place in zip(op.vjp, node.inputs, strict=False):
+        if rule is None or (place is None and not is_listed):
+            parts.append(None)
+            continue
+        code = rule.__code__
+        asked = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        part = rule(**{name: values[name] for name in asked})
+        parts += part if isinstance(part, list) else [part]
+    for part, place, shape in zip(parts, node.inputs, node.input_shapes, strict=True):
+        if part is None or place is None:
+            continue
+        part = ts.sum_to_shape(part, shape)
+        if isinstance(place, _core.Node):
+            pull_back(place, part, found)
+        else:
+            assert part.dtype is place.dtype
+            found[id(place)] = found[id(place)] + part if id(place) in found else part
+
+
+def inner(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
+    """Give the real inner product."""
+    return float(np.sum((np.conj(x) * y).real))
+
+
+@pytest.mark.parametrize("name", [name for name, op in OPS.items() if op.is_differentiable])
+def test_rules_agree_with_finite_differences(name: str) -> None:
+    op = OPS[name]
+    for case in cases_of(op):
+        dtype = ts.float64 if supports(op, case, ts.float64) else ts.complex128
+        check_direction(op, case, dtype)
+
+
+def draw_direction(x: Any, rng: np.random.Generator) -> Any:
+    """Draw a direction in which an operand moves, or None where gradients do not flow to it."""
+    if not is_continuous(x):
+        return None
+    v = rng.standard_normal(x.shape)
+    return v + 1j * rng.standard_normal(x.shape) if x.dtype.kind == "c" else v
+
+
+def check_direction(op: Op, case: Case, dtype: DType) -> None:
+    """Compare <g, J v> by central differences with <vjp(g), v>, for one direction v."""
+    rng = generator(op.name, case)
+    drawn = draw_operands(op, case, dtype)
+    listed = isinstance(drawn[0], list)
+    arrays = drawn[0] if listed else drawn
+    v = [draw_direction(x, rng) for x in arrays]
+
+    def call(leaves: list[Any]) -> ts.Tensor:
+        return op.function(*([leaves] if listed else leaves), **case.params)
+
+    def moved(h: float) -> Any:
+        shifted = [
+            x if d is None else np.asarray(x + h * d) for x, d in zip(arrays, v, strict=True)
+        ]
+        return to_array(call(to_tensors(op, shifted, dtype)))
+
+    leaves = [x.requires_grad_() if is_continuous(a) else x
+              for x, a in zip(to_tensors(op, arrays, dtype), arrays, strict=True)]  # fmt: skip
+    out = call(leaves)
+    if not (out.dtype.is_floating or out.dtype.is_complex):
+        assert out.grad_fn is None
+        return
+    # The step that balances rounding, eps / h, against the third derivative, h ** 2.
+    h = epsilon(out.dtype) ** (1 / 3)
+    before, here, after = moved(-h), moved(0.0), moved(h)
+    slope = (after - before) / (2 * h)
+    bend = np.abs(after - 2 * here + before) / h
+    g = round_to(rng.standard_normal(out.shape), out.dtype)
+    # No weight where the step crossed a jump or a kink: a smooth bend is of the size of h.
+    g = np.where(bend > BEND * h * (1 + np.abs(slope)), 0, g)
+    found: dict[int, ts.Tensor] = {}
+    pull_back(out.grad_fn, to_tensor(g, out.dtype), found)
+    pairs = [(to_array(found[id(x)]), d) for x, d in zip(leaves, v, strict=True) if id(x) in found]
+    size = 1 + sum(np.abs(x * d).sum() for x, d in pairs)
+    assert (
+        abs(inner(g, slope) - sum(inner(x, d) for x, d in pairs)) <= (10 * h**2 + CURVED) * size
+    ), case
+
+
+def is_continuous(x: Any) -> bool:
+    """Tell whether an operand is one that gradients flow to."""
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
