@@ -42,7 +42,8 @@ def named(op: Op, node: Any) -> dict[str, Any]:
     values = dict(zip(op.operands, saved, strict=False))
     shapes = {f"{x}_shape": s for x, s in zip(op.operands, node.input_shapes, strict=False)}
     dtypes = {f"{x}_dtype": d for x, d in zip(op.operands, node.input_dtypes, strict=False)}
-    return {**values, **shapes, **dtypes, "out": out, "x_shapes": node.input_shapes, **(node.params or {})}
+    known = {**shapes, **dtypes, "x_shapes": node.input_shapes}
+    return {**values, **known, "out": out, **(node.params or {})}
 
 
 def pull_back(node: Any, g: ts.Tensor, found: dict[int, ts.Tensor]) -> None:
