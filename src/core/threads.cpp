@@ -96,7 +96,11 @@ class InsideChunk {
   bool before_;
 };
 
-// Asks the poll when it is due. The first unit starts the clock: a job of one unit reads none.
+// When this thread asks the poll next. It outlives jobs, so that an operation which is a chain of
+// short jobs (the passes of a sort) can be interrupted too.
+thread_local int64_t poll_due_ns = 0;
+
+// Asks the poll when it is due.
 class InterruptCheck {
  public:
   explicit InterruptCheck(bool enabled)
@@ -105,18 +109,17 @@ class InterruptCheck {
   bool operator()() {
     if (!poll_) return false;
     int64_t now = now_ns();
-    if (due_ == 0) due_ = now + poll_ns;
-    if (now < due_) return false;
+    if (poll_due_ns == 0) poll_due_ns = now + poll_ns;
+    if (now < poll_due_ns) return false;
     // The poll may run a signal handler that forks: the child has lost the helpers' chunks.
     unsigned forks = fork_count.load(std::memory_order_relaxed);
     bool stop = poll_() || forks != fork_count.load(std::memory_order_relaxed);
-    due_ = now_ns() + poll_ns;
+    poll_due_ns = now_ns() + poll_ns;
     return stop;
   }
 
  private:
   bool (*poll_)();
-  int64_t due_ = 0;
 };
 
 class Pool {

@@ -84,16 +84,20 @@ void init_tensor(nb::module_& module) {
   module.def("copy", [](nb::handle out, nb::handle x, bool interruptible) {
     run_copy(tensor_of(out), tensor_of(x), interruptible);
   });
-  module.def("fill", [](nb::handle out, nb::handle value) {
-    Tensor* target = tensor_of(out);
-    Scalar scalar;
-    if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
-    int64_t strides[MAX_NDIM] = {};
-    LongWork work(target->size);
-    launch::copy(target->ndim, target->shape(), {target->data(), target->dtype, target->strides()},
-                 {scalar.bytes, target->dtype, strides}, false);
-    return true;
-  });
+  module.def(
+      "fill",
+      [](nb::handle out, nb::handle value, bool interruptible) {
+        Tensor* target = tensor_of(out);
+        Scalar scalar;
+        if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
+        int64_t strides[MAX_NDIM] = {};
+        LongWork work(target->size);
+        launch::copy(target->ndim, target->shape(),
+                     {target->data(), target->dtype, target->strides()},
+                     {scalar.bytes, target->dtype, strides}, interruptible);
+        return true;
+      },
+      nb::arg("out"), nb::arg("value"), nb::arg("interruptible") = false);
   // Python numbers, row-major, into a fresh contiguous tensor; false at the first that does not
   // fit.
   module.def("fill_from_list", [](nb::handle out, nb::list values) {

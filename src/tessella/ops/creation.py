@@ -51,7 +51,7 @@ def zeros(*shape: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
     [0.0, 0.0]
     """
     out = _make("zeros", shape, dtype, requires_grad)
-    _core.fill(out, False)
+    _core.fill(out, False, True)
     return out
 
 
@@ -62,7 +62,7 @@ def ones(*shape: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     [1, 1]
     """
     out = _make("ones", shape, dtype, requires_grad)
-    _core.fill(out, True)
+    _core.fill(out, True, True)
     return out
 
 
@@ -80,7 +80,7 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool 
         dtype = DEFAULTS[next(t for t in (bool, int, float, complex) if isinstance(fill_value, t))]
     out = _make("full", (shape,) if not isinstance(shape, list | tuple) else (tuple(shape),), dtype,
                 requires_grad)  # fmt: skip
-    if not _core.fill(out, fill_value):
+    if not _core.fill(out, fill_value, True):
         raise errors.scalar_does_not_fit(fill_value, out.dtype).locate("full", [])
     return out
 
