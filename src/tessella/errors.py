@@ -161,7 +161,9 @@ _CORE_CLASSES: tuple[type[TessellaError], ...] = (
 
 def from_core(code: int, what: str, hint: str) -> TessellaError:
     """Build the exception for an error that the core threw."""
-    return _CORE_CLASSES[code](what, hint)
+    error = _CORE_CLASSES[code](what, hint)
+    error.site = user_site()
+    return error
 
 
 def user_site() -> str:
@@ -200,14 +202,14 @@ def brief(value: object) -> str:
 # --- arguments -----------------------------------------------------------------------------------
 
 
-def not_tensor(name: str, value: object) -> ArgumentError:
-    """An operand that is neither a tensor nor a number."""
-    hint = "tensors and Python numbers are accepted; make one with ts.tensor(...)"
+def not_tensor(name: str, value: object, wanted: str = "a tensor or a number") -> ArgumentError:
+    """An operand that is neither a tensor nor, where numbers will do, a number."""
+    hint = "make one with ts.tensor(...)"
     if hasattr(value, "__array_interface__"):
         hint = "NumPy arrays are taken by ts.from_numpy(a) (no copy) or ts.tensor(a)"
     elif isinstance(value, list | tuple):
         hint = "make it a tensor first: ts.tensor(...)"
-    return ArgumentError(f"{name} must be a tensor or a number, got {type_name(value)}", hint)
+    return ArgumentError(f"{name} must be {wanted}, got {type_name(value)}", hint)
 
 
 def no_tensor(names: tuple[str, ...]) -> ArgumentError:

@@ -109,4 +109,7 @@ def install(module: dict[str, Any]) -> None:
     Tensor.__array_ufunc__ = None  # NumPy's operators leave the work to ours
     for op in OPS.values():
         _core.set_slot(op.name, op.function)
+    setattr(Tensor, "__format__", tensors.formatted)  # noqa: B010 - mypy types object's own
     _core.set_hook("repr", printing.represent)
+    _core.set_hook("iterate", tensors.iterate)
+    _core.set_hook("contains", tensors.contains)

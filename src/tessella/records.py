@@ -184,7 +184,7 @@ class Op:
         """Check the operands and bring operands and parameters into their normal form."""
         for name, value in zip(self.operands, inputs, strict=True):
             if not isinstance(value, Tensor):
-                raise errors.not_tensor(name, value)
+                raise errors.not_tensor(name, value, "a tensor")
         return inputs, params
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:

@@ -5,6 +5,7 @@ Operations are not here: they are records, in ops/. Printing is in printing.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tessella import _core, errors
@@ -243,6 +244,26 @@ def flat_index(self: Tensor, *index: int) -> int:
     flat_position(self, index)
     inside = zip(index, self.shape, self.strides, strict=True)
     return self.offset + sum(i % size * stride for i, size, stride in inside)
+
+
+def iterate(x: Tensor) -> Iterator[Tensor]:
+    """Go through the slices along the first axis."""
+    if x.ndim == 0:
+        found = errors.wrong_value("x.ndim", 0, "1 or more; x.item() gives the only element")
+        raise found.locate("iter", [f"x  {x.dtype} {x.shape}"])
+    return (x[i] for i in range(x.shape[0]))
+
+
+def contains(x: Tensor, value: Any) -> bool:
+    """Tell whether an element equals a number."""
+    if not isinstance(value, bool | int | float | complex | Tensor):
+        raise errors.not_tensor("value", value).locate("in", [f"x  {x.dtype} {x.shape}"])
+    return bool((x == value).any())
+
+
+def formatted(self: Tensor, specification: str) -> str:
+    """Format the only element of a 0-d tensor as Python formats numbers; print any other."""
+    return format(str(self) if self.ndim else self.item(), specification)
 
 
 def clone(self: Tensor) -> Tensor:

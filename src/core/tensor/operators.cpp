@@ -13,7 +13,8 @@ namespace tessella {
 namespace {
 
 PyObject* hooks[static_cast<int>(Hook::count)];
-constexpr const char* HOOK_NAMES[] = {"getitem", "setitem", "inplace", "repr", "foreign"};
+constexpr const char* HOOK_NAMES[] = {"getitem", "setitem", "inplace", "repr",
+                                      "foreign", "iterate", "contains"};
 
 bool is_number(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);
@@ -124,6 +125,17 @@ Py_ssize_t length(PyObject* x) {
 
 PyObject* represent(PyObject* x) {
   return PyObject_CallFunctionObjArgs(hook(Hook::repr), x, nullptr);
+}
+
+PyObject* iterate(PyObject* x) {
+  return PyObject_CallFunctionObjArgs(hook(Hook::iterate), x, nullptr);
+}
+
+int contains(PyObject* x, PyObject* value) {
+  PyObject* found = PyObject_CallFunctionObjArgs(hook(Hook::contains), x, value, nullptr);
+  int truth = found ? PyObject_IsTrue(found) : -1;
+  Py_XDECREF(found);
+  return truth;
 }
 
 Py_hash_t hash(PyObject* x) { return _Py_HashPointer(x); }
@@ -265,6 +277,8 @@ void add_operator_slots(PyType_Slot* slots, int* used) {
   add(Py_tp_richcompare, compare);
   add(Py_tp_hash, hash);
   add(Py_tp_repr, represent);
+  add(Py_tp_iter, iterate);
+  add(Py_sq_contains, contains);
   add(Py_tp_methods, methods);
 }
 

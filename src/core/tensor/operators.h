@@ -6,7 +6,16 @@
 namespace tessella {
 
 // Python functions that slots fall back to, given at import by name.
-enum class Hook : unsigned char { getitem, setitem, inplace, repr, foreign, count };
+enum class Hook : unsigned char {
+  getitem,
+  setitem,
+  inplace,
+  repr,
+  foreign,
+  iterate,
+  contains,
+  count
+};
 bool set_hook(const char* name, PyObject* callable);
 PyObject* hook(Hook which);
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
-from tessella.dtypes import DType, boolean, int64
+from tessella.dtypes import DType, boolean, float32, int64
 from tessella.indexing import Gathering, is_basic
 from tessella.kinds import to_int
 from tessella.ops.creation import arange, zeros
@@ -45,7 +45,13 @@ class Scatter(Op):
         return params["shape"], inputs[0].dtype
 
     def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
-        """Equal indices add up in row-major order."""
+        """Equal indices add up in row-major order; halves in float32, rounded once."""
+        if out.dtype.itemsize == 2 and out.dtype.is_floating:
+            wide, x = (_core.empty(each.shape, float32.id) for each in (out, inputs[0]))
+            _core.copy(x, inputs[0], True)
+            self.run(wide, [x], params)
+            _core.copy(out, wide, True)
+            return
         _core.fill(out, False)
         _core.scatter_add(inputs[0], out, params["axes"], params["indices"], params["place"])
 
