@@ -549,7 +549,7 @@ def negative(x: Tensor) -> Tensor:
     """-x."""
 
 def nextafter(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
-    """The next number after x towards y."""
+    """The next number after x towards y; not for halves."""
 
 def not_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x != y."""
@@ -628,7 +628,7 @@ def sigmoid(x: Tensor) -> Tensor:
     """1 / (1 + e ** -x)."""
 
 def sign(x: Tensor) -> Tensor:
-    """-1, 0 or 1 by the sign; a zero keeps its own; x / abs(x) for complex x."""
+    """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
 
 def signbit(x: Tensor) -> Tensor:
     """Whether the sign bit is set (-0.0 too)."""

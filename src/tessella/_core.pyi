@@ -523,7 +523,7 @@ class Tensor:
     def negative(self) -> Tensor:
         """-x."""
     def nextafter(self, y: Tensor | _Number) -> Tensor:
-        """The next number after x towards y."""
+        """The next number after x towards y; not for halves."""
     def nonzero(self) -> tuple[Tensor, ...]:
         """Give the coordinates of elements that are not zero, one index tensor for each axis."""
     def not_equal(self, y: Tensor | _Number) -> Tensor:
@@ -599,7 +599,7 @@ class Tensor:
     def sigmoid(self) -> Tensor:
         """1 / (1 + e ** -x)."""
     def sign(self) -> Tensor:
-        """-1, 0 or 1 by the sign; a zero keeps its own; x / abs(x) for complex x."""
+        """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
     def signbit(self) -> Tensor:
         """Whether the sign bit is set (-0.0 too)."""
     def sin(self) -> Tensor:

@@ -214,10 +214,8 @@ def not_tensor(name: str, value: object, wanted: str = "a tensor or a number") -
 
 def no_tensor(names: tuple[str, ...]) -> ArgumentError:
     """Only numbers, where an operation needs a tensor."""
-    return ArgumentError(
-        f"none of {', '.join(names)} is a tensor",
-        "make one with ts.tensor(...); for numbers use math",
-    )
+    what = f"none of {', '.join(names)} is a tensor"
+    return ArgumentError(what, "make one with ts.tensor(...); for numbers use math")
 
 
 def missing_argument(name: str, signature: str) -> ArgumentError:
@@ -249,9 +247,7 @@ def wrong_type(name: str, value: object, expected: str) -> ArgumentError:
 
 def integer_too_large(name: str, value: int, bits: int) -> LengthOverflow:
     """An integer that no tensor can have as a size, axis or index."""
-    return LengthOverflow(
-        f"{name} is {brief(value)}", f"integers have at most {bits} bits and a sign"
-    )
+    return LengthOverflow(f"{name} is {brief(value)}", f"integers have at most {bits} bits")
 
 
 def wrong_value(name: str, value: object, expected: str) -> InvalidArgument:
@@ -445,9 +441,7 @@ def bad_index_type(item: object) -> ArgumentError:
 
 def bad_index_size(index: int) -> IndexOutOfBounds:
     """An index beyond 64 bits."""
-    return IndexOutOfBounds(
-        f"index {brief(index)} is out of bounds", "indices are counted in 63 bits"
-    )
+    return IndexOutOfBounds(f"index {brief(index)} is out of bounds", "indices have 63 bits")
 
 
 def bad_index_dtype(dtype: object) -> DTypeMismatch:

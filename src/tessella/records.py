@@ -59,6 +59,7 @@ class Op:
     """One operation. Subclasses are the kinds."""
 
     fast = "none"
+    function: Function  # what users call
     operands: tuple[str, ...] = ("x",)
     defaults: dict[str, Any] = {}  # of operands that may be left out
     params: dict[str, Any] = {}

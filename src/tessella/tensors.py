@@ -263,7 +263,8 @@ def contains(x: Tensor, value: Any) -> bool:
 
 def formatted(self: Tensor, specification: str) -> str:
     """Format the only element of a 0-d tensor as Python formats numbers; print any other."""
-    return format(str(self) if self.ndim else self.item(), specification)
+    is_number = self.ndim == 0 and specification
+    return format(self.item() if is_number else str(self), specification)
 
 
 def clone(self: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 #include "../kernels/isa.h"
 #include "../tensor/function.h"
 #include "../tensor/node.h"
+#include "../tensor/run.h"
 #include "../threads.h"
 #include "bind.h"
 
@@ -11,10 +12,21 @@ namespace {
 
 // Ctrl-C: called between chunks of long work, on the thread that asked for it.
 bool poll_signals() {
+  park_if_finalizing();
   PyGILState_STATE state = PyGILState_Ensure();
   bool is_interrupted = PyErr_CheckSignals() != 0;
   PyGILState_Release(state);
   return is_interrupted;
+}
+
+// Errors have no Python classes yet when the module is made.
+void choose_isa_or_fail_import() {
+  try {
+    isa = choose_isa();
+  } catch (const Error& error) {
+    PyErr_Format(PyExc_ImportError, "%s\n  hint: %s", error.what.c_str(), error.hint.c_str());
+    throw nb::python_error();
+  }
 }
 
 void translate(const std::exception_ptr& thrown, void*) {
@@ -32,7 +44,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);
   nb::register_exception_translator(translate);
-  isa = choose_isa();
+  choose_isa_or_fail_import();
   set_interrupt_poll(poll_signals);
   if (!init_tensor_type(module.ptr()) || !init_node_type(module.ptr()) ||
       !init_function_type(module.ptr()))

@@ -121,7 +121,7 @@ template <class T, class Op, int types>
 void fill_unary(ElementwiseKernel& kernel) {
   if constexpr (types & Lanes<T>::type) {
     using R = decltype(Op::value(Lanes<T>::read(nullptr)));
-    kernel = {unary_loop<Op, T>, dtype_of<typename ElementOf<R>::type>};
+    kernel = {unary_loop<Op, T>, dtype_of<typename ElementOf<R>::type>, true};
   }
 }
 
@@ -129,7 +129,7 @@ template <class T, class Op, int types>
 void fill_binary(ElementwiseKernel& kernel) {
   if constexpr (types & Lanes<T>::type) {
     using R = decltype(Op::value(Lanes<T>::read(nullptr), Lanes<T>::read(nullptr)));
-    kernel = {binary_loop<Op, T>, dtype_of<typename ElementOf<R>::type>};
+    kernel = {binary_loop<Op, T>, dtype_of<typename ElementOf<R>::type>, !(types & NO_HALVES)};
   }
 }
 
@@ -137,9 +137,9 @@ template <class T, class Op, int types>
 void fill_ternary(ElementwiseKernel& kernel) {
   // The one operation for every dtype is where: it chooses by bool.
   if constexpr (types == ANY)
-    kernel = {ternary_loop<Op, T, ChoiceLanes<T>>, dtype_of<T>};
+    kernel = {ternary_loop<Op, T, ChoiceLanes<T>>, dtype_of<T>, true};
   else if constexpr (types & Lanes<T>::type)
-    kernel = {ternary_loop<Op, T, SameLanes<T>>, dtype_of<T>};
+    kernel = {ternary_loop<Op, T, SameLanes<T>>, dtype_of<T>, true};
 }
 
 template <class T>

@@ -33,8 +33,8 @@ TS_INLINE V sign(V x) {
     return simd::sign(x);
   } else if constexpr (is_float<V>) {
     V zero{};
-    V unit = simd::copysign(one<V>(), x);
-    return x > zero || x < zero ? unit : x;  // keeps NaN and the sign of zero
+    V unit = simd::copysign(one<V>(), x), none = x == x ? zero : x;  // NaN stays NaN
+    return x > zero || x < zero ? unit : none;
   } else {
     V zero{};
     V high = x > zero ? one<V>() : zero;
@@ -170,6 +170,9 @@ TS_INLINE double fmod_one(double x, double y) { return __builtin_fmod(x, y); }
 TS_INLINE float floor_one(float x) { return __builtin_floorf(x); }
 TS_INLINE double floor_one(double x) { return __builtin_floor(x); }
 
+TS_INLINE float copysign_one(float x, float y) { return __builtin_copysignf(x, y); }
+TS_INLINE double copysign_one(double x, double y) { return __builtin_copysign(x, y); }
+
 // The quotient rounded towards zero.
 template <class T>
 TS_INLINE T quotient_one(T x, T y) {
@@ -227,7 +230,7 @@ TS_INLINE T floor_divide_one(T a, T b) {
     if (b == infinity || b == -infinity)
       return a == 0 ? a / b : (a < 0) != (b < 0) ? static_cast<T>(-1) : static_cast<T>(0);
     T quotient = (a - remainder_one(a, b)) / b;
-    if (quotient == 0) return a / b < 0 ? static_cast<T>(-0.0) : static_cast<T>(0.0);
+    if (quotient == 0) return copysign_one(static_cast<T>(0), a / b);
     T down = floor_one(quotient);
     return quotient - down > static_cast<T>(0.5) ? down + 1 : down;
   } else {

@@ -56,14 +56,14 @@ struct MatmulCompute {
   double products_per_ns;  // about what one core does; only decides how work is cut
   void (*packed)(const MatmulBlock&);
   void (*direct)(const MatmulBlock&);
-  // lanes[line][LANES] += matrix[line][0..k) * x, lines `line` apart, k adjacent
-  void (*dot)(void* lanes, const void* matrix, const void* x, int64_t line, int64_t lines,
-              int64_t k);
-  // lanes[LANES][lines] += the same with lines adjacent and k elements `k_step` apart
+  // out[line] = matrix[line][0..k) * x, lanes joined; lines `line` apart, k adjacent
+  void (*dot)(void* out, const void* matrix, const void* x, int64_t line, int64_t lines, int64_t k);
+  // lanes[LANES][lines] += matrix * x with lines adjacent and k elements `k_step` apart; lanes
+  // begin at zero if not `resume`
   void (*axpy)(void* lanes, const void* matrix, const void* x, int64_t k_step, int64_t lines,
-               int64_t k);
-  // out[i] = tree over l of lanes[i * line + l * lane]; the order of `out` is that of lines
-  void (*join)(void* out, const void* lanes, int64_t lane, int64_t line, int64_t lines);
+               int64_t k, bool resume);
+  // out[i] = tree over l of lanes[l][i]
+  void (*join)(void* out, const void* lanes, int64_t lines);
   // sums[i] += more[i]
   void (*add)(void* sums, const void* more, int64_t count);
 };

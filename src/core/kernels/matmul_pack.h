@@ -46,30 +46,7 @@ void copy_panel(const Panel<T, S>& x, int64_t begin, int64_t end) {
   }
 }
 
-template <int BYTES>
-struct BitsOf {
-  using type = uint32_t;
-};
-template <>
-struct BitsOf<8> {
-  using type = uint64_t;
-};
-
 // Lane l of vector i becomes lane i of vector l: swaps off-diagonal blocks of halving size.
-template <int SIZE, class V>
-inline __attribute__((always_inline)) void swap_blocks(V& x, V& y) {
-  constexpr int N = sizeof(V) / sizeof(x[0]);
-  using Mask = Vector<typename BitsOf<sizeof(x[0])>::type, N>;
-  Mask low, high;
-  for (int l = 0; l < N; l++) {
-    low[l] = l & SIZE ? N + l - SIZE : l;
-    high[l] = l & SIZE ? N + l : l + SIZE;
-  }
-  V first = __builtin_shuffle(x, y, low);
-  y = __builtin_shuffle(x, y, high);
-  x = first;
-}
-
 template <int SIZE, class V, int N>
 inline __attribute__((always_inline)) void transpose(V (&rows)[N]) {
 #pragma GCC unroll 16

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -80,6 +81,30 @@ inline T multiply_add_one(T a, T b, T c) {
     return sizeof(T) == 4 ? T(__builtin_fmaf(a, b, c)) : T(__builtin_fma(a, b, c));
 #endif
   return a * b + c;
+}
+
+template <int BYTES>
+struct BitsOf {
+  using type = uint32_t;
+};
+template <>
+struct BitsOf<8> {
+  using type = uint64_t;
+};
+
+// Of each two blocks of SIZE lanes, the second of x and the first of y change places.
+template <int SIZE, class V>
+inline __attribute__((always_inline)) void swap_blocks(V& x, V& y) {
+  constexpr int N = sizeof(V) / sizeof(x[0]);
+  using Mask = Vector<typename BitsOf<sizeof(x[0])>::type, N>;
+  Mask low, high;
+  for (int l = 0; l < N; l++) {
+    low[l] = l & SIZE ? N + l - SIZE : l;
+    high[l] = l & SIZE ? N + l : l + SIZE;
+  }
+  V first = __builtin_shuffle(x, y, low);
+  y = __builtin_shuffle(x, y, high);
+  x = first;
 }
 
 // The first `count` lanes, 0 <= count <= LANES; lanes after them are zero and memory after them is

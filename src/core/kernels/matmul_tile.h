@@ -151,6 +151,16 @@ void tile_packed(const Tile<T>& tile) {
   sums.end(t);
 }
 
+// Rows of b may each lie in a page of their own, where the processor does not look ahead.
+constexpr int64_t AHEAD_STEPS = 12;
+
+// An address, since it may lie outside of the operand.
+template <class T>
+inline __attribute__((always_inline)) void fetch_at(const T* p, int64_t offset) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p) + uintptr_t(offset) * sizeof(T);
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
+}
+
 // a has any strides; rows of b are b_k apart. PART: the last vector of b is loaded in part.
 template <class T, int ROWS, int VECS, bool PART>
 void tile_direct(const Tile<T>& tile) {
@@ -167,6 +177,7 @@ void tile_direct(const Tile<T>& tile) {
     Native<T> row[VECS];
     for (int v = 0; v < VECS; v++) {
       const T* source = b + v * LANES<T>;
+      fetch_at(source, AHEAD_STEPS * t.b_k);
       row[v] = PART && v + 1 == VECS ? part.load(source) : load<Native<T>>(source);
     }
     sums.step(row, [&](int i) { return row_element(quads, row1, row3, i); });
@@ -202,31 +213,50 @@ struct TileTable {
 template <class T>
 constexpr TileTable<T> TILES{};
 
+// Rows of a that are a multiple of a page apart share the sets of L1, which hold so many of them.
+constexpr int64_t PAGE_BYTES = 4096;
+constexpr int ALIASED_ROWS = 8;
+
+template <class T, bool PACKED>
+int64_t tiles_of(const MatmulBlock& x) {
+  bool is_aliased = !PACKED && x.a_row * int64_t(sizeof(T)) % PAGE_BYTES == 0;
+  int most = is_aliased && TILE_ROWS<T> > ALIASED_ROWS ? ALIASED_ROWS : TILE_ROWS<T>;
+  return (x.m + most - 1) / most;
+}
+
+// Tile t of the rows in the columns from j on; `is_across`: the next one is to its right.
+template <class T, bool PACKED>
+inline void run_tile(const MatmulBlock& x, int64_t tiles, int64_t t, int64_t j, bool is_across) {
+  T* c = static_cast<T*>(x.c);
+  const T* b = static_cast<const T*>(x.b) + j / TILE_COLS<T> * x.b_panel;
+  int64_t cols = x.n - j < TILE_COLS<T> ? x.n - j : TILE_COLS<T>;
+  int vecs = cols > LANES<T> ? 2 : 1;
+  int64_t last = cols - (vecs - 1) * LANES<T>;
+  int64_t row = matmul_even_begin(t, tiles, x.m), after = matmul_even_begin(t + 1, tiles, x.m);
+  const T* start = static_cast<const T*>(x.a) + row * (PACKED ? x.k : x.a_row);
+  T* at = c + row * x.c_row + j;
+  const T* next = is_across ? at + cols : t + 1 < tiles ? c + after * x.c_row + j : c + j + cols;
+  const T* fetch = b + x.b_panel + t * (x.k / FETCH_STEPS) * LANES<T>;
+  Tile<T> tile{x.k,     start, x.a_row, x.a_k, b,        x.b_k, at,
+               x.c_row, next,  fetch,   last,  x.resume, x.add};
+  if constexpr (PACKED)
+    TILES<T>.packed[after - row - 1][vecs - 1](tile);
+  else
+    TILES<T>.direct[after - row - 1][vecs - 1][last != LANES<T>](tile);
+}
+
+// A panel of b serves all rows before the next one does; but if all panels of b stay near, c is
+// written along its rows.
 template <class T, bool PACKED>
 void block(const MatmulBlock& x) {
-  const T* a = static_cast<const T*>(x.a);
-  const T* b = static_cast<const T*>(x.b);
-  T* c = static_cast<T*>(x.c);
-  int64_t tiles = (x.m + TILE_ROWS<T> - 1) / TILE_ROWS<T>;
-  for (int64_t j = 0; j < x.n; j += TILE_COLS<T>, b += x.b_panel) {
-    int64_t cols = x.n - j < TILE_COLS<T> ? x.n - j : TILE_COLS<T>;
-    int vecs = cols > LANES<T> ? 2 : 1;
-    int64_t last = cols - (vecs - 1) * LANES<T>;
-    for (int64_t t = 0, row = 0; t < tiles; t++) {
-      int64_t after = matmul_even_begin(t + 1, tiles, x.m);
-      const T* start = a + row * (PACKED ? x.k : x.a_row);
-      T* at = c + row * x.c_row + j;
-      const T* next = t + 1 < tiles ? c + after * x.c_row + j : c + j + cols;
-      const T* fetch = b + x.b_panel + t * (x.k / FETCH_STEPS) * LANES<T>;
-      Tile<T> tile{x.k,     start, x.a_row, x.a_k, b,        x.b_k, at,
-                   x.c_row, next,  fetch,   last,  x.resume, x.add};
-      int64_t rows = after - row - 1;
-      if constexpr (PACKED)
-        TILES<T>.packed[rows][vecs - 1](tile);
-      else
-        TILES<T>.direct[rows][vecs - 1][last != LANES<T>](tile);
-      row = after;
-    }
+  constexpr int64_t NEAR_BYTES = 128 << 10;  // of b, in a part of L2
+  int64_t tiles = tiles_of<T, PACKED>(x);
+  if (PACKED && x.k * x.n * int64_t(sizeof(T)) <= NEAR_BYTES) {
+    for (int64_t t = 0; t < tiles; t++)
+      for (int64_t j = 0; j < x.n; j += TILE_COLS<T>) run_tile<T, PACKED>(x, tiles, t, j, true);
+  } else {
+    for (int64_t j = 0; j < x.n; j += TILE_COLS<T>)
+      for (int64_t t = 0; t < tiles; t++) run_tile<T, PACKED>(x, tiles, t, j, false);
   }
 }
 

@@ -161,7 +161,7 @@ bool elementwise_out_dtype(Opcode opcode, DType dtype, DType* out) {
   const ElementwiseKernel& kernel =
       elementwise_table().kernels[static_cast<int>(opcode)][static_cast<int>(computed)];
   *out = kernel.out == computed ? dtype : kernel.out;
-  return kernel.fn != nullptr;
+  return kernel.fn != nullptr && (computed == dtype || kernel.has_halves);
 }
 
 void elementwise(const ElementwiseTask& task) {

@@ -157,7 +157,7 @@ void run_immediate(const MatmulTask& task) {
 }  // namespace
 
 int64_t matmul_scratch_bytes(const MatmulTask& task, int threads) {
-  if (is_immediate(task)) return 0;
+  if (is_immediate(task) || is_immediate_vector(task)) return 0;
   MatmulPlan plan = plan_matmul(task);
   if (is_empty(plan)) return 0;
   if (threads <= 0) threads = num_threads();
@@ -166,6 +166,7 @@ int64_t matmul_scratch_bytes(const MatmulTask& task, int threads) {
 
 void matmul(const MatmulTask& task, void* scratch, int threads) {
   if (is_immediate(task)) return run_immediate(task);
+  if (is_immediate_vector(task)) return run_immediate_vector(task);
   MatmulPlan plan = plan_matmul(task);
   if (is_empty(plan)) {
     if (!task.accumulate) fill_zeros(task, plan);

@@ -87,7 +87,8 @@ static void choose_path(MatmulPlan& plan, bool accumulate) {
   bool native = plan.kind->is_native;
   bool small = plan.m <= SMALL && plan.n <= SMALL / plan.m && plan.k <= SMALL / (plan.m * plan.n);
   bool thin = plan.m <= 2 * compute.tile_rows;
-  bool narrow = plan.n <= 8 * compute.tile_cols && !is_aliased(plan.a_row, itemsize, 4096);
+  bool aliased = is_aliased(plan.a_row, itemsize, 4096);
+  bool narrow = plan.n <= (aliased ? 1 : 8) * compute.tile_cols;
   plan.packs_a = !(native && (small || thin || narrow));
   bool low = plan.m <= 9 * compute.tile_rows && !is_aliased(plan.b_k, itemsize, 512);
   plan.packs_b = plan.packs_a || plan.b_col != 1 || !(small || thin || low);
@@ -174,6 +175,19 @@ static void size_scratch(MatmulPlan& plan) {
   plan.worker_bytes = plan.sums_offset + (plan.has_sums ? align64(plan.rows * cols * itemsize) : 0);
 }
 
+// c's columns should be adjacent. But where few rows meet lines of b along k, which would have to
+// be packed, these are read in place as rows of the exchanged product; and where few columns meet
+// rows of a that are adjacent, as its columns.
+static bool wants_exchange(const MatmulPlan& plan) {
+  if (plan.is_vector) return plan.n != 1;
+  int64_t few = plan.compute->tile_cols / 2;
+  if (plan.kind->is_native && plan.m <= few && plan.n >= 4 * plan.m && plan.b_k == 1)
+    return plan.b_col != 1;
+  if (plan.kind->is_native && plan.n <= few && plan.m >= 4 * plan.n && plan.a_row == 1)
+    return plan.a_k != 1;
+  return plan.c_col != 1 && plan.c_row == 1;
+}
+
 MatmulPlan plan_matmul(const MatmulTask& task) {
   MatmulPlan plan = copy_task(task);
   fold_batch(task, plan);
@@ -181,8 +195,7 @@ MatmulPlan plan_matmul(const MatmulTask& task) {
   for (int axis = 0; axis < plan.batch_ndim; axis++) plan.batch *= task.batch_shape[axis];
   settle_strides(plan);
   plan.is_vector = plan.kind->reals == 1 && (plan.m == 1 || plan.n == 1);
-  bool wide = plan.is_vector ? plan.n == 1 : plan.c_col == 1 || plan.c_row != 1;
-  if (!wide && plan.kind->reals == 1) exchange(plan);
+  if (plan.kind->reals == 1 && wants_exchange(plan)) exchange(plan);
   if (plan.is_vector) {
     plan_vector(plan);
   } else if (plan.batch > 0 && plan.m > 0 && plan.n > 0 && plan.k > 0) {

@@ -48,6 +48,8 @@ int64_t batch_offset(const MatmulTask& task, const MatmulPlan& plan, const int64
                      int64_t index);
 
 // The product with a vector: cut, sized and run apart from the others.
+bool is_immediate_vector(const MatmulTask& task);  // along lines of a small matrix, without scratch
+void run_immediate_vector(const MatmulTask& task);
 void plan_vector(MatmulPlan& plan);
 void run_vector(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads);
 

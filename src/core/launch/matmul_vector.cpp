@@ -13,10 +13,33 @@
 namespace tessella::launch {
 
 constexpr int64_t SEGMENT = 1 << 15;         // of k; the order of a sum depends on it
-constexpr int64_t LINES = 256;               // of one chunk: their lanes stay in L1
+constexpr int64_t LINES = 256;               // of one chunk
+constexpr int64_t ADJACENT_LINES = 1024;     // of one chunk, if read across: rows as long as a page
 constexpr int64_t STRIP = 4 * MATMUL_LANES;  // of k, packed at a time
-constexpr double BYTES_PER_NS = 10;          // about what one core reads
-constexpr double CHUNK_NS = 10e3;            // a chunk is worth at least this
+constexpr int64_t IMMEDIATE_BYTES = 1 << 18;  // of a matrix that one thread reads within 20 us
+constexpr double BYTES_PER_NS = 10;           // about what one core reads
+constexpr double CHUNK_NS = 10e3;             // a chunk is worth at least this
+
+bool is_immediate_vector(const MatmulTask& task) {
+  const MatmulDtype& kind = matmul_kernels().of[int(task.dtype)];
+  const MatmulOperand &a = task.a, &b = task.b, &c = task.c;
+  bool is_row = task.m == 1;
+  int64_t lines = is_row ? task.n : task.m;
+  int64_t most = IMMEDIATE_BYTES / kind.compute->itemsize;
+  if ((!is_row && task.n != 1) || task.k == 0 || task.k > std::min(most, SEGMENT)) return false;
+  bool is_plain = task.batch_ndim == 0 && kind.is_native && !task.accumulate;
+  if (!is_plain || a.col_stride != 1 || b.row_stride != 1 || lines > most / task.k) return false;
+  return lines <= 1 || (is_row ? c.col_stride : c.row_stride) == 1;
+}
+
+void run_immediate_vector(const MatmulTask& task) {
+  const MatmulCompute& compute = *matmul_kernels().of[int(task.dtype)].compute;
+  const MatmulOperand &a = task.a, &b = task.b;
+  if (task.m == 1)
+    compute.dot(task.c.data, b.data, a.data, b.col_stride, task.n, task.k);
+  else
+    compute.dot(task.c.data, a.data, b.data, a.row_stride, task.m, task.k);
+}
 
 // A chunk is one block of lines in one segment of k; or several whole products, if a product is
 // one such block. Shared scratch holds the sums of segments, [batch][segment][m]. A worker's holds
@@ -25,9 +48,10 @@ void plan_vector(MatmulPlan& plan) {
   int64_t item = plan.compute->itemsize;
   plan.packs_b = !(plan.kind->is_native && plan.b_k == 1);
   plan.packs_a = !(plan.kind->is_native && (plan.a_k == 1 || plan.a_row == 1));
-  plan.rows = std::min(plan.m, LINES);
+  bool is_across = !plan.packs_a && plan.a_k != 1;
+  plan.rows = std::min(plan.m, is_across ? ADJACENT_LINES : LINES);
   plan.depth = std::min(plan.k, SEGMENT);
-  plan.row_blocks = ceil_div(plan.m, LINES);
+  plan.row_blocks = plan.m > 0 ? ceil_div(plan.m, plan.rows) : 0;
   plan.col_blocks = ceil_div(plan.k, SEGMENT);
   plan.has_sums = plan.col_blocks > 1;
   double ns = double(plan.rows) * double(plan.depth) * double(item) / BYTES_PER_NS + 1;
@@ -56,20 +80,17 @@ void sum_lines(const MatmulPlan& plan, const Part& part, int64_t in_item, char* 
                char* out) {
   const MatmulCompute& compute = *plan.compute;
   int64_t item = compute.itemsize, lines = part.lines;
-  memset(scratch, 0, size_t(MATMUL_LANES * lines * item));
-  if (!plan.packs_a && plan.a_k == 1) {
-    compute.dot(scratch, part.a, part.x, plan.a_row, lines, part.k);
-    return compute.join(out, scratch, 1, MATMUL_LANES, lines);
-  }
-  if (!plan.packs_a) compute.axpy(scratch, part.a, part.x, plan.a_k, lines, part.k);
+  if (!plan.packs_a && plan.a_k == 1)
+    return compute.dot(out, part.a, part.x, plan.a_row, lines, part.k);
+  if (!plan.packs_a) compute.axpy(scratch, part.a, part.x, plan.a_k, lines, part.k, false);
   char* packed = scratch + plan.a_offset;
   for (int64_t p = 0; plan.packs_a && p < part.k; p += STRIP) {
     int64_t depth = std::min(STRIP, part.k - p);
     const char* in = part.a + p * plan.a_k * in_item;
     plan.kind->pack_a({packed, in, plan.a_row, plan.a_k, lines, depth, lines, true});
-    compute.axpy(scratch, packed, part.x + p * item, lines, lines, depth);
+    compute.axpy(scratch, packed, part.x + p * item, lines, lines, depth, p > 0);
   }
-  compute.join(out, scratch, lines, 1, lines);
+  compute.join(out, scratch, lines);
 }
 
 void store_lines(const MatmulTask& task, const MatmulPlan& plan, int64_t product, int64_t line,
@@ -82,13 +103,13 @@ void store_lines(const MatmulTask& task, const MatmulPlan& plan, int64_t product
 void run_part(const MatmulTask& task, const MatmulPlan& plan, int64_t product, int64_t row_block,
               int64_t segment, char* shared, char* scratch) {
   int64_t item = plan.compute->itemsize, in_item = itemsize(task.dtype);
-  int64_t line = row_block * LINES, p = segment * SEGMENT;
+  int64_t line = row_block * plan.rows, p = segment * SEGMENT;
   Part part;
   part.a = static_cast<const char*>(plan.a) + batch_offset(task, plan, plan.a_batch, product) +
            (line * plan.a_row + p * plan.a_k) * in_item;
   part.x = static_cast<const char*>(plan.b) + batch_offset(task, plan, plan.b_batch, product) +
            p * plan.b_k * in_item;
-  part.lines = std::min(LINES, plan.m - line);
+  part.lines = std::min(plan.rows, plan.m - line);
   part.k = std::min(SEGMENT, plan.k - p);
   if (plan.packs_b) {  // as a row of part.k lines, which are adjacent when packed
     char* packed = scratch + plan.b_offset;

@@ -46,7 +46,7 @@ TS_INLINE V log_f32(V x) {
 template <class V>
 TS_INLINE V tanh_f32(V x) {
   const V a = abs(x), z = x * x;
-  const V small = fma(x * z, polynomial(kTanhF, z), x);
+  const V small = copysign(fma(x * z, polynomial(kTanhF, z), x), x);  // -0 stays -0
   const V b = lesser(splat<V>(9.5f), a);
   const ExpFloat<V> e = exp_float(b + b);
   const V below = fma(e.m.hi, power_of_two(e.k), splat<V>(1));

@@ -148,7 +148,7 @@ PyObject* fast_elementwise(Function* function, PyObject* const* args, int count)
   DType computed = compute_dtype(operands.dtype);
   const ElementwiseKernel& kernel =
       elementwise_table().kernels[function->opcode][static_cast<int>(computed)];
-  if (!kernel.fn) return nullptr;
+  if (!kernel.fn || (computed != operands.dtype && !kernel.has_halves)) return nullptr;
   DType out_dtype = kernel.out == computed ? operands.dtype : kernel.out;
   return attempted([&]() -> PyObject* {
     Result out(make_output(operands, count, out_dtype));

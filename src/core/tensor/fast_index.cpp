@@ -113,7 +113,8 @@ bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {
     return false;
   return attempted([&]() -> PyObject* {
     Indexing indexing(x);
-    if (!index_by(&indexing, key) || indexing.layout().overlaps_itself()) return nullptr;
+    if (!x->is_contiguous && x->layout().overlaps_itself()) return nullptr;
+    if (!index_by(&indexing, key)) return nullptr;
     Result target(make_view(x, indexing.layout()));
     if (is_number) {
       write_number(target.get(), number);

@@ -1,6 +1,8 @@
 // Tensors to drivers.
 #include "run.h"
 
+#include <unistd.h>
+
 #include "../launch/elementwise.h"
 #include "guard.h"
 
@@ -48,6 +50,15 @@ bool store_real(PyObject* value, double* out) {
 }
 
 }  // namespace
+
+void park_if_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  bool is_ending = Py_IsFinalizing();
+#else
+  bool is_ending = _Py_IsFinalizing();
+#endif
+  while (is_ending) pause();
+}
 
 bool store_scalar(PyObject* value, DType dtype, Scalar* out) {
   DKind of = kind(dtype);

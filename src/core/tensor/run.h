@@ -10,13 +10,19 @@
 
 namespace tessella {
 
+// A thread that asks for the interpreter's lock while the interpreter ends is ended by it, in a way
+// that C++ frames cannot survive: such a thread sleeps until the process is gone.
+void park_if_finalizing();
+
 // Releases the interpreter's lock while it lives, if the work is worth it.
 class LongWork {
  public:
   explicit LongWork(int64_t elements)
       : state_(elements > 1 << 16 ? PyEval_SaveThread() : nullptr) {}
-  ~LongWork() {
-    if (state_) PyEval_RestoreThread(state_);
+  ~LongWork() noexcept(false) {
+    if (!state_) return;
+    park_if_finalizing();
+    PyEval_RestoreThread(state_);
   }
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;

@@ -136,8 +136,8 @@ sign = unary(
     "sign",
     ulps=0,
     vjp=lambda g: zeros_like(g),
-    doc="-1, 0 or 1 by the sign; a zero keeps its own; x / abs(x) for complex x.",
-    ref=lambda np, x: np.where(x == 0, x, np.sign(x)),
+    doc="-1, 0 or 1 by the sign; x / abs(x) for complex x.",
+    ref="sign",
     away=0.1,
 )
 square = unary("square", ulps=0, vjp=lambda g, x: g * conjugate(x) * 2, doc="x * x.", ref="square")
@@ -354,7 +354,9 @@ copysign = binary(
     ref="copysign",
     away=0.2,
 )
-nextafter = binary("nextafter", ulps=0, doc="The next number after x towards y.", ref="nextafter")
+nextafter = binary(
+    "nextafter", ulps=0, doc="The next number after x towards y; not for halves.", ref="nextafter"
+)
 conj = unary("conj", ulps=0, vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
 real = unary("real", ulps=0, vjp=lambda g: g, doc="Real part.", ref="real")
 imag = unary("imag", ulps=0, vjp=lambda g: g * 1j, doc="Imaginary part.", ref="imag")

@@ -1,0 +1,176 @@
+"""Creation: sizes, values, dtypes and limits, against NumPy where it has the same function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import tessella as ts
+from tessella.dtypes import DTYPES, DType
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3, 4), (1,) * 64], ids=len)
+def test_constants_have_the_shape_dtype_and_value_asked_for(
+    shape: tuple[int, ...], dtype: DType
+) -> None:
+    made: list[tuple[ts.Tensor, int | None]] = [
+        (ts.zeros(shape, dtype=dtype), 0), (ts.ones(shape, dtype=dtype), 1),
+        (ts.full(shape, True, dtype=dtype), 1), (ts.empty(shape, dtype=dtype), None),
+    ]  # fmt: skip
+    for x, value in made:
+        assert (x.shape, x.dtype, x.is_contiguous) == (shape, dtype, True)
+        if value is not None:
+            assert x.reshape(-1).tolist() == [value] * math.prod(shape)
+        for like in (ts.zeros_like, ts.ones_like, ts.empty_like):
+            assert like(x).shape == shape and like(x).dtype is dtype
+
+
+@pytest.mark.parametrize(
+    "shape", [(2, 3), [2, 3], 3, (np.int64(2), 3), (ts.tensor(2), 1)], ids=repr
+)
+def test_sizes_are_given_in_many_ways(shape: Any) -> None:
+    expected = tuple(map(int, shape)) if isinstance(shape, tuple | list) else (shape,)
+    for make in (ts.zeros, ts.ones, ts.empty, ts.rand):
+        assert make(shape).shape == expected
+        if isinstance(shape, tuple | list):
+            assert make(*shape).shape == expected
+    assert ts.full(shape, 0.5).shape == expected
+
+
+def test_the_kind_of_the_value_gives_the_dtype() -> None:
+    dtypes = [ts.full((), value).dtype for value in (True, 1, 1.0, 1j)]
+    assert dtypes == [ts.bool, ts.int64, ts.float32, ts.complex64]
+    assert ts.zeros(1).dtype is ts.float32 and ts.arange(3).dtype is ts.int64
+    assert ts.arange(3.0).dtype is ts.float32 and ts.linspace(0, 1, 2).dtype is ts.float32
+    assert ts.tensor([]).dtype is ts.float32 and ts.tensor([1, True]).dtype is ts.int64
+    assert ts.tensor([1, 2.0]).dtype is ts.float32 and ts.tensor([1j, 2]).dtype is ts.complex64
+
+
+@given(st.integers(-50, 50), st.integers(-50, 50), st.integers(-7, 7).filter(bool))
+def test_arange_of_integers_is_that_of_numpy(start: int, stop: int, step: int) -> None:
+    assert ts.arange(start, stop, step).tolist() == list(range(start, stop, step))
+    assert ts.arange(stop).tolist() == list(range(stop))
+
+
+@given(st.floats(-50, 50), st.floats(-50, 50), st.floats(-7, 7))
+def test_arange_of_floats_has_the_length_of_numpy(start: float, stop: float, step: float) -> None:
+    assume(abs(step) > 0.05)
+    expected = np.arange(start, stop, step)
+    found = ts.arange(start, stop, step, dtype=ts.float64)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9, atol=1e-9)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.integers(0, 60), st.booleans())
+def test_linspace_is_that_of_numpy(start: float, stop: float, num: int, endpoint: bool) -> None:
+    expected = np.linspace(start, stop, num, endpoint=endpoint)
+    found = ts.linspace(start, stop, num, endpoint=endpoint, dtype=ts.float64)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9, atol=1e-9)
+    if num > 1 and endpoint:
+        assert found.tolist()[0] == start and found.tolist()[-1] == stop
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_counting_is_the_same_at_any_number_of_threads(threads: int) -> None:
+    with ts.num_threads(threads):
+        x, y = ts.arange(1_000_000, dtype=ts.float32), ts.linspace(-1, 1, 999_999, dtype=ts.float64)
+    assert np.array_equal(x.numpy(), np.arange(1_000_000, dtype=np.float32))
+    with ts.num_threads(1):
+        assert np.array_equal(y.numpy(), ts.linspace(-1, 1, 999_999, dtype=ts.float64).numpy())
+
+
+@given(st.integers(0, 6), st.none() | st.integers(0, 6), st.integers(-8, 8))
+def test_eye_and_triangles_are_those_of_numpy(rows: int, columns: int | None, k: int) -> None:
+    assert ts.eye(rows, columns, k=k).tolist() == np.eye(rows, columns, k=k).tolist()
+    x = ts.arange(1, 1 + 2 * rows * (columns or 1)).reshape(2, rows, columns or 1)
+    assert ts.tril(x, k=k).tolist() == np.tril(x.numpy(), k).tolist()
+    assert ts.triu(x, k=k).tolist() == np.triu(x.numpy(), k).tolist()
+
+
+# --- from lists -----------------------------------------------------------------------------------
+
+nested = st.recursive(
+    st.integers(-9, 9), lambda s: st.lists(s, min_size=2, max_size=2), max_leaves=9
+)
+
+
+@given(nested, st.booleans())
+def test_nested_lists_become_tensors_or_are_refused(values: Any, tuples: bool) -> None:
+    try:
+        expected = np.array(values, dtype=np.int64)
+    except ValueError:
+        with pytest.raises(ts.errors.ShapeError, match="tensor: "):
+            ts.tensor(values)
+        return
+    given_values = tuple(values) if tuples and isinstance(values, list) else values
+    found = ts.tensor(given_values)
+    assert found.shape == expected.shape and found.tolist() == expected.tolist()
+
+
+def test_a_tensor_is_always_a_copy() -> None:
+    x = ts.arange(3)
+    array = np.arange(3)
+    for source in (x, array):
+        made = ts.tensor(source)
+        made[0] = 9
+        assert source[0] == 0
+    assert ts.tensor(x, dtype=ts.float64).dtype is ts.float64
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "ragged": (lambda: ts.tensor([[1, 2], [3]]), ValueError,
+               "differ in length at depth 1: 2 and 1"),
+    "depth": (lambda: ts.tensor([[1], 2]), ValueError, "numbers and lists stand side by side"),
+    "text": (lambda: ts.tensor(["1"]), TypeError, "data must be numbers in nested lists"),
+    "none": (lambda: ts.tensor(None), TypeError, "got NoneType"),
+    "too large": (lambda: ts.tensor([300], dtype=ts.int8), ValueError, "300 does not fit int8"),
+    "float": (lambda: ts.tensor([0.5], dtype=ts.int64), ValueError, "0.5 does not fit int64"),
+    "nan": (lambda: ts.full((2,), math.nan, dtype=ts.int32), ValueError, "nan does not fit int32"),
+    "negative": (lambda: ts.zeros(2, -1), ValueError, "-1"),
+    "float size": (lambda: ts.zeros(2.0), TypeError, "shape must be an integer, got float"),
+    "bool size": (lambda: ts.zeros(True), TypeError, "shape must be an integer, got bool"),
+    "nested size": (lambda: ts.zeros((2, (3,))), TypeError, "shape must be an integer, got tuple"),
+    "memory": (lambda: ts.zeros(1 << 50), MemoryError, r"zeros: needs 4\.0 PiB; limit"),
+    "step": (lambda: ts.arange(0, 3, 0), ValueError, "arange: step is 0"),
+    "nan step": (lambda: ts.arange(0, 3, math.nan), ValueError, "arange: step is nan"),
+    "endless": (lambda: ts.arange(math.inf), ValueError, "arange: stop is inf"),
+    "long": (lambda: ts.arange(0, 1 << 50), MemoryError, "arange: needs"),
+    "outside": (lambda: ts.arange(300, dtype=ts.int8), ValueError, "299 does not fit int8"),
+    "no count": (lambda: ts.linspace(0, 1, 2.5), TypeError, "num must be an integer"),  # type: ignore[arg-type]
+    "less than none": (lambda: ts.linspace(0, 1, -1), ValueError, "linspace: .*-1"),
+    "no square": (lambda: ts.tril(ts.ones(3)), ValueError, "x.ndim is 1"),
+    "gradient": (lambda: ts.ones(2, dtype=ts.int64, requires_grad=True), TypeError,
+                 "int64 tensors have no gradients"),
+    "flat": (lambda: ts.from_data([1, 2, 3], (2, 2)), ValueError,
+             r"cannot reshape \(3,\) into \(2, 2\)"),
+    "dtype": (lambda: ts.zeros(2, dtype="float99"), TypeError, "dtype must be a Tessella dtype"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_bad_arguments_say_what_is_wrong(name: str) -> None:
+    call, base, text = ERRORS[name]
+    with pytest.raises(base, match=text) as caught:
+        call()
+    assert isinstance(caught.value, ts.errors.TessellaError)
+
+
+def test_lists_nested_beyond_64_are_refused() -> None:
+    values: Any = 1
+    for _ in range(70):
+        values = [values]
+    with pytest.raises(ts.errors.InvalidArgument, match="at most 64"):
+        ts.tensor(values)
+    values.append(values)
+    values[0] = values
+    with pytest.raises(ts.errors.TessellaError, match="tensor: "):
+        ts.tensor(values)

@@ -1,0 +1,132 @@
+"""Matrix products against NumPy, and that their bits depend on values, shape and dtype alone.
+
+Whatever the strides, the threads, or whether the result is accumulated: the order in which k is
+summed is one, in the small, thin, vector and blocked paths.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tessella as ts
+
+Array = np.ndarray[Any, Any]
+FLOATS = ["float32", "float64", "float16", "bfloat16", "complex64"]
+# rows, inner, columns: small, thin, vectors, and blocked with borders of every kind
+SIZES = [(1, 1, 1), (3, 4, 5), (1, 1000, 1), (1, 513, 300), (300, 513, 1), (7, 2, 900), (130, 5, 7),
+         (65, 700, 33), (6, 4100, 16), (257, 260, 129), (2, 3, 0), (4, 0, 3)]  # fmt: skip
+
+
+def bits(x: ts.Tensor) -> bytes:
+    wide = x.astype(ts.float32) if x.dtype is ts.bfloat16 else x
+    return wide.contiguous().numpy().tobytes()
+
+
+def spaced(x: ts.Tensor) -> ts.Tensor:
+    """Give x again with gaps between its elements."""
+    out = ts.empty(tuple(3 * n for n in x.shape), dtype=x.dtype)[(slice(None, None, 3),) * x.ndim]
+    out[...] = x
+    return out
+
+
+def turned(x: ts.Tensor) -> ts.Tensor:
+    """Give x again, column by column."""
+    return x.mT.clone().mT
+
+
+def reverse(x: ts.Tensor) -> ts.Tensor:
+    """Give x again, stored from its end."""
+    return x.flip().clone().flip()
+
+
+def drawn(*shape: int, dtype: str, seed: int = 5) -> ts.Tensor:
+    return ts.randn(shape, generator=ts.Generator(seed)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_bits_do_not_depend_on_strides_or_threads(sizes: tuple[int, int, int], dtype: str) -> None:
+    m, k, n = sizes
+    a, b = drawn(m, k, dtype=dtype), drawn(k, n, dtype=dtype, seed=6)
+    with ts.num_threads(1):
+        expected = bits(a @ b)
+    for threads in (2, 3, 8):
+        with ts.num_threads(threads):
+            assert bits(a @ b) == expected
+    forms = (turned, spaced, reverse)
+    for i, form in enumerate(forms):
+        with ts.num_threads(1 + i):
+            assert bits(form(a) @ b) == expected and bits(a @ form(b)) == expected
+            assert bits(form(a) @ form(b)) == expected
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_a_transpose_has_the_bits_of_its_copy(sizes: tuple[int, int, int], dtype: str) -> None:
+    m, k, n = sizes
+    a, b = drawn(m, k, dtype=dtype), drawn(n, k, dtype=dtype, seed=6)
+    assert bits(a @ b.T) == bits(a @ b.T.contiguous())
+    assert bits(a.T.contiguous().T @ b.T) == bits(a @ b.T)
+    if n == 1:
+        assert bits(a @ b[0]) == bits((a @ b.T)[:, 0])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_accumulating_has_the_bits_of_a_sum(sizes: tuple[int, int, int], dtype: str) -> None:
+    m, k, n = sizes
+    a, b = drawn(m, k, dtype=dtype), drawn(k, n, dtype=dtype, seed=6)
+    start = drawn(m, n, dtype=dtype, seed=7)
+    for out in (start.clone(), turned(start), spaced(start)):
+        ts.matmul_into(out, a, b, accumulate=True)
+        assert bits(out) == bits(start + a @ b)
+    for out in (start.clone(), turned(start), spaced(start)):
+        ts.matmul_into(out, a, b)
+        assert bits(out) == bits(a @ b)
+    out = start.clone()
+    ts.matmul_into(out, a.T.contiguous(), b.T.contiguous(), transpose_a=True, transpose_b=True)
+    assert bits(out) == bits(a @ b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_batch_has_the_bits_of_its_products(dtype: str) -> None:
+    a, b = drawn(3, 2, 37, 65, dtype=dtype), drawn(2, 65, 41, dtype=dtype, seed=6)
+    out = a @ b
+    for i in range(3):
+        for j in range(2):
+            assert bits(out[i, j]) == bits(a[i, j] @ b[j])
+    shared = drawn(65, 41, dtype=dtype, seed=8)
+    assert bits((a @ shared)[2, 1]) == bits(a[2, 1] @ shared)
+    moved = a.permute(1, 0, 2, 3).contiguous().permute(1, 0, 2, 3)
+    assert bits(moved @ b) == bits(out)
+
+
+@given(st.data())
+def test_products_are_those_of_numpy(data: st.DataObject) -> None:
+    batch = data.draw(st.lists(st.integers(0, 3), max_size=2))
+    m, k, n = (data.draw(st.integers(0, 9)) for _ in range(3))
+    left = [1 if data.draw(st.booleans()) else size for size in batch]
+    right = batch[data.draw(st.integers(0, len(batch))) :]
+    vector_a, vector_b = data.draw(st.booleans()), data.draw(st.booleans())
+    dtype = data.draw(st.sampled_from(["int8", "int32", "uint64", "float64", "complex128"]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    a = rng.integers(0, 9, [k] if vector_a else [*left, m, k]).astype(dtype)
+    b = rng.integers(0, 9, [k] if vector_b else [*right, k, n]).astype(dtype)
+    expected = np.asarray(a @ b)
+    found = ts.tensor(a) @ ts.tensor(b)
+    assert found.dtype.name == expected.dtype.name
+    assert found.shape == expected.shape and found.tolist() == expected.tolist()
+
+
+def test_products_do_not_fit_say_why() -> None:
+    with pytest.raises(ts.errors.ShapeError, match="matmul: inner sizes differ: 3 != 4"):
+        ts.zeros(2, 3) @ ts.zeros(4, 2)
+    with pytest.raises(ts.errors.BroadcastError, match=r"matmul: .*do not broadcast"):
+        ts.zeros(2, 3, 3) @ ts.zeros(4, 3, 3)
+    with pytest.raises(ts.errors.ShapeError, match="matmul: a is 0-d"):
+        ts.zeros(()) @ ts.zeros(3)

@@ -1,0 +1,208 @@
+"""Random numbers: the same at any thread count, of the right moments and ranges, from Philox."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tessella as ts
+from tessella import _core
+from tessella.ops import random
+
+DRAWS: dict[str, Callable[[ts.Generator], ts.Tensor]] = {
+    "rand": lambda g: ts.rand(300_001, generator=g),
+    "rand float64": lambda g: ts.rand(3, 100_003, dtype=ts.float64, generator=g),
+    "rand float16": lambda g: ts.rand(300_001, dtype=ts.float16, generator=g),
+    "randn": lambda g: ts.randn(300_001, generator=g),
+    "randn float64": lambda g: ts.randn(300_001, dtype=ts.float64, generator=g),
+    "randint": lambda g: ts.randint(-5, 1000, (300_001,), generator=g),
+    "randint int8": lambda g: ts.randint(-128, 128, (300_001,), dtype=ts.int8, generator=g),
+    "randperm": lambda g: ts.randperm(300_001, generator=g),
+    "bernoulli": lambda g: ts.bernoulli(0.25, (300_001,), generator=g),
+    "normal": lambda g: ts.normal(3.0, 2.0, (300_001,), generator=g),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_numbers_are_the_same_at_any_number_of_threads(name: str) -> None:
+    draw = DRAWS[name]
+    with ts.num_threads(1):
+        expected = draw(ts.Generator(5)).numpy().tobytes()
+    for threads in (2, 3, 8):
+        with ts.num_threads(threads):
+            assert draw(ts.Generator(5)).numpy().tobytes() == expected
+    assert draw(ts.Generator(6)).numpy().tobytes() != expected
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_generator_goes_on_and_begins_again(name: str) -> None:
+    generator, draw = ts.Generator(8), DRAWS[name]
+    first, second = draw(generator).numpy().copy(), draw(generator).numpy().copy()
+    assert not np.array_equal(first, second)
+    generator.manual_seed(8)
+    assert np.array_equal(draw(generator).numpy(), first)
+    assert np.array_equal(draw(generator).numpy(), second)
+
+
+def test_the_default_generator_is_seeded() -> None:
+    ts.manual_seed(3)
+    first = [ts.rand(3).tolist(), ts.randn(3).tolist(), ts.randint(0, 99, (3,)).tolist()]
+    ts.manual_seed(3)
+    assert first == [ts.rand(3).tolist(), ts.randn(3).tolist(), ts.randint(0, 99, (3,)).tolist()]
+    again = ts.Generator(3)
+    assert ts.rand(3, generator=again).tolist() == first[0]
+
+
+# --- Philox ---------------------------------------------------------------------------------------
+
+
+def philox(counter: list[int], key: list[int]) -> list[int]:
+    """Philox4x32-10 of Salmon et al. 2011, in plain Python."""
+    for _ in range(10):
+        first, second = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
+        counter = [(second >> 32) ^ counter[1] ^ key[0], second & 0xFFFFFFFF,
+                   (first >> 32) ^ counter[3] ^ key[1], first & 0xFFFFFFFF]  # fmt: skip
+        key = [(key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return counter
+
+
+def test_the_plain_philox_has_the_published_answers() -> None:
+    assert philox([0] * 4, [0] * 2) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    ones = [0xFFFFFFFF]
+    assert philox(ones * 4, ones * 2) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 0x123456789ABCDEF0, (1 << 64) - 1])
+def test_bits_are_those_of_philox(seed: int) -> None:
+    out = ts.empty(150, dtype=ts.uint32)
+    ts.Generator(seed).draw(out, random._BITS)
+    key = [seed & 0xFFFFFFFF, seed >> 32]
+    blocks = [philox([counter, 0, 0, 0], key) for counter in range(48)]
+    # Word 16 k + b of a group of 64 is word k of the block of the group's counter b.
+    expected = [
+        blocks[16 * group + b][k] for group in range(3) for k in range(4) for b in range(16)
+    ]
+    assert out.tolist() == expected[:150]
+
+
+# --- distributions --------------------------------------------------------------------------------
+
+COUNT = 400_000
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_uniform_numbers_fill_zero_to_one(dtype: str) -> None:
+    x = ts.rand(COUNT, dtype=dtype, generator=ts.Generator(1)).astype(ts.float64).numpy()
+    assert x.min() >= 0 and x.max() < 1
+    spread = 5 / math.sqrt(12 * COUNT) + (2.0**-9 if "16" in dtype else 0)  # halves are coarse
+    assert abs(x.mean() - 0.5) < spread and abs(x.var() - 1 / 12) < spread
+    counts = np.histogram(x, 16, (0, 1))[0]
+    assert ((counts - COUNT / 16) ** 2 / (COUNT / 16)).sum() < 60  # chi squared, 15 degrees
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_normal_numbers_have_the_moments_of_the_normal_distribution(dtype: str) -> None:
+    x = ts.randn(COUNT, dtype=dtype, generator=ts.Generator(1)).astype(ts.float64).numpy()
+    assert np.isfinite(x).all()
+    # The k-th sample moment has the deviation sqrt((E x^2k - (E x^k)^2) / n).
+    for power, mean, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
+        assert abs((x**power).mean() - mean) < 5 * math.sqrt(variance / COUNT) + 1e-2 * (
+            "16" in dtype
+        )
+    assert 4 < np.abs(x).max() < 7
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 2), st.integers(1, 1 << 64), st.integers(0, 1 << 63))
+def test_integers_stay_in_their_range(low: int, span: int, seed: int) -> None:
+    high = min(low + span, 1 << 63)
+    values = ts.randint(low, high, (50,), generator=ts.Generator(seed)).tolist()
+    assert all(low <= value < high for value in values)
+
+
+@given(st.sampled_from(["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]))
+def test_integers_reach_the_whole_of_their_dtype(name: str) -> None:
+    dtype = ts.dtypes.as_dtype(name)
+    low, high = int(dtype.lowest), int(dtype.highest)
+    x = ts.randint(low, high + 1, (5000,), dtype=dtype, generator=ts.Generator(2))
+    middle = (low + high) // 2
+    share = sum(value > middle for value in x.tolist()) / 5000
+    assert x.dtype is dtype and 0.45 < share < 0.55
+
+
+def test_integers_are_uniform() -> None:
+    x = ts.randint(0, 10, (COUNT,), generator=ts.Generator(4)).numpy()
+    counts = np.bincount(x, minlength=10)
+    assert ((counts - COUNT / 10) ** 2 / (COUNT / 10)).sum() < 45  # chi squared, 9 degrees
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 1000, 100_000])
+def test_permutations_hold_every_number_once(n: int) -> None:
+    x = ts.randperm(n, generator=ts.Generator(1))
+    assert np.array_equal(np.sort(x.numpy()), np.arange(n)) and x.dtype is ts.int64
+
+
+def test_permutations_of_three_are_equally_likely() -> None:
+    generator = ts.Generator(2)
+    seen: dict[tuple[int, ...], int] = {}
+    for _ in range(3000):
+        order = tuple(ts.randperm(3, generator=generator).tolist())
+        seen[order] = seen.get(order, 0) + 1
+    assert len(seen) == 6 and all(380 < count < 620 for count in seen.values())
+
+
+def test_bernoulli_has_its_probability() -> None:
+    generator = ts.Generator(3)
+    share = ts.bernoulli(0.3, (COUNT,), generator=generator).astype(ts.float64).mean().item()
+    assert abs(share - 0.3) < 5 * math.sqrt(0.21 / COUNT)
+    assert not ts.bernoulli(0.0, (1000,)).any().item() and ts.bernoulli(1, (1000,)).all().item()
+    p = ts.tensor([0.0, 1.0]).broadcast_to(500, 2)
+    assert ts.bernoulli(p, generator=generator).tolist() == [[False, True]] * 500
+
+
+def test_normal_takes_means_and_deviations() -> None:
+    mean, std = ts.tensor([0.0, 100.0]), ts.tensor([[1.0], [0.0]])
+    x = ts.normal(mean, std, generator=ts.Generator(1))
+    assert x.shape == (2, 2) and x[1].tolist() == [0.0, 100.0] and abs(x[0, 1].item() - 100) < 6
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "empty range": (lambda: ts.randint(3, 3, (2,)), ValueError, "randint: high is 3"),
+    "range outside": (lambda: ts.randint(0, 300, (2,), dtype=ts.int8), ValueError,
+        "299 does not fit int8"),
+    "float bound": (lambda: ts.randint(0, 2.5, (2,)), TypeError,  # type: ignore[arg-type]
+                    "high must be an integer, got float"),
+    "float dtype": (lambda: ts.randint(0, 2, (2,), dtype=ts.float32), TypeError,
+        "not defined for float32"),
+    "integer uniform": (lambda: ts.rand(2, dtype=ts.int64), TypeError,
+        "rand: not defined for int64"),
+    "probability": (lambda: ts.bernoulli(1.5, (2,)), ValueError, "bernoulli: p is 1.5"),
+    "nan": (lambda: ts.bernoulli(math.nan, (2,)), ValueError, "bernoulli: p is nan"),
+    "generator": (lambda: ts.rand(2, generator=7), TypeError, "generator must be a ts.Generator"),  # type: ignore[arg-type]
+    "seed": (lambda: ts.Generator(1 << 64), OverflowError, "seed is 18446744073709551616"),
+    "float seed": (lambda: ts.manual_seed(1.5), TypeError, "seed must be an integer, got float"),  # type: ignore[arg-type]
+    "negative count": (lambda: ts.randperm(-1), ValueError, "randperm: .*-1"),
+    "memory": (lambda: ts.randn(1 << 50), MemoryError, "randn: needs"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_bad_arguments_say_what_is_wrong_and_draw_nothing(name: str) -> None:
+    call, base, text = ERRORS[name]
+    counter, live = random.default_generator.counter, _core.memory_counts()[0]
+    with pytest.raises(base, match=text) as caught:
+        call()
+    assert isinstance(caught.value, ts.errors.TessellaError)
+    assert (random.default_generator.counter, _core.memory_counts()[0]) == (counter, live)
+
+
+@pytest.mark.parametrize("seed", [0, -1, -(1 << 63), (1 << 64) - 1])
+def test_seeds_are_words_of_64_bits(seed: int) -> None:
+    assert ts.Generator(seed).seed == seed & ((1 << 64) - 1)
