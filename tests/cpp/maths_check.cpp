@@ -29,13 +29,12 @@ Long logaddexpl(Long x, Long y) {
 }
 double identity(double x) { return x; }
 
-#define UNARY(F)                                                                                 \
-  F(exp)                                                                                         \
-  F(exp2)                                                                                        \
-  F(expm1)                                                                                       \
-  F(log)                                                                                         \
-  F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) F(atan) F(sinh) F(cosh) F(tanh) \
-      F(asinh) F(acosh) F(atanh) F(erf) F(erfc) F(cbrt) F(sigmoid) F(softplus)
+// clang-format off
+#define UNARY(F) \
+  F(exp) F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) \
+  F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(erf) F(erfc) F(cbrt) F(sigmoid) \
+  F(softplus)
+// clang-format on
 #define BINARY(F) F(atan2) F(pow) F(hypot) F(logaddexp)
 
 template <class T>

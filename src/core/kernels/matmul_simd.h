@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -73,15 +72,6 @@ inline __m256d multiply_add(__m256d a, __m256d b, __m256d c) { return _mm256_fma
 inline __m512 multiply_add(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
 inline __m512d multiply_add(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
 #endif
-// One lane of it: the same bits.
-template <class T>
-inline T multiply_add_one(T a, T b, T c) {
-#if defined(__AVX2__) || defined(__aarch64__)
-  if constexpr (T(0.5) != T(0))
-    return sizeof(T) == 4 ? T(__builtin_fmaf(a, b, c)) : T(__builtin_fma(a, b, c));
-#endif
-  return a * b + c;
-}
 
 template <int BYTES>
 struct BitsOf {

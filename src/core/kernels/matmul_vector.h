@@ -3,6 +3,8 @@
 // read in the order of memory and yet give the same bits. The lanes are added up by a fixed tree.
 #pragma once
 
+#include <string.h>
+
 #include "matmul.h"
 #include "matmul_simd.h"
 
