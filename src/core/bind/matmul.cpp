@@ -1,8 +1,47 @@
 // The matrix product, for the slow path and matmul_into.
+#include "../tensor/node.h"
 #include "../tensor/run.h"
 #include "bind.h"
 
 namespace tessella {
+
+namespace {
+
+// A matrix that can be an operand of a product into another as it is.
+bool is_plain_matrix(PyObject* object) {
+  if (!is_tensor(object)) return false;
+  const Tensor* x = as_tensor(object);
+  return x->ndim == 2 && !x->is_virtual() && x->dtype != DType::boolean;
+}
+
+bool is_plain_target(const Tensor* out) {
+  bool is_watched = out->requires_grad && is_grad_enabled();
+  return out->is_contiguous && !out->buffer->is_readonly && !is_watched;
+}
+
+// out = a @ b or out + a @ b for plain matrices. False if anything is unusual: nothing was done.
+bool multiply_into(nb::handle target, nb::handle left, nb::handle right, bool accumulate,
+                   bool transpose_a, bool transpose_b) {
+  for (nb::handle x : {target, left, right})
+    if (!is_plain_matrix(x.ptr())) return false;
+  Tensor *out = as_tensor(target.ptr()), *a = as_tensor(left.ptr()), *b = as_tensor(right.ptr());
+  bool is_one_dtype = a->dtype == out->dtype && b->dtype == out->dtype;
+  bool is_apart = a->buffer != out->buffer && b->buffer != out->buffer;
+  if (!is_one_dtype || !is_apart || !is_plain_target(out)) return false;
+  int a_row = transpose_a, b_row = transpose_b;
+  const int64_t* shape = out->shape();
+  if (a->shape()[a_row] != shape[0] || b->shape()[1 - b_row] != shape[1]) return false;
+  if (a->shape()[1 - a_row] != b->shape()[b_row]) return false;
+  nb::object view_a, view_b;
+  if (transpose_a) view_a = own(make_view(a, a->layout().transpose(0, 1)));
+  if (transpose_b) view_b = own(make_view(b, b->layout().transpose(0, 1)));
+  run_matmul(transpose_a ? as_tensor(view_a.ptr()) : a, transpose_b ? as_tensor(view_b.ptr()) : b,
+             out, accumulate, false);
+  ++out->buffer->version;
+  return true;
+}
+
+}  // namespace
 
 void init_matmul(nb::module_& module) {
   // a (..., m, k), b (..., k, n), out (..., m, n); shapes are checked by the record.
@@ -10,6 +49,7 @@ void init_matmul(nb::module_& module) {
              [](nb::handle out, nb::handle a, nb::handle b, bool accumulate, bool interruptible) {
                run_matmul(tensor_of(a), tensor_of(b), tensor_of(out), accumulate, interruptible);
              });
+  module.def("multiply_into", multiply_into);
 }
 
 }  // namespace tessella

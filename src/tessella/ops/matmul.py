@@ -110,6 +110,8 @@ def matmul_into(out: Tensor, a: Tensor, b: Tensor, *, accumulate: bool = False,
     >>> ts.matmul_into(ts.zeros(2, 2), ts.eye(2), ts.ones(2, 2)).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
+    if _core.multiply_into(out, a, b, bool(accumulate), bool(transpose_a), bool(transpose_b)):
+        return out
     try:
         _check_into(out, a, b)
         a = transpose(a, -1, -2) if transpose_a else a
