@@ -206,3 +206,13 @@ def test_writes_allocate_nothing_but_the_result() -> None:
     x[::2] = 3.0
     x.fill_(4)
     assert _core.memory_counts()[0] == live
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_product_into_a_tensor_refuses_to_drop_gradients(which: int) -> None:
+    out = ts.zeros(2, 2)
+    operands = [ts.ones(2, 2), ts.ones(2, 2)]
+    operands[which].requires_grad_()
+    with pytest.raises(ts.errors.InplaceError, match="a write does not record them"):
+        ts.matmul_into(out, *operands)
+    assert out.tolist() == [[0.0, 0.0], [0.0, 0.0]]

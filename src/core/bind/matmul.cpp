@@ -1,5 +1,4 @@
 // The matrix product, for the slow path and matmul_into.
-#include "../tensor/node.h"
 #include "../tensor/run.h"
 #include "bind.h"
 
@@ -11,12 +10,7 @@ namespace {
 bool is_plain_matrix(PyObject* object) {
   if (!is_tensor(object)) return false;
   const Tensor* x = as_tensor(object);
-  return x->ndim == 2 && !x->is_virtual() && x->dtype != DType::boolean;
-}
-
-bool is_plain_target(const Tensor* out) {
-  bool is_watched = out->requires_grad && is_grad_enabled();
-  return out->is_contiguous && !out->buffer->is_readonly && !is_watched;
+  return x->ndim == 2 && !x->is_virtual() && !x->requires_grad && x->dtype != DType::boolean;
 }
 
 // out = a @ b or out + a @ b for plain matrices. False if anything is unusual: nothing was done.
@@ -27,7 +21,7 @@ bool multiply_into(nb::handle target, nb::handle left, nb::handle right, bool ac
   Tensor *out = as_tensor(target.ptr()), *a = as_tensor(left.ptr()), *b = as_tensor(right.ptr());
   bool is_one_dtype = a->dtype == out->dtype && b->dtype == out->dtype;
   bool is_apart = a->buffer != out->buffer && b->buffer != out->buffer;
-  if (!is_one_dtype || !is_apart || !is_plain_target(out)) return false;
+  if (!is_one_dtype || !is_apart || !out->is_contiguous || out->buffer->is_readonly) return false;
   int a_row = transpose_a, b_row = transpose_b;
   const int64_t* shape = out->shape();
   if (a->shape()[a_row] != shape[0] || b->shape()[1 - b_row] != shape[1]) return false;

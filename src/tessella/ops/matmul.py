@@ -139,6 +139,8 @@ def _check_into(out: Tensor, a: Tensor, b: Tensor) -> None:
         if x.dtype is not out.dtype:
             raise errors.inplace_dtype(x.dtype, out.dtype)
     inplace.check_target(out, "out")
+    for x in (a, b):
+        inplace.check_source(x)
 
 
 def _need(name: str, x: Any, ndim: int, what: str) -> None:
