@@ -7,10 +7,11 @@ gets a fresh one, which the header shows.
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import hypothesis
@@ -54,6 +55,17 @@ def sampled(cases: Iterable[Case], k: int) -> list[Case]:
     # The pool is part of the seed: lists of equal length do not always keep the same places.
     generator = random.Random(SEED ^ zlib.crc32(repr(pool).encode()))
     return [pool[i] for i in sorted(generator.sample(range(len(pool)), k))]
+
+
+@pytest.fixture(autouse=True)
+def still_collector() -> Iterator[None]:
+    """Keep the garbage of other tests (tracebacks in cycles) from being freed within a test.
+
+    Many tests compare the bytes that live before and after a step.
+    """
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture
