@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, overload
 
 from tessella import _core as _core
+from tessella import devices as devices
 from tessella import dtypes as dtypes
 from tessella import errors as errors
 from tessella import indexing as indexing

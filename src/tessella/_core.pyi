@@ -90,6 +90,8 @@ class Tensor:
     @property
     def data_ptr(self) -> _int: ...
     @property
+    def device(self) -> _str: ...
+    @property
     def dtype(self) -> DType: ...
     @property
     def grad(self) -> Tensor | None: ...
@@ -669,6 +671,8 @@ class Tensor:
         """Hyperbolic tangent."""
     def tile(self, repetitions: Any, *more: _int) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
+    def to_device(self, device: Any, *, stream: Any = None) -> Tensor:
+        """Give the tensor on a device: itself, as there is only "cpu"."""
     def tolist(self) -> Any:
         """Give the elements as nested lists of Python numbers; a number for a 0-d tensor."""
     def transpose(self, a: Any, b: Any) -> Tensor:

@@ -64,6 +64,7 @@ METHODS: dict[str, Any] = {
     "numpy": tensors.numpy_of,
     "make_contiguous": composite.contiguous,
     "requires_grad_": tensors.requires_grad_,
+    "to_device": tensors.to_device,
     "tolist": tensors.tolist,
 }
 

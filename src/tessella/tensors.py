@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.devices import to_device_name
 from tessella.dtypes import DEFAULTS, DType, as_dtype, boolean, promote
 from tessella.ops.creation import with_grad
 
@@ -293,6 +294,22 @@ def rebuild(data: bytes, dtype: DType, shape: tuple[int, ...], requires_grad: bo
     out = _core.empty(shape, dtype.id)
     memoryview(reinterpret(out))[:] = data
     return with_grad(out, requires_grad)
+
+
+def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """Give the tensor on a device: itself, as there is only "cpu".
+
+    >>> x = ts.ones(2)
+    >>> x.to_device("cpu") is x
+    True
+    """
+    try:
+        to_device_name(device)
+        if stream is not None:
+            raise errors.wrong_value("stream", stream, "None: the CPU has no streams")
+    except errors.TessellaError as error:
+        raise error.locate("to_device", [f"x  {self.dtype} {self.shape}"]) from None
+    return self
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
