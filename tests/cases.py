@@ -16,9 +16,10 @@ import numpy as np
 import tessella as ts
 from conftest import SEED
 from tessella import _core
+from tessella.declarations import Case, Declared
 from tessella.dtypes import DTYPES, DType
 from tessella.kinds import Elementwise
-from tessella.records import Case, Op
+from tessella.records import Op
 
 Array = np.ndarray[Any, Any]
 
@@ -81,17 +82,17 @@ def generator(*label: object) -> np.random.Generator:
     return np.random.default_rng([SEED, zlib.crc32(repr(label).encode())])
 
 
-def is_condition(op: Op, i: int) -> bool:
+def is_condition(op: Declared, i: int) -> bool:
     """Tell whether an operand chooses between others: it is bool, whatever they are."""
-    return i < len(op.operands) and op.operands[i] == "condition"
+    return i < len(op.operands) and op.operands[i] in ("condition", "mask")
 
 
-def operand_dtype(op: Op, i: int, dtype: DType) -> DType:
+def operand_dtype(op: Declared, i: int, dtype: DType) -> DType:
     """Give the dtype of one operand."""
     return ts.bool if is_condition(op, i) else dtype
 
 
-def draw_operands(op: Op, case: Case, dtype: DType) -> list[Any]:
+def draw_operands(op: Declared, case: Case, dtype: DType) -> list[Any]:
     """Draw the operands of a call: arrays, lists of arrays, numbers, or what the case holds."""
     rng = generator(op.name, case, dtype)
     out: list[Any] = []
@@ -108,7 +109,9 @@ def draw_operands(op: Op, case: Case, dtype: DType) -> list[Any]:
     return out
 
 
-def draw(op: Op, shape: tuple[int, ...], dtype: DType, rng: np.random.Generator, i: int) -> Array:
+def draw(
+    op: Declared, shape: tuple[int, ...], dtype: DType, rng: np.random.Generator, i: int
+) -> Array:
     """Draw one operand as its record asks."""
     if dtype is ts.bool:
         return rng.integers(0, 2, shape).astype(bool)
@@ -121,7 +124,7 @@ def draw(op: Op, shape: tuple[int, ...], dtype: DType, rng: np.random.Generator,
 
 
 def draw_integers(
-    op: Op, shape: tuple[int, ...], dtype: DType, rng: np.random.Generator, i: int
+    op: Declared, shape: tuple[int, ...], dtype: DType, rng: np.random.Generator, i: int
 ) -> Array:
     """Draw integers of the domain; shifts by counts within the width, divisors that are not 0."""
     is_default = op.domain == (-3.0, 3.0)
@@ -133,7 +136,7 @@ def draw_integers(
     return np.asarray(np.where((x == 0) & (op.away > 0), 1, x).astype(dtype.name))
 
 
-def draw_reals(op: Op, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+def draw_reals(op: Declared, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     """Draw from the domain, away from 0, and between the steps at multiples of a half."""
     low, high = op.domain
     x = rng.uniform(low, high, shape)
@@ -161,7 +164,7 @@ def round_to(x: Array, dtype: DType) -> Array:
         return np.where(np.isnan(x), np.float32(np.nan), kept.view("float32"))
 
 
-def to_tensors(op: Op, operands: list[Any], dtype: DType) -> list[Any]:
+def to_tensors(op: Declared, operands: list[Any], dtype: DType) -> list[Any]:
     """Make the drawn operands tensors."""
     return [
         [to_tensor(each, dtype) for each in x]

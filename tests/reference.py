@@ -13,9 +13,10 @@ import numpy as np
 
 import tessella as ts
 from cases import Array, held_as, is_condition, map_tensors, round_to, to_array, virtual_operands
+from tessella.declarations import Case, Declared
 from tessella.dtypes import DType
 from tessella.kinds import Elementwise
-from tessella.records import Case, Op
+from tessella.records import Op
 
 WIDER = {
     "float16": "float64", "bfloat16": "float64", "float32": "float64", "float64": "longdouble",
@@ -27,7 +28,7 @@ SUM_ULPS = 16
 COMPLEX_ULPS = 4
 
 
-def expected(op: Op, operands: list[Any], params: dict[str, Any]) -> Any:
+def expected(op: Declared, operands: list[Any], params: dict[str, Any]) -> Any:
     """Call the reference on arrays."""
     function = getattr(np, op.ref) if isinstance(op.ref, str) else op.ref
     params = {name: map_tensors(to_array, value) for name, value in params.items()}
@@ -50,7 +51,7 @@ def computed_in(op: Op, case: Case, dtype: DType) -> DType:
     return found
 
 
-def convert(op: Op, operands: list[Any], name: str) -> list[Any]:
+def convert(op: Declared, operands: list[Any], name: str) -> list[Any]:
     """Convert arrays and numbers to a dtype; a condition stays bool."""
 
     def one(x: Any) -> Any:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import tessella as ts
 from tessella import _core, namespace
+from tessella.composites import COMPOSITES
 from tessella.dtypes import DTYPES
 from tessella.records import OPS
 
@@ -92,8 +93,8 @@ COMMON = ["axis", "dim", "keepdims", "dtype", "x", "y", "out", "requires_grad", 
 
 def keyword_names(name: str, function: Any) -> list[str]:
     """Give the names that a function knows, and some that most do not."""
-    op = OPS.get(name)
-    known = [*op.operands, *op.params] if op else list(inspect.signature(function).parameters)
+    op = OPS.get(name) or COMPOSITES.get(name)
+    known = list(op.parameters if op else inspect.signature(function).parameters)
     return [*known, *COMMON]
 
 
@@ -119,7 +120,8 @@ def attempt(name: str, function: Callable[..., Any], args: Any, named: Any) -> A
         assert str(error) and pickle.dumps(str(error))
         return None
     except TypeError as error:
-        # Python itself refuses a wrong number or name of arguments of a plain function.
+        # Python itself refuses a wrong number or name of arguments of a function that is no record.
+        assert name not in OPS and name not in COMPOSITES, error
         text = str(error)
         called = (f"{name}(", f"{getattr(function, '__name__', name)}(")
         assert "argument" in text and text.replace(".__init__", "").startswith(called), text

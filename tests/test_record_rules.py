@@ -24,8 +24,9 @@ from cases import (
 )
 from reference import epsilon
 from tessella import _core
+from tessella.declarations import Case
 from tessella.dtypes import DType
-from tessella.records import OPS, Case, Op
+from tessella.records import OPS, Op
 
 SAVES_OUTPUT = 1 << 63
 BEND = 100

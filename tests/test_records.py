@@ -34,9 +34,10 @@ from cases import (
 from conftest import sampled
 from reference import assert_same_tensors, check_result
 from tessella import _core
+from tessella.declarations import Case
 from tessella.dtypes import DTYPES, DType
 from tessella.kinds import Elementwise
-from tessella.records import OPS, Case, Op
+from tessella.records import OPS, Op
 
 NAMES = list(OPS)
 FAST_PATH_OFF = 1

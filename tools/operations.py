@@ -7,11 +7,13 @@ numbers of its domain, another on the first sample of its tests.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable
 from typing import Any
 
 import tessella as ts
 from tessella import _core, dtypes, namespace
+from tessella.composites import COMPOSITES, Composite
 from tessella.records import OPS, Op
 
 HEAD = """\
@@ -183,8 +185,30 @@ def function_entry(name: str, function: Any) -> str:
     return f"### {name}{signature}\n\n{doc.strip()}\n{fenced(shown)}"
 
 
+def composite_entry(each: Composite) -> str:
+    """Write the entry of a composite."""
+    facts = ["also " + ", ".join(f"`{alias}`" for alias in each.aliases)] if each.aliases else []
+    if not each.is_method:
+        facts.append("function only")
+    elif not each.is_function:
+        facts.append("method only")
+    head = f"### {each.name}{each.signature()}\n\n{each.doc}\n"
+    return head + (f"\n{'; '.join(facts)}.\n" if facts else "") + fenced(each.example)
+
+
+def composite_sections() -> Iterable[str]:
+    """Write the composites, one section for each module."""
+    modules: dict[str, list[Composite]] = {}
+    for each in COMPOSITES.values():
+        modules.setdefault(each.body.__module__, []).append(each)
+    for name, members in modules.items():
+        doc = inspect.cleandoc(sys.modules[name].__doc__ or "").split("\n\n")[0]
+        yield f"## {name.removeprefix('tessella.')}\n\n{doc}\n"
+        yield from map(composite_entry, members)
+
+
 def function_sections() -> Iterable[str]:
-    """Write the functions and methods that are not records."""
+    """Write the functions and methods that are neither records nor composites."""
     for module, names in namespace.FUNCTIONS.items():
         doc = inspect.cleandoc(module.__doc__ or "").split("\n\n")[0]
         yield f"## {module.__name__.removeprefix('tessella.')}\n\n{doc}\n"
@@ -198,4 +222,4 @@ def function_sections() -> Iterable[str]:
 def operations_page() -> str:
     """Give the whole page."""
     assert _core.isa()  # the page is made with the build that it describes
-    return "\n".join([HEAD, *record_sections(), *function_sections()])
+    return "\n".join([HEAD, *record_sections(), *composite_sections(), *function_sections()])

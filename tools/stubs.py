@@ -15,7 +15,9 @@ from typing import Any
 
 import tessella
 from tessella import _core, namespace
-from tessella.records import _REQUIRED, Op
+from tessella.composites import COMPOSITES
+from tessella.declarations import REQUIRED
+from tessella.records import Op
 
 HEAD = '"""Written by tools/generate.py from the table of operations; change that, not this."""'
 
@@ -125,7 +127,7 @@ def record_parameters(op: Op, *, is_method: bool) -> list[list[str]]:
     tail = []
     for name, default in op.params.items():
         text = f": {type_of_parameter(name, default)}"
-        tail.append((name, text if default is _REQUIRED else f"{text} = {shown_default(default)}"))
+        tail.append((name, text if default is REQUIRED else f"{text} = {shown_default(default)}"))
     lists = [[*head, *(name + text for name, text in tail)]]
     if op.variadic:
         lists.append([*head, f"*{op.variadic}: _int"])
@@ -155,11 +157,32 @@ def first_sentence(doc: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def define_method(name: str, function: Callable[..., Any]) -> str:
-    """Write a method by the annotations of the plain function behind it."""
+def define_plain(name: str, function: Callable[..., Any], *, is_method: bool) -> str:
+    """Write a plain function or composite by its annotations; keywords may be PyTorch's."""
+    lists = plain_parameters(function, is_method=is_method)
+    record = COMPOSITES.get(function.__name__)
+    if not record or not TORCH.keys() & record.parameters.keys():
+        lists = lists[:1]
+    if record and record.variadic:
+        lists.append(separated(lists[0], record.variadic))
+    mark = "@overload\n" if len(lists) > 1 else ""
+    doc = first_sentence(function.__doc__ or name)
+    returns = renamed(str(inspect.signature(function).return_annotation))
+    return "\n".join(define(name, parameters, returns, doc, mark) for parameters in lists)
+
+
+def separated(parameters: list[str], variadic: str) -> list[str]:
+    """Let a tuple of integers be given as separate arguments."""
+    place = next(i for i, text in enumerate(parameters) if text.startswith(f"{variadic}:"))
+    rest = [text for text in parameters[place + 1 :] if text != "*"]
+    return [*parameters[:place], f"*{variadic}: _int", *rest]
+
+
+def plain_parameters(function: Callable[..., Any], *, is_method: bool) -> list[list[str]]:
+    """Give the parameters with our keywords, and with PyTorch's."""
     signature = inspect.signature(function)
-    parameters = ["self"]
-    for parameter in list(signature.parameters.values())[1:]:
+    parameters: list[str] = []
+    for parameter in signature.parameters.values():
         has_star = any(text.startswith("*") for text in parameters)
         if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
             parameters.append("*")
@@ -168,12 +191,15 @@ def define_method(name: str, function: Callable[..., Any]) -> str:
         if parameter.default is not parameter.empty:
             text += f" = {shown_default(parameter.default)}"
         parameters.append(text)
-    returns = renamed(str(signature.return_annotation))
-    return define(name, parameters, returns, first_sentence(function.__doc__ or name))
+    if is_method:
+        parameters[0] = "self"
+    turned = [re.sub(r"^(\w+)", lambda m: TORCH.get(m[1], m[1]), text) for text in parameters]
+    return [parameters, turned]
 
 
 def renamed(annotation: str) -> str:
-    """Write builtins by the names that the stub gives them."""
+    """Write builtins and the composites' vocabulary by the names that the stub gives them."""
+    annotation = re.sub(r"\b(Axes|DTypeLike|Ints|Number|Operand)\b", r"_\1", annotation)
     return re.sub(r"(?<![\w.])(?:builtins\.)?(bool|int|float|complex|str)\b", r"_\1", annotation)
 
 
@@ -276,7 +302,7 @@ def tensor_methods() -> Iterable[str]:
         elif isinstance(method, property):
             yield f"@property\ndef {name}(self) -> {PROPERTIES.get(name, 'Any')}: ..."
         elif callable(method):
-            yield define_method(name, method)
+            yield define_plain(name, method, is_method=True)
 
 
 def tensor_class() -> str:
@@ -295,6 +321,9 @@ def tensor_class() -> str:
 TYPES = """
 _Number: TypeAlias = _bool | _int | _float | _complex
 _DTypeLike: TypeAlias = DType | type[Any] | _str
+_Operand: TypeAlias = Tensor | _Number
+_Ints: TypeAlias = _int | Sequence[_int]
+_Axes: TypeAlias = _Ints | None
 """
 
 
@@ -318,6 +347,8 @@ def package_stub() -> str:
     for name, value in sorted(namespace.public_names().items()):
         if isinstance(value, _core.Function):
             lines.append(define_record(value.record, name, is_method=False))
+        elif inspect.isfunction(value) and value.__name__ in COMPOSITES:
+            lines.append(define_plain(name, value, is_method=False))
         elif inspect.isfunction(value) or inspect.isclass(value):
             imports.append(f"from {value.__module__} import {value.__name__} as {name}")
         else:

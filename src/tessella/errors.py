@@ -1,156 +1,68 @@
-"""The exception tree, and the constructors of every message that Python raises.
+"""The constructors of every message that Python raises; the classes are those of exceptions.py.
 
-A message has a fixed pattern: the operation, what is wrong, the operands, the user's line, the
-cure. Whoever raises gives what is wrong and the cure; `apply` adds the rest on the way out.
-Messages of the core are built in error.cpp and arrive through `from_core`.
+Each says what is wrong and the cure. Messages of the core are built in error.cpp and arrive
+through `from_core`.
 """
 
 from __future__ import annotations
 
-import builtins
-import os
-import sys
-from typing import Any
-
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
-
-
-class TessellaError(Exception):
-    """Root of all exceptions of Tessella; `code` is stable."""
-
-    code = "error"
-
-    def __init__(self, what: str, hint: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.hint = hint
-        self.operation = ""
-        self.operands: list[str] = []
-        self.site = ""
-
-    def locate(self, operation: str, operands: list[str]) -> TessellaError:
-        """Add the operation, its operands and the user's line, unless they are known already."""
-        if not self.operation:
-            self.operation = operation
-            self.operands = operands
-            self.site = user_site()
-        return self
-
-    def __str__(self) -> str:
-        lines = [f"{self.operation}: {self.what}" if self.operation else self.what]
-        lines += [f"    {operand}" for operand in self.operands]
-        if self.site:
-            lines.append(f"  at {self.site}")
-        if self.hint:
-            lines.append(f"  hint: {self.hint}")
-        return "\n".join(lines)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        state = {k: getattr(self, k) for k in ("operation", "operands", "site")}
-        return type(self), (self.what, self.hint), state
-
-
-class ShapeError(TessellaError, ValueError):
-    """Shapes that do not fit together."""
-
-    code = "shape"
-
-
-class BroadcastError(ShapeError):
-    """Shapes that do not broadcast, or would and must not."""
-
-    code = "broadcast"
-
-
-class InvalidArgument(TessellaError, ValueError):  # noqa: N818 - the names of this tree are public
-    """A value outside what the operation accepts."""
-
-    code = "invalid_argument"
-
-
-class IndexOutOfBounds(TessellaError, IndexError):  # noqa: N818
-    """An index or axis that does not exist."""
-
-    code = "index_out_of_bounds"
-
-
-class Empty(TessellaError, IndexError):  # noqa: N818
-    """An operation that needs at least one element."""
-
-    code = "empty"
-
-
-class DTypeMismatch(TessellaError, TypeError):  # noqa: N818
-    """dtypes that an operation has no meaning for."""
-
-    code = "dtype_mismatch"
-
-
-class OutOfMemory(TessellaError, MemoryError):  # noqa: N818
-    """An allocation beyond the limit."""
-
-    code = "out_of_memory"
-
-
-class CapacityOverflow(TessellaError, MemoryError):  # noqa: N818
-    """A container that is full and may not grow."""
-
-    code = "capacity_overflow"
-
-
-class LengthOverflow(TessellaError, OverflowError):  # noqa: N818
-    """A size that cannot be counted."""
-
-    code = "length_overflow"
-
-
-class IllegalState(TessellaError, RuntimeError):  # noqa: N818
-    """An object that is not in a state for the operation."""
-
-    code = "illegal_state"
-
-
-class PreconditionFailed(TessellaError, RuntimeError):  # noqa: N818
-    """A condition that the caller promised does not hold."""
-
-    code = "precondition_failed"
-
-
-class InplaceError(TessellaError, RuntimeError):
-    """An in-place write that would make results wrong."""
-
-    code = "inplace"
-
-
-class UseAfterFree(TessellaError, RuntimeError):  # noqa: N818
-    """A tensor whose memory was given back."""
-
-    code = "use_after_free"
-
-
-class CaptureError(TessellaError, RuntimeError):
-    """A function that cannot be compiled."""
-
-    code = "capture"
-
-
-class FormatError(TessellaError, ValueError):
-    """A file that is not what it should be."""
-
-    code = "format"
-
-
-class ArgumentError(TessellaError, TypeError):
-    """A wrong Python type or keyword."""
-
-    code = "argument"
-
-
-class UnknownName(TessellaError, AttributeError):  # noqa: N818
-    """A name that does not exist."""
-
-    code = "unknown_name"
-
+from tessella.exceptions import (
+    ArgumentError as ArgumentError,
+)
+from tessella.exceptions import (
+    BroadcastError as BroadcastError,
+)
+from tessella.exceptions import (
+    CapacityOverflow as CapacityOverflow,
+)
+from tessella.exceptions import (
+    CaptureError as CaptureError,
+)
+from tessella.exceptions import (
+    DTypeMismatch as DTypeMismatch,
+)
+from tessella.exceptions import (
+    Empty as Empty,
+)
+from tessella.exceptions import (
+    FormatError as FormatError,
+)
+from tessella.exceptions import (
+    IllegalState as IllegalState,
+)
+from tessella.exceptions import (
+    IndexOutOfBounds as IndexOutOfBounds,
+)
+from tessella.exceptions import (
+    InplaceError as InplaceError,
+)
+from tessella.exceptions import (
+    InvalidArgument as InvalidArgument,
+)
+from tessella.exceptions import (
+    LengthOverflow as LengthOverflow,
+)
+from tessella.exceptions import (
+    OutOfMemory as OutOfMemory,
+)
+from tessella.exceptions import (
+    PreconditionFailed as PreconditionFailed,
+)
+from tessella.exceptions import (
+    ShapeError as ShapeError,
+)
+from tessella.exceptions import (
+    TessellaError as TessellaError,
+)
+from tessella.exceptions import (
+    UnknownName as UnknownName,
+)
+from tessella.exceptions import (
+    UseAfterFree as UseAfterFree,
+)
+from tessella.exceptions import brief as brief
+from tessella.exceptions import type_name as type_name
+from tessella.exceptions import user_site as user_site
 
 # In the order of Code in error.h.
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
@@ -164,39 +76,6 @@ def from_core(code: int, what: str, hint: str) -> TessellaError:
     error = _CORE_CLASSES[code](what, hint)
     error.site = user_site()
     return error
-
-
-def user_site() -> str:
-    """Give `file:line: source` of the innermost frame outside this package."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        if frame.f_back is None:
-            return ""
-        frame = frame.f_back
-    import linecache
-
-    path, line = frame.f_code.co_filename, frame.f_lineno
-    source = linecache.getline(path, line, frame.f_globals).strip()
-    place = f"{os.path.basename(path)}:{line}"
-    return f"{place}: {source}" if source else place
-
-
-def type_name(value: object) -> str:
-    """Name a value's type as users write it."""
-    kind = type(value)
-    module = kind.__module__
-    return (
-        kind.__qualname__ if module in ("builtins", "tessella") else f"{module}.{kind.__qualname__}"
-    )
-
-
-def brief(value: object) -> str:
-    """Show a value in an error, shortened."""
-    try:
-        text = repr(value)
-    except builtins.Exception:
-        text = f"<{type_name(value)}>"
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 # --- arguments -----------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.declarations import describe
 from tessella.dtypes import _ORDER
-from tessella.records import Op, apply, describe
+from tessella.records import Op, apply
 
 
 def check_target(x: Tensor, name: str = "x") -> None:

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Function, Layout, Tensor
+from tessella.declarations import REQUIRED
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
-from tessella.records import _REQUIRED, OPS, Op
+from tessella.records import OPS, Op
 
 VIEWS: dict[str, int] = {name: i for i, name in enumerate(_core.view_names())}
 OPCODES: dict[str, int] = {name: i for i, (name, _) in enumerate(_core.opcodes())}
-
-
-def to_int(name: str, value: Any, bits: int = 63) -> int:
-    """Check an integer parameter, of a sign and so many bits; bool is not one."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise errors.wrong_type(name, value, "an integer")
-    try:
-        number = operator.index(value)
-    except errors.TessellaError:
-        raise
-    except TypeError:  # a NumPy array has __index__, and refuses it
-        raise errors.wrong_type(name, value, "an integer") from None
-    if not -(1 << bits) <= number < 1 << bits:
-        raise errors.integer_too_large(name, number, bits)
-    return number
-
-
-def to_ints(name: str, value: Any) -> tuple[int, ...]:
-    """Check a tuple of integers; one integer stands for a tuple of one."""
-    if isinstance(value, list | tuple):
-        return tuple(to_int(name, item) for item in value)
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise errors.wrong_type(name, value, "an integer or a tuple of integers")
-    return (to_int(name, value),)
-
-
-def to_bool(name: str, value: Any) -> bool:
-    """Check a boolean parameter."""
-    if not isinstance(value, bool):
-        raise errors.wrong_type(name, value, "True or False")
-    return value
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
@@ -214,7 +183,7 @@ class Cast(Op):
     """Conversion to another dtype."""
 
     fast = "cast"
-    params = {"dtype": _REQUIRED, "copy": True}
+    params = {"dtype": REQUIRED, "copy": True}
 
     def prepare(
         self, inputs: list[Any], params: dict[str, Any]

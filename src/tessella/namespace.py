@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
 from tessella import _core, errors, inplace, printing, tensors, threads
 from tessella._core import Tensor
+from tessella.composites import COMPOSITES, Composite
 from tessella.dtypes import DTYPES
 from tessella.ops import (
     composite,
@@ -21,38 +23,23 @@ from tessella.ops import (
     random,
     reduce,
 )  # fmt: skip
-from tessella.records import OPS
+from tessella.records import OPS, Op
 
-# Modules that hold records only; importing them made the records.
-TABLES = (elementwise, fused, movement)
+# Modules that hold records and composites only; importing them made those.
+TABLES = (composite, elementwise, fused, index, joining, matmul, movement, ordering, reduce)
 
-# Functions that are not records: the module that holds them, and their public names.
+# What is neither: the module that holds it, and its public names.
 FUNCTIONS: dict[Any, tuple[str, ...]] = {
-    composite: ("allclose", "broadcast_shapes", "broadcast_tensors", "contiguous", "flatten",
-                "isclose", "logsumexp", "matrix_transpose", "moveaxis", "shape_match", "tril",
-                "triu", "unstack"),
     creation: ("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones",
                "ones_like", "zeros", "zeros_like"),
-    index: ("masked_fill", "nonzero", "take", "take_along_axis"),
-    joining: ("repeat", "roll", "stack", "tile"),
-    matmul: ("bmm", "dot", "matmul_into", "mm", "mv", "outer", "tensordot", "vecdot"),
-    ordering: ("argsort", "sort"),
     random: ("Generator", "bernoulli", "manual_seed", "normal", "rand", "randint", "randn",
              "randperm"),
-    reduce: ("std", "sum_to_shape", "var"),
     tensors: ("from_data", "from_numpy", "tensor"),
     threads: ("get_num_threads", "num_threads", "set_num_threads"),
 }  # fmt: skip
 
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ()
-
-# Functions that are methods of Tensor too; records say so themselves.
-ALSO_METHODS = (
-    "argsort", "contiguous", "dot", "flatten", "logsumexp", "masked_fill", "mm", "moveaxis",
-    "nonzero", "outer", "roll", "sort", "std", "sum_to_shape", "take", "tile", "tril", "triu",
-    "unstack", "var",
-)  # fmt: skip
 
 METHODS: dict[str, Any] = {
     "at": tensors.at,
@@ -69,24 +56,29 @@ METHODS: dict[str, Any] = {
 }
 
 
+def declared() -> Iterator[Op | Composite]:
+    """Give every operation and every composite."""
+    yield from OPS.values()
+    yield from COMPOSITES.values()
+
+
 def public_names() -> dict[str, Any]:
     """Give every public function and dtype by its name."""
     names: dict[str, Any] = {dtype.name: dtype for dtype in DTYPES}
     for module, members in FUNCTIONS.items():
         names.update({name: getattr(module, name) for name in members})
-    for op in OPS.values():
-        if op.is_function:
-            names.update({name: op.function for name in (op.name, *op.aliases)})
+    for each in declared():
+        if each.is_function:
+            names.update({name: each.function for name in (each.name, *each.aliases)})
     return names
 
 
 def methods() -> dict[str, Any]:
     """Give every method of Tensor that Python adds."""
-    functions = public_names()
-    names = {**METHODS, **{name: functions[name] for name in ALSO_METHODS}}
-    for op in OPS.values():
-        if op.is_method:
-            names.update({name: op.function for name in (op.name, *op.aliases)})
+    names = dict(METHODS)
+    for each in declared():
+        if each.is_method:
+            names.update({name: each.function for name in (each.name, *each.aliases)})
     return names
 
 

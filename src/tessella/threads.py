@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from tessella import _core, errors
-from tessella.kinds import to_int
+from tessella.arguments import to_int
 
 
 def _checked(n: Any) -> int:

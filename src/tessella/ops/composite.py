@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.dtypes import DTYPES, DType, boolean
-from tessella.kinds import Cast, scalar_tensor, to_bool, to_int
+from tessella.arguments import to_ints
+from tessella.composites import Axes, Ints, Operand, composite
+from tessella.declarations import case
+from tessella.dtypes import DTYPES, DType, boolean, float32, float64
+from tessella.kinds import Cast, scalar_tensor
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, real, where
 from tessella.ops.movement import broadcast_to, normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import all, max, sum
-from tessella.records import case, describe
 
 
 def _cast_back(g: Tensor, x_dtype: DType) -> Tensor:
@@ -35,27 +38,22 @@ astype = Cast(
 ).function  # fmt: skip
 
 
-def _tensor(name: str, argument: str, x: Any) -> Tensor:
-    if not isinstance(x, Tensor):
-        raise errors.not_tensor(argument, x).locate(name, [])
-    return x
-
-
+@composite(ref="ascontiguousarray", ulps=0, samples=[case((3, 4)), case((2, 0))])
 def contiguous(x: Tensor) -> Tensor:
     """Give x itself if its elements lie in row-major order, else a copy that does.
 
     >>> ts.ones(2, 3).T.contiguous().strides
     (2, 1)
     """
-    return (
-        x
-        if _tensor("contiguous", "x", x).is_contiguous
-        else +x
-        if x.dtype is not boolean
-        else x.astype(boolean)
-    )
+    if x.is_contiguous:
+        return x
+    return x.astype(boolean) if x.dtype is boolean else +x
 
 
+@composite(
+    ref="matrix_transpose", ulps=0, is_method=False, samples=[case((5, 2, 3)), case((0, 2))],
+    errors=[case((3,), match="axis -2 is out of range")],
+)  # fmt: skip
 def matrix_transpose(x: Tensor) -> Tensor:
     """Exchange the last two axes.
 
@@ -65,174 +63,190 @@ def matrix_transpose(x: Tensor) -> Tensor:
     return transpose(x, -1, -2)
 
 
-def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
+@composite(
+    ref="moveaxis", ulps=0,
+    samples=[case((2, 3, 4), 0, -1), case((2, 3, 4), source=(0, 1), destination=(-1, 0))],
+    errors=[case((2, 3), 0, destination=(0, 1), match="destination is"),
+            case((2, 3), source=(0, 0), destination=(0, 1), match="repeated axis 0"),
+            case((2, 3), 5, 0, match="axis 5 is out of range")],
+)  # fmt: skip
+def moveaxis(x: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Move axes to other places; the rest keep their order.
 
     >>> ts.moveaxis(ts.ones(2, 3, 4), 0, -1).shape
     (3, 4, 2)
     """
-    try:
-        origin, target = (
-            normal_axes(_tensor("moveaxis", "x", x), source, "source"),
-            normal_axes(x, destination, "destination"),
-        )
-        if len(origin) != len(target):
-            raise errors.wrong_value(
-                "destination", destination, f"{len(origin)} axes, as source has"
-            )
-        for axes in (origin, target):
-            if len(set(axes)) != len(axes):
-                raise errors.axis_repeated(axes[0])
-    except errors.TessellaError as error:
-        raise error.locate("moveaxis", [f"x  {describe(x)}"]) from None
+    origin, target = normal_axes(x, source, "source"), normal_axes(x, destination, "destination")
+    if len(origin) != len(target):
+        raise errors.wrong_value("destination", destination, f"{len(origin)} axes, as source has")
+    for axes in (origin, target):
+        if len(set(axes)) != len(axes):
+            raise errors.axis_repeated(axes[0])
     order = [i for i in range(x.ndim) if i not in origin]
     for place, axis in sorted(zip(target, origin, strict=True)):
         order.insert(place, axis)
     return permute(x, order)
 
 
+@composite(
+    ref=lambda np, x, start=0, stop=-1: np.ravel(x) if start == 0 else x.reshape(x.shape[0], -1),
+    ulps=0, samples=[case((2, 3, 4)), case((2, 3, 4), 1), case(())],
+    errors=[case((2, 3), 1, 0, match="stop is 0"), case((2,), 3, match="axis 3 is out of range")],
+)  # fmt: skip
 def flatten(x: Tensor, start: int = 0, stop: int = -1) -> Tensor:
     """Merge the axes from start to stop into one.
 
     >>> ts.flatten(ts.ones(2, 3, 4), 1).shape
     (2, 12)
     """
-    if _tensor("flatten", "x", x).ndim == 0:
+    if x.ndim == 0:
         return reshape(x, (1,))
-    try:
-        first, last = (
-            normal_axes(x, to_int("start", start))[0],
-            normal_axes(x, to_int("stop", stop))[0],
-        )
-    except errors.TessellaError as error:
-        raise error.locate("flatten", [f"x  {describe(x)}"]) from None
+    first, last = normal_axes(x, start)[0], normal_axes(x, stop)[0]
     if first > last:
-        raise errors.wrong_value("stop", stop, f"at or after start, {start}").locate("flatten", [])
-    merged = 1
-    for size in x.shape[first : last + 1]:
-        merged *= size
+        raise errors.wrong_value("stop", stop, f"at or after start, {start}")
+    merged = math.prod(x.shape[first : last + 1])
     return reshape(x, (*x.shape[:first], merged, *x.shape[last + 1 :]))
 
 
+@composite(
+    ref="unstack", ulps=0, samples=[case((2, 3)), case((2, 3), axis=-1)],
+    errors=[case((2, 3), axis=2, match="axis 2 is out of range")],
+)  # fmt: skip
 def unstack(x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
     """Give the slices along an axis, which goes.
 
     >>> [row.tolist() for row in ts.unstack(ts.eye(2))]
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    place = normal_axes(_tensor("unstack", "x", x), to_int("axis", axis))[0]
+    place = normal_axes(x, axis)[0]
     return tuple(x[(slice(None),) * place + (i,)] for i in range(x.shape[place]))
 
 
+@composite(
+    ref="broadcast_arrays", ulps=0, is_method=False, aliases=["broadcast_arrays"],
+    samples=[case((3, 1), (2,)), case((2,))],
+    errors=[case((3,), (2,), match="do not broadcast")],
+)  # fmt: skip
 def broadcast_tensors(*xs: Tensor) -> tuple[Tensor, ...]:
     """Give views of the tensors with their joint shape.
 
     >>> [x.shape for x in ts.broadcast_tensors(ts.ones(3, 1), ts.ones(2))]
     [(3, 2), (3, 2)]
     """
-    try:
-        shape: Any = ()
-        for i, x in enumerate(xs):
-            if not isinstance(x, Tensor):
-                raise errors.not_tensor(f"xs[{i}]", x)
-            shape = _core.broadcast_shapes(shape, x.shape)
-    except errors.TessellaError as error:
-        raise error.locate("broadcast_tensors", [describe(x) for x in xs[:8]]) from None
+    shape: Any = ()
+    for x in xs:
+        shape = _core.broadcast_shapes(shape, x.shape)
     return tuple(broadcast_to(x, shape) for x in xs)
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+@composite(is_method=False, tested="tests/test_broadcasting.py")
+def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
     """Give the joint shape of shapes that broadcast.
 
     >>> ts.broadcast_shapes((3, 1, 4), (2, 4))
     (3, 2, 4)
     """
-    joint: tuple[int, ...] = ()
-    try:
-        for shape in shapes:
-            joint = _core.broadcast_shapes(joint, tuple(shape))
-    except errors.TessellaError as error:
-        raise error.locate("broadcast_shapes", [errors.brief(s) for s in shapes[:8]]) from None
-    except TypeError:
-        raise errors.wrong_type("shape", shapes, "tuples of integers").locate(
-            "broadcast_shapes", []
-        ) from None
-    return joint
+    joint: Any = ()
+    for shape in shapes:
+        joint = _core.broadcast_shapes(joint, to_ints("shapes", shape))
+    return tuple(joint)
 
 
+@composite(
+    is_method=False, ref=lambda np, a, b: a.shape == b.shape,
+    samples=[case((2,), (2, 1)), case((2, 3), (2, 3))],
+)  # fmt: skip
 def shape_match(a: Tensor, b: Tensor) -> bool:
     """Tell whether two tensors have the same shape.
 
     >>> ts.shape_match(ts.ones(2), ts.ones(2, 1))
     False
     """
-    return _tensor("shape_match", "a", a).shape == _tensor("shape_match", "b", b).shape
+    return a.shape == b.shape
 
 
-def _triangle(name: str, x: Tensor, k: int, lower: bool) -> Tensor:
-    if _tensor(name, "x", x).ndim < 2:
-        raise errors.wrong_value("x.ndim", x.ndim, "2 or more").locate(name, [f"x  {describe(x)}"])
+def _triangle(x: Tensor, k: int, lower: bool) -> Tensor:
+    if x.ndim < 2:
+        raise errors.wrong_value("x.ndim", x.ndim, "2 or more")
     rows, columns = unsqueeze(arange(x.shape[-2]), 1), arange(x.shape[-1])
-    shifted = rows + to_int("k", k)
     zero = False if x.dtype is boolean else 0
-    return where(columns <= shifted if lower else columns >= shifted, x, zero)
+    return where(columns <= rows + k if lower else columns >= rows + k, x, zero)
 
 
+_TRIANGLES = {
+    "ulps": 0,
+    "samples": [case((3, 4)), case((2, 3, 3), k=-1), case((3, 3), k=5)],
+    "errors": [case((3,), match="x.ndim is 1")],
+}
+
+
+@composite(ref="tril", **_TRIANGLES)
 def tril(x: Tensor, *, k: int = 0) -> Tensor:
     """Keep the lower triangle, up to the k-th diagonal; zero above.
 
     >>> ts.tril(ts.ones(2, 2)).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    return _triangle("tril", x, k, True)
+    return _triangle(x, k, True)
 
 
+@composite(ref="triu", **_TRIANGLES)
 def triu(x: Tensor, *, k: int = 0) -> Tensor:
     """Keep the upper triangle, from the k-th diagonal on; zero below.
 
     >>> ts.triu(ts.ones(2, 2)).tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    return _triangle("triu", x, k, False)
+    return _triangle(x, k, False)
 
 
-def logsumexp(x: Tensor, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+def _logsumexp_ref(np: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.log(np.sum(np.exp(x.astype("float64")), axis=axis, keepdims=keepdims))
+
+
+@composite(
+    ref=_logsumexp_ref,
+    samples=[case((3, 4)), case((3, 4), axis=0), case((2, 3, 4), axis=(0, 2), keepdims=True)],
+    errors=[case((2, 3), axis=2, match="axis 2 is out of range")],
+)  # fmt: skip
+def logsumexp(x: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow.
 
     >>> round(ts.logsumexp(ts.zeros(4)).item(), 4)
     1.3863
     """
-    highest = max(_tensor("logsumexp", "x", x), axis=axis, keepdims=True)
+    if x.dtype.is_integer or x.dtype is boolean:
+        x = x.astype(float32)  # unsigned integers would wrap below
+    highest = max(x, axis=axis, keepdims=True)
     highest = where(isinf(highest), 0, highest).detach()
     out = log(sum(exp(x - highest), axis=axis, keepdims=True)) + highest
-    if keepdims:
-        return out
-    return reshape(out, sum(out, axis=axis).shape)
+    return out if keepdims else reshape(out, sum(out, axis=axis).shape)
 
 
+_CLOSE = {"samples": [case((3, 4), (3, 4)), case((3, 4), 1.0), case((2, 3), (3,), atol=2.0)]}
+
+
+@composite(ref="isclose", **_CLOSE)
 def isclose(
-    x: Any, y: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    x: Operand, y: Operand, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
     """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close.
 
     >>> ts.isclose(ts.tensor([1.0, 2.0]), ts.tensor([1.0, 2.1])).tolist()
     [True, False]
     """
-    try:
-        for name, value in (("rtol", rtol), ("atol", atol)):
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise errors.wrong_type(name, value, "a real number")
-        x, y = (v if isinstance(v, Tensor) else scalar_tensor(v, [v]) for v in (x, y))
-        to_bool("equal_nan", equal_nan)
-    except errors.TessellaError as error:
-        raise error.locate("isclose", [f"x  {describe(x)}", f"y  {describe(y)}"]) from None
-    near = less_equal(abs(x - y), abs(y) * float(rtol) + float(atol))
-    out = equal(x, y) | (near & ~isinf(y))
-    return out | (isnan(x) & isnan(y)) if equal_nan else out
+    x, y = (v if isinstance(v, Tensor) else scalar_tensor(v, [v]) for v in (x, y))
+    # Integers are compared exactly; their distance as floats, where unsigned ones cannot wrap.
+    wide = [v.astype(float64) if not (v.dtype.is_floating or v.dtype.is_complex) else v
+            for v in (x, y)]  # fmt: skip
+    near = less_equal(abs(wide[0] - wide[1]), abs(wide[1]) * rtol + atol)
+    out = equal(x, y) | (near & ~isinf(wide[1]))
+    return out | (isnan(wide[0]) & isnan(wide[1])) if equal_nan else out
 
 
+@composite(ref="allclose", **_CLOSE)
 def allclose(
-    x: Any, y: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    x: Operand, y: Operand, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Tell whether all elements are close.
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.arguments import to_int
 from tessella.dtypes import DEFAULTS, DType, as_dtype, float32, int64
-from tessella.kinds import to_int
 
 
 def to_shape(sizes: tuple[Any, ...]) -> tuple[int, ...]:

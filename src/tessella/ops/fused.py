@@ -10,12 +10,14 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.arguments import to_int
+from tessella.declarations import case
 from tessella.dtypes import DType, float32
-from tessella.kinds import cast, to_int
+from tessella.kinds import cast
 from tessella.ops.elementwise import exp, log
 from tessella.ops.movement import normal_axes
 from tessella.ops.reduce import max, sum
-from tessella.records import Op, case
+from tessella.records import Op
 
 _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.rows_names())}
 

@@ -7,19 +7,20 @@ from typing import Any
 
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
+from tessella.composites import Operand, composite
+from tessella.declarations import REQUIRED, case, describe
 from tessella.dtypes import DType, boolean, float32, int64
 from tessella.indexing import Gathering, is_basic
-from tessella.kinds import to_int
 from tessella.ops.creation import arange, zeros
 from tessella.ops.elementwise import where
 from tessella.ops.movement import getitem, normal_axes, reshape
-from tessella.records import _REQUIRED, Op, case, describe
+from tessella.records import Op
 
 
 class Gather(Op):
     """x[indices] over some axes; the indices are parameters, not operands."""
 
-    params = {"axes": _REQUIRED, "indices": _REQUIRED, "place": 0}
+    params = {"axes": REQUIRED, "indices": REQUIRED, "place": 0}
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Put the index shape in place of the indexed axes."""
@@ -38,7 +39,7 @@ class Gather(Op):
 class Scatter(Op):
     """Zeros of a shape with x added at the indices: the gradient of gather."""
 
-    params = {"shape": _REQUIRED, "axes": _REQUIRED, "indices": _REQUIRED, "place": 0}
+    params = {"shape": REQUIRED, "axes": REQUIRED, "indices": REQUIRED, "place": 0}
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Take the shape of what was gathered from."""
@@ -158,81 +159,89 @@ def _value_tensor(value: Any, dtype: DType) -> Tensor:
     raise errors.not_tensor("value", value)
 
 
-def take(x: Tensor, indices: Tensor, axis: int | None = None, *, dim: int | None = None) -> Tensor:
+def _need_integers(indices: Tensor) -> Tensor:
+    if not indices.dtype.is_integer:
+        raise errors.bad_index_dtype(indices.dtype)
+    return indices.astype(int64, copy=False)
+
+
+@composite(
+    ref="take", ulps=0,
+    samples=[case((4,), arange(3)), case((3, 4), arange(2), axis=1),
+             case((3, 4), indices=reshape(arange(4), (2, 2)))],
+    errors=[case((3,), arange(4), axis=0, match="index 3 is out of bounds"),
+            case((3,), arange(2), axis=1, match="axis 1 is out of range"),
+            case((3,), (2,), axis=0, match="an index tensor is float32")],
+)  # fmt: skip
+def take(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
     """Give the elements at indices along an axis; None takes from the flattened tensor.
 
     >>> ts.take(ts.tensor([10, 20, 30]), ts.tensor([2, 0]), axis=0).tolist()
     [30, 10]
     """
-    axis = axis if dim is None else dim
-    try:
-        for name, value in (("x", x), ("indices", indices)):
-            if not isinstance(value, Tensor):
-                raise errors.not_tensor(name, value)
-        if axis is None:
-            x, axis = reshape(x, (-1,)), 0
-        place = normal_axes(x, to_int("axis", axis))[0]
-        if not indices.dtype.is_integer:
-            raise errors.bad_index_dtype(indices.dtype)
-        return gather_axes(x, (place,), (indices.astype(int64),), place)
-    except errors.TessellaError as error:
-        error.operation = ""
-        shown = [f"x        {describe(x)}", f"indices  {describe(indices)}"]
-        raise error.locate("take", shown) from None
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    place = normal_axes(x, axis)[0]
+    return gather_axes(x, (place,), (_need_integers(indices),), place)
 
 
-def take_along_axis(
-    x: Tensor, indices: Tensor, axis: int = -1, *, dim: int | None = None
-) -> Tensor:
+@composite(
+    ref="take_along_axis", ulps=0, is_method=False,
+    samples=[case((3, 4), reshape(arange(3), (3, 1)), axis=1),
+             case((3, 4), zeros(2, 4, dtype=int64), axis=0)],
+    errors=[case((3, 4), arange(3), axis=0, match="1 indices for 2 axes"),
+            case((3,), arange(4), axis=0, match="index 3 is out of bounds"),
+            case((3,), (3,), axis=0, match="an index tensor is float32")],
+)  # fmt: skip
+def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
     """Give, for each position of indices, the element at that index along the axis.
 
     >>> ts.take_along_axis(ts.tensor([[1, 2], [3, 4]]), ts.tensor([[1], [0]])).tolist()
     [[2], [3]]
     """
-    axis = axis if dim is None else dim
-    try:
-        for name, value in (("x", x), ("indices", indices)):
-            if not isinstance(value, Tensor):
-                raise errors.not_tensor(name, value)
-        if not indices.dtype.is_integer:
-            raise errors.bad_index_dtype(indices.dtype)
-        place = normal_axes(x, to_int("axis", axis))[0]
-        if indices.ndim != x.ndim:
-            raise errors.index_count(indices.ndim, x.ndim)
-        every = []
-        for i in range(x.ndim):
-            ones = [1] * x.ndim
-            ones[i] = -1
-            # An axis of size 1 of the indices broadcasts against x.
-            size = indices.shape[i] if indices.shape[i] != 1 else x.shape[i]
-            every.append(indices.astype(int64) if i == place else reshape(arange(size), ones))
-        return gather_axes(x, tuple(range(x.ndim)), tuple(every), 0)
-    except errors.TessellaError as error:
-        error.operation = ""
-        shown = [f"x        {describe(x)}", f"indices  {describe(indices)}"]
-        raise error.locate("take_along_axis", shown) from None
+    index, place = _need_integers(indices), normal_axes(x, axis)[0]
+    if index.ndim != x.ndim:
+        raise errors.index_count(index.ndim, x.ndim)
+    every = []
+    for i in range(x.ndim):
+        ones = [1] * x.ndim
+        ones[i] = -1
+        # An axis of size 1 of the indices broadcasts against x.
+        size = index.shape[i] if index.shape[i] != 1 else x.shape[i]
+        every.append(index if i == place else reshape(arange(size), ones))
+    return gather_axes(x, tuple(range(x.ndim)), tuple(every), 0)
 
 
+@composite(
+    ref="nonzero", samples=[case((3, 4)), case((2, 0))],
+    errors=[case((), match="x.ndim is 0")],
+)  # fmt: skip
 def nonzero(x: Tensor) -> tuple[Tensor, ...]:
     """Give the coordinates of elements that are not zero, one index tensor for each axis.
 
     >>> [i.tolist() for i in ts.nonzero(ts.tensor([[0, 7], [8, 0]]))]
     [[0, 1], [1, 0]]
     """
-    if not isinstance(x, Tensor):
-        raise errors.not_tensor("x", x).locate("nonzero", [])
     if x.ndim == 0:
-        raise errors.wrong_value("x.ndim", 0, "1 or more: use x.reshape(1)").locate("nonzero", [])
+        raise errors.wrong_value("x.ndim", 0, "1 or more: use x.reshape(1)")
     found = _core.nonzero(x if x.dtype is boolean else x != 0)
     return tuple(_core.view(found, _core.layout_of(found).select(0, i)) for i in range(x.ndim))
 
 
-def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
+@composite(
+    ref=lambda np, x, mask, value: np.where(mask, value, x), ulps=0,
+    samples=[case((3, 4), (3, 4), True), case((3, 4), (4,), False)],
+    errors=[case((3,), (4,), 1, match="do not broadcast"),
+            case((3,), zeros(3), 1, match="mask.dtype is float32")],
+)  # fmt: skip
+def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """Put a value where the mask is true.
 
     >>> ts.masked_fill(ts.arange(3), ts.tensor([True, False, True]), 9).tolist()
     [9, 1, 9]
     """
+    if mask.dtype is not boolean:
+        raise errors.wrong_value("mask.dtype", mask.dtype, "bool: compare, as in x != 0")
     return where(mask, value, x)
 
 

@@ -7,11 +7,14 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.arguments import to_int, to_ints
+from tessella.composites import Axes, Ints, composite
+from tessella.declarations import case
 from tessella.dtypes import DType, promote
-from tessella.kinds import cast, to_int, to_ints
+from tessella.kinds import cast
 from tessella.ops.creation import full
 from tessella.ops.movement import broadcast_to, normal_axes, reshape, unsqueeze
-from tessella.records import Op, case, describe
+from tessella.records import Op
 
 
 class Concat(Op):
@@ -84,56 +87,45 @@ concat = Concat(
 ).function  # fmt: skip
 
 
-def stack(xs: Sequence[Tensor], axis: int = 0, *, dim: int | None = None) -> Tensor:
+@composite(
+    ref="stack", ulps=0, is_method=False,
+    samples=[case([(2, 3), (2, 3)]), case([(2,), (2,)], axis=-1), case([()])],
+    errors=[case([(2,), (3,)], match=r"xs\[1\] has shape \(3,\)"), case([], match="xs is"),
+            case([(2,)], axis=2, match="axis 2 is out of range")],
+)  # fmt: skip
+def stack(xs: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Join tensors of one shape along a new axis.
 
     >>> ts.stack([ts.zeros(2), ts.ones(2)]).tolist()
     [[0.0, 0.0], [1.0, 1.0]]
     """
-    axis = axis if dim is None else dim
-    try:
-        return concat([unsqueeze(x, axis) for x in xs], axis)
-    except (errors.TessellaError, TypeError) as error:
-        raise _explain_stack(xs, error) from None
-
-
-def _explain_stack(xs: Any, error: Exception) -> Exception:
-    """Find what is wrong with a list that could not be stacked."""
-    if not isinstance(xs, list | tuple):
-        return errors.wrong_type("xs", xs, "a list or tuple of tensors").locate("stack", [])
-    shown = [f"xs[{i}]  {describe(x)}" for i, x in enumerate(xs[:8])]
     for i, x in enumerate(xs):
-        if not isinstance(x, Tensor):
-            return errors.not_tensor(f"xs[{i}]", x).locate("stack", shown)
         if x.shape != xs[0].shape:
-            return errors.stack_shapes(xs[0].shape, i, x.shape).locate("stack", shown)
-    if isinstance(error, errors.TessellaError):
-        error.operation = ""
-        return error.locate("stack", shown)
-    return error
+            raise errors.stack_shapes(xs[0].shape, i, x.shape)
+    return concat([unsqueeze(x, axis) for x in xs], axis)
 
 
-def roll(x: Tensor, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *,
-         shifts: Any = None, dims: Any = None) -> Tensor:  # fmt: skip
+@composite(
+    ref="roll", ulps=0,
+    samples=[case((5,), 2), case((3, 4), 1), case((3, 4), -1, axis=1), case((0, 3), 1, axis=0),
+             case((3, 4), shift=(1, 2), axis=(0, 1))],
+    errors=[case((3,), 1, axis=1, match="axis 1 is out of range"),
+            case((3, 4), shift=(1, 2), axis=0, match="shift is")],
+)  # fmt: skip
+def roll(x: Tensor, shift: Ints, axis: Axes = None) -> Tensor:
     """Shift elements along axes; what leaves at one end comes in at the other.
 
     >>> ts.roll(ts.arange(4), 1).tolist()
     [3, 0, 1, 2]
     """
-    shift, axis = (shift if shifts is None else shifts), (axis if dims is None else dims)
-    if not isinstance(x, Tensor):
-        raise errors.not_tensor("x", x).locate("roll", [])
-    try:
-        amounts = to_ints("shift", shift)
-        if axis is None:
-            return reshape(_roll(reshape(x, (-1,)), sum(amounts), 0), x.shape)
-        axes = normal_axes(x, axis)
-        if len(amounts) == 1:
-            amounts = amounts * len(axes)
-        if len(amounts) != len(axes):
-            raise errors.wrong_value("shift", shift, f"one integer, or {len(axes)} as axis has")
-    except errors.TessellaError as error:
-        raise error.locate("roll", [f"x  {describe(x)}"]) from None
+    amounts = to_ints("shift", shift)
+    if axis is None:
+        return reshape(_roll(reshape(x, (-1,)), sum(amounts), 0), x.shape)
+    axes = normal_axes(x, axis)
+    if len(amounts) == 1:
+        amounts = amounts * len(axes)
+    if len(amounts) != len(axes):
+        raise errors.wrong_value("shift", shift, f"one integer, or {len(axes)} as axis has")
     for amount, one in zip(amounts, axes, strict=True):
         x = _roll(x, amount, one)
     return x
@@ -148,20 +140,25 @@ def _roll(x: Tensor, shift: int, axis: int) -> Tensor:
     return concat([x[(*head, slice(cut, None))], x[(*head, slice(None, cut))]], axis)
 
 
-def tile(x: Tensor, repetitions: Any, *more: int) -> Tensor:
+def _need_counts(name: str, values: Ints) -> tuple[int, ...]:
+    counts = to_ints(name, values)
+    if any(n < 0 for n in counts):
+        raise errors.wrong_value(name, values, "0 or more")
+    return counts
+
+
+@composite(
+    ref="tile", ulps=0, variadic="repetitions",
+    samples=[case((2,), repetitions=(2, 2)), case((2, 3), 2), case((2, 3), repetitions=(2, 1, 1))],
+    errors=[case((2,), -1, match="repetitions is")],
+)  # fmt: skip
+def tile(x: Tensor, repetitions: Ints) -> Tensor:
     """Repeat the whole tensor along its axes, as NumPy's tile does.
 
     >>> ts.tile(ts.arange(2), (2, 2)).tolist()
     [[0, 1, 0, 1], [0, 1, 0, 1]]
     """
-    if not isinstance(x, Tensor):
-        raise errors.not_tensor("x", x).locate("tile", [])
-    try:
-        times = to_ints("repetitions", (repetitions, *more) if more else repetitions)
-        if any(n < 0 for n in times):
-            raise errors.wrong_value("repetitions", times, "0 or more")
-    except errors.TessellaError as error:
-        raise error.locate("tile", [f"x  {describe(x)}"]) from None
+    times = _need_counts("repetitions", repetitions)
     ndim = max(len(times), x.ndim)
     shape = (1,) * (ndim - x.ndim) + x.shape
     times = (1,) * (ndim - len(times)) + times
@@ -172,27 +169,24 @@ def tile(x: Tensor, repetitions: Any, *more: int) -> Tensor:
     return reshape(broadcast_to(reshape(x, apart), spread), joined)
 
 
-def repeat(x: Tensor, repeats: Any, axis: int | None = None, *, dim: int | None = None) -> Tensor:
+@composite(
+    ref="repeat", ulps=0, is_method=False,
+    samples=[case((3,), 2), case((2, 3), 2, axis=1), case((3, 2), repeats=[1, 0, 2], axis=0)],
+    errors=[case((3,), -1, match="repeats is -1"), case((3,), repeats=[1, 2], match="repeats is"),
+            case((3,), 2, axis=1, match="axis 1 is out of range")],
+)  # fmt: skip
+def repeat(x: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element, along an axis or of the flattened tensor.
 
     >>> ts.repeat(ts.arange(3), 2).tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    axis = axis if dim is None else dim
-    if not isinstance(x, Tensor):
-        raise errors.not_tensor("x", x).locate("repeat", [])
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
-    try:
-        axis = normal_axes(x, to_int("axis", axis))[0]
-        counts = repeats.tolist() if isinstance(repeats, Tensor) else repeats
-        counts = to_ints("repeats", counts)
-        if any(n < 0 for n in counts):
-            raise errors.wrong_value("repeats", repeats, "0 or more")
-        if len(counts) not in (1, x.shape[axis]):
-            raise errors.wrong_value("repeats", repeats, f"one integer, or {x.shape[axis]}")
-    except errors.TessellaError as error:
-        raise error.locate("repeat", [f"x  {describe(x)}"]) from None
+    axis = normal_axes(x, axis)[0]
+    counts = _need_counts("repeats", repeats.tolist() if isinstance(repeats, Tensor) else repeats)
+    if len(counts) not in (1, x.shape[axis]):
+        raise errors.wrong_value("repeats", repeats, f"one integer, or {x.shape[axis]}")
     if len(counts) == 1:
         wide = [*x.shape[: axis + 1], counts[0], *x.shape[axis + 1 :]]
         joined = [*x.shape[:axis], x.shape[axis] * counts[0], *x.shape[axis + 1 :]]

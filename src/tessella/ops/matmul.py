@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
+from tessella.arguments import to_ints
+from tessella.composites import composite
+from tessella.declarations import case
 from tessella.dtypes import DType, boolean
-from tessella.kinds import cast, common_dtype, to_int, to_ints
+from tessella.kinds import cast, common_dtype
 from tessella.ops.elementwise import conjugate, mul
 from tessella.ops.movement import normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import sum
-from tessella.records import Op, case, describe
+from tessella.records import Op
 
 
 class Matmul(Op):
@@ -101,6 +105,7 @@ matmul = Matmul(
 ).function  # fmt: skip
 
 
+@composite(is_method=False, tested="tests/test_products.py")
 def matmul_into(out: Tensor, a: Tensor, b: Tensor, *, accumulate: bool = False,
                 transpose_a: bool = False, transpose_b: bool = False) -> Tensor:  # fmt: skip
     """Write a @ b into out, or add it; operands can be transposed without copying.
@@ -110,30 +115,24 @@ def matmul_into(out: Tensor, a: Tensor, b: Tensor, *, accumulate: bool = False,
     >>> ts.matmul_into(ts.zeros(2, 2), ts.eye(2), ts.ones(2, 2)).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    if _core.multiply_into(out, a, b, bool(accumulate), bool(transpose_a), bool(transpose_b)):
+    if _core.multiply_into(out, a, b, accumulate, transpose_a, transpose_b):
         return out
-    try:
-        _check_into(out, a, b)
-        a = transpose(a, -1, -2) if transpose_a else a
-        b = transpose(b, -1, -2) if transpose_b else b
-        record = matmul.record
-        inputs, _ = record.prepare([a, b], {})
-        shape, _ = record.infer(inputs, {})
-        if tuple(shape) != out.shape:
-            raise errors.inplace_shape(tuple(shape), out.shape)
-        a, b = (inplace.detached_copy(x) if _core.shares_buffer(out, x) else x for x in (a, b))
-        _core.matmul(out, a, b, accumulate, False)
-        _core.bump_version(out)
-    except errors.TessellaError as error:
-        shown = [f"{name}  {describe(x)}" for name, x in (("out", out), ("a  ", a), ("b  ", b))]
-        raise error.locate("matmul_into", shown) from None
+    _check_into(out, a, b)
+    a = transpose(a, -1, -2) if transpose_a else a
+    b = transpose(b, -1, -2) if transpose_b else b
+    record = matmul.record
+    inputs, _ = record.prepare([a, b], {})
+    shape, _ = record.infer(inputs, {})
+    if tuple(shape) != out.shape:
+        raise errors.inplace_shape(tuple(shape), out.shape)
+    a, b = (inplace.detached_copy(x) if _core.shares_buffer(out, x) else x for x in (a, b))
+    _core.matmul(out, a, b, accumulate, False)
+    _core.bump_version(out)
     return out
 
 
 def _check_into(out: Tensor, a: Tensor, b: Tensor) -> None:
     for name, x in (("out", out), ("a", a), ("b", b)):
-        if not isinstance(x, Tensor):
-            raise errors.not_tensor(name, x)
         if x.ndim < 2:
             raise errors.wrong_value(f"{name}.ndim", x.ndim, "2 or more")
         if x.dtype is not out.dtype:
@@ -143,110 +142,119 @@ def _check_into(out: Tensor, a: Tensor, b: Tensor) -> None:
         inplace.check_source(x)
 
 
-def _need(name: str, x: Any, ndim: int, what: str) -> None:
-    if not isinstance(x, Tensor):
-        raise errors.not_tensor("x", x).locate(name, [])
+def _need(name: str, x: Tensor, ndim: int) -> None:
     if x.ndim != ndim:
-        raise errors.wrong_value(f"{what}.ndim", x.ndim, str(ndim)).locate(name, [describe(x)])
+        raise errors.wrong_value(f"{name}.ndim", x.ndim, str(ndim))
 
 
+def _of_ranks(a_ndim: int, b_ndim: int, *shapes: Any) -> dict[str, Any]:
+    """Declare a product of operands that have these ranks and no others."""
+    wrong = (2,) * (a_ndim % 3 + 1)
+    return {
+        "samples": [case(*pair) for pair in shapes],
+        "errors": [case(wrong, shapes[0][1], match=f"a.ndim is {len(wrong)}")],
+        "is_method": (a_ndim, b_ndim) != (2, 1),
+    }
+
+
+@composite(ref="matmul", **_of_ranks(2, 2, ((2, 3), (3, 1)), ((2, 0), (0, 3))))
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two matrices.
 
     >>> ts.mm(ts.ones(2, 3), ts.ones(3, 1)).tolist()
     [[3.0], [3.0]]
     """
-    _need("mm", a, 2, "a")
-    _need("mm", b, 2, "b")
+    _need("a", a, 2)
+    _need("b", b, 2)
     return matmul(a, b)
 
 
+@composite(ref="matmul", **_of_ranks(3, 3, ((2, 4, 3), (2, 3, 1))))
 def bmm(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two batches of matrices.
 
     >>> ts.bmm(ts.ones(2, 1, 3), ts.ones(2, 3, 1)).shape
     (2, 1, 1)
     """
-    _need("bmm", a, 3, "a")
-    _need("bmm", b, 3, "b")
+    _need("a", a, 3)
+    _need("b", b, 3)
     return matmul(a, b)
 
 
+@composite(ref="matmul", **_of_ranks(2, 1, ((2, 3), (3,))))
 def mv(a: Tensor, b: Tensor) -> Tensor:
     """Multiply a matrix with a vector.
 
     >>> ts.mv(ts.ones(2, 3), ts.ones(3)).tolist()
     [3.0, 3.0]
     """
-    _need("mv", a, 2, "a")
-    _need("mv", b, 1, "b")
+    _need("a", a, 2)
+    _need("b", b, 1)
     return matmul(a, b)
 
 
+@composite(ref="matmul", **_of_ranks(1, 1, ((3,), (3,)), ((0,), (0,))))
 def dot(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two vectors to one number.
 
     >>> ts.dot(ts.ones(3), ts.ones(3)).item()
     3.0
     """
-    _need("dot", a, 1, "a")
-    _need("dot", b, 1, "b")
+    _need("a", a, 1)
+    _need("b", b, 1)
     return matmul(a, b)
 
 
+@composite(ref="outer", **_of_ranks(1, 1, ((3,), (2,)), ((0,), (2,))))
 def outer(a: Tensor, b: Tensor) -> Tensor:
     """Give all products of elements of two vectors.
 
     >>> ts.outer(ts.arange(2), ts.arange(3)).tolist()
     [[0, 0, 0], [0, 1, 2]]
     """
-    _need("outer", a, 1, "a")
-    _need("outer", b, 1, "b")
+    _need("a", a, 1)
+    _need("b", b, 1)
     return mul(unsqueeze(a, 1), unsqueeze(b, 0))
 
 
+@composite(
+    ref=lambda np, a, b, axis=-1: np.sum(np.conj(a) * b, axis=axis, dtype=a.dtype),
+    is_method=False,
+    samples=[case((2, 3), (2, 3)), case((2, 3), (3,)), case((3, 2), (3, 2), axis=-2)],
+    errors=[case((2, 3), (2, 4), match="do not broadcast")],
+)  # fmt: skip
 def vecdot(a: Tensor, b: Tensor, *, axis: int = -1) -> Tensor:
     """Multiply along one axis and sum; a is conjugated.
 
     >>> ts.vecdot(ts.ones(2, 3), ts.ones(2, 3)).tolist()
     [3.0, 3.0]
     """
-    for name, x in (("a", a), ("b", b)):
-        if not isinstance(x, Tensor):
-            raise errors.not_tensor(name, x).locate("vecdot", [])
-    return sum(mul(conjugate(a), b), axis=to_int("axis", axis))
+    products = mul(conjugate(a), b)
+    return cast(sum(products, axis=axis), products.dtype)
 
 
+@composite(
+    ref="tensordot", is_method=False,
+    samples=[case((2, 3, 4), (3, 4, 5)), case((2, 3), (4, 5), 0),
+             case((2, 3), (3, 4), axes=((1,), (0,))), case((2, 0), (0, 3), 1)],
+    errors=[case((2, 3), (4, 5), 1, match="sizes of the summed axes differ"),
+            case((2, 3), (3, 2), 3, match="axes is 3"),
+            case((2, 3), (3, 2), "ab", match="axes must be a number, or a pair of axes")],
+)  # fmt: skip
 def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
     """Sum products over several axes of a and b: a number of them, or a list for each.
 
     >>> ts.tensordot(ts.ones(2, 3, 4), ts.ones(3, 4, 5)).shape
     (2, 5)
     """
-    try:
-        for name, x in (("a", a), ("b", b)):
-            if not isinstance(x, Tensor):
-                raise errors.not_tensor(name, x)
-        left, right = _contracted(a, b, axes)
-    except errors.TessellaError as error:
-        raise error.locate("tensordot", [f"a  {describe(a)}", f"b  {describe(b)}"]) from None
+    left, right = _contracted(a, b, axes)
     free_a = [i for i in range(a.ndim) if i not in left]
     free_b = [i for i in range(b.ndim) if i not in right]
-    inner = 1
-    for i in left:
-        inner *= a.shape[i]
-    rows = reshape(permute(a, (*free_a, *left)), (-1 if inner else _size(a, free_a), inner))
-    columns = reshape(permute(b, (*right, *free_b)), (inner, -1 if inner else _size(b, free_b)))
-    return reshape(
-        matmul(rows, columns), (*(a.shape[i] for i in free_a), *(b.shape[i] for i in free_b))
-    )
-
-
-def _size(x: Tensor, axes: list[int]) -> int:
-    size = 1
-    for i in axes:
-        size *= x.shape[i]
-    return size
+    sizes_a, sizes_b = [a.shape[i] for i in free_a], [b.shape[i] for i in free_b]
+    inner = math.prod(a.shape[i] for i in left)
+    rows = reshape(permute(a, (*free_a, *left)), (math.prod(sizes_a), inner))
+    columns = reshape(permute(b, (*right, *free_b)), (inner, math.prod(sizes_b)))
+    return reshape(matmul(rows, columns), (*sizes_a, *sizes_b))
 
 
 def _contracted(a: Tensor, b: Tensor, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

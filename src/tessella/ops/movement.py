@@ -10,10 +10,12 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Layout, Tensor
+from tessella.arguments import to_int, to_ints
+from tessella.declarations import REQUIRED, case
 from tessella.dtypes import DType, boolean
 from tessella.indexing import basic_layout
-from tessella.kinds import View, to_int, to_ints
-from tessella.records import _REQUIRED, Op, case
+from tessella.kinds import View
+from tessella.records import Op
 
 
 def normal_axes(x: Tensor, axis: Any, name: str = "axis") -> tuple[int, ...]:
@@ -37,7 +39,7 @@ def _permute_params(x: Tensor, order: Any) -> dict[str, Any]:
 
 
 permute = View(
-    "permute", layout=Layout.permute, params={"order": _REQUIRED}, variadic="order",
+    "permute", layout=Layout.permute, params={"order": REQUIRED}, variadic="order",
     normalise=_permute_params, aliases=["permute_dims"],
     vjp=lambda g, order: permute(g, inverse(order)),
     doc="The axes in the given order.", ref="transpose",
@@ -48,7 +50,7 @@ permute = View(
 ).function  # fmt: skip
 
 transpose = View(
-    "transpose", layout=Layout.transpose, params={"a": _REQUIRED, "b": _REQUIRED},
+    "transpose", layout=Layout.transpose, params={"a": REQUIRED, "b": REQUIRED},
     normalise=lambda x, a, b: {"a": normal_axes(x, to_int("a", a))[0],
                                "b": normal_axes(x, to_int("b", b))[0]},
     aliases=["swapaxes"], vjp=lambda g, a, b: transpose(g, a, b),
@@ -91,7 +93,7 @@ _RESHAPE_ERRORS = [
 ]
 
 reshape = Reshape(
-    "reshape", layout=Layout.view, params={"shape": _REQUIRED}, variadic="shape",
+    "reshape", layout=Layout.view, params={"shape": REQUIRED}, variadic="shape",
     normalise=lambda x, shape: {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape))},
     vjp=lambda g, x_shape: reshape(g, x_shape),
     doc="Another shape with the same elements in row-major order; one size may be -1. A view where "
@@ -102,7 +104,7 @@ reshape = Reshape(
 ).function  # fmt: skip
 
 view = View(
-    "view", layout=Layout.view, params={"shape": _REQUIRED}, variadic="shape",
+    "view", layout=Layout.view, params={"shape": REQUIRED}, variadic="shape",
     normalise=lambda x, shape: {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape))},
     vjp=lambda g, x_shape: reshape(g, x_shape),
     doc="Like reshape, but never a copy: refuses where the strides do not allow a view.",
@@ -135,7 +137,7 @@ def _unsqueeze_params(x: Tensor, axis: Any) -> dict[str, Any]:
 
 
 unsqueeze = View(
-    "unsqueeze", layout=Layout.unsqueeze, params={"axis": _REQUIRED}, normalise=_unsqueeze_params,
+    "unsqueeze", layout=Layout.unsqueeze, params={"axis": REQUIRED}, normalise=_unsqueeze_params,
     aliases=["expand_dims"], vjp=lambda g, axis: squeeze(g, axis),
     doc="With new axes of size 1 at the named places of the result.", ref="expand_dims",
     samples=[case((2, 3), axis=0), case((2, 3), axis=(0, -1)), case((), axis=0)],
@@ -155,7 +157,7 @@ flip = View(
 ).function  # fmt: skip
 
 broadcast_to = View(
-    "broadcast_to", layout=Layout.broadcast_to, params={"shape": _REQUIRED}, variadic="shape",
+    "broadcast_to", layout=Layout.broadcast_to, params={"shape": REQUIRED}, variadic="shape",
     normalise=lambda x, shape: {"shape": to_ints("shape", shape)},
     vjp=lambda g: g,  # the engine sums g to x's shape, as for every operand that was broadcast
     doc="Repeated along new axes and axes of size 1, without a copy.", ref="broadcast_to",
@@ -185,7 +187,7 @@ def _windows(np: Any, x: Any, axis: int, window: int, step: int = 1) -> Any:
 
 unfold = View(
     "unfold", layout=Layout.unfold,
-    params={"axis": _REQUIRED, "window": _REQUIRED, "step": 1},
+    params={"axis": REQUIRED, "window": REQUIRED, "step": 1},
     normalise=lambda x, axis, window, step: {"axis": normal_axes(x, to_int("axis", axis))[0],
                                              "window": to_int("window", window),
                                              "step": to_int("step", step)},
@@ -198,7 +200,7 @@ unfold = View(
 ).function  # fmt: skip
 
 getitem = View(
-    "getitem", layout=basic_layout, params={"key": _REQUIRED},
+    "getitem", layout=basic_layout, params={"key": REQUIRED},
     vjp=lambda g, x_shape, key: embed(g, x_shape, "getitem", (key,)),
     doc="x[key] for integers, slices, `...` and None: a view.",
     ref=lambda np, x, key: x[key], is_function=False,
@@ -213,7 +215,7 @@ getitem = View(
 class Embed(Op):
     """Zeros with x added through a view: what the gradient of a view is."""
 
-    params = {"shape": _REQUIRED, "view": _REQUIRED, "args": _REQUIRED}
+    params = {"shape": REQUIRED, "view": REQUIRED, "args": REQUIRED}
 
     def prepare(
         self, inputs: list[Any], params: dict[str, Any]

@@ -12,11 +12,11 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.arguments import to_int
+from tessella.declarations import describe
 from tessella.dtypes import DType, as_dtype, boolean, float32, int64
-from tessella.kinds import to_int
 from tessella.ops.creation import to_shape, with_grad
 from tessella.ops.elementwise import add, mul
-from tessella.records import describe
 
 _BITS, _UNIFORM, _NORMAL, _INTEGERS, _BERNOULLI = range(5)
 _WORD = (1 << 64) - 1

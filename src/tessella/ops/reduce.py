@@ -12,8 +12,11 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.arguments import to_bool, to_int, to_ints
+from tessella.composites import Axes, Ints, composite
+from tessella.declarations import case
 from tessella.dtypes import DTYPES, DType, as_dtype, float32
-from tessella.kinds import cast, to_bool, to_int, to_ints
+from tessella.kinds import cast
 from tessella.ops.creation import ones
 from tessella.ops.elementwise import conjugate, mul, sqrt, where
 from tessella.ops.joining import concat
@@ -26,7 +29,7 @@ from tessella.ops.movement import (
     reshape,
     unsqueeze,
 )
-from tessella.records import Op, case, describe
+from tessella.records import Op
 
 _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.reduce_names())}
 _WITHOUT_IDENTITY = ("max", "min", "argmax", "argmin")
@@ -271,8 +274,17 @@ cumulative_prod = Cumulative(
 # --- composed ------------------------------------------------------------------------------------
 
 
-def var(x: Tensor, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False,
-        dim: Any = None, keepdim: bool | None = None) -> Tensor:  # fmt: skip
+_SPREADS = {
+    "samples": [case((3, 4)), case((3, 4), axis=0, correction=1),
+                case((2, 3, 4), axis=(0, 2), keepdims=True)],
+    "errors": [case((2, 3), axis=2, match="axis 2 is out of range"),
+               case((2,), dtype="int64", match="not defined for int64"),
+               case((2,), correction="1", match="correction must be a real number")],
+}  # fmt: skip
+
+
+@composite(ref=lambda np, x, correction=0, **rest: np.var(x, ddof=correction, **rest), **_SPREADS)
+def var(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Give the variance over axes: the mean square distance from the mean.
 
     `correction` is subtracted from the number of elements: 1 gives the unbiased estimate.
@@ -280,51 +292,46 @@ def var(x: Tensor, axis: Any = None, *, correction: float = 0.0, keepdims: bool 
     >>> ts.var(ts.tensor([1.0, 2.0, 3.0, 4.0])).item()
     1.25
     """
-    axis, keepdims = axis if dim is None else dim, keepdims if keepdim is None else keepdim
-    if not isinstance(x, Tensor):
-        raise errors.not_tensor("x", x).locate("var", [])
+    return cast(_variance(x, axis, correction, keepdims), x.dtype)
+
+
+def _variance(x: Tensor, axis: Any, correction: float, keepdims: bool) -> Tensor:
+    """Compute it in float32 at least."""
     if not x.dtype.is_floating:
-        raise errors.no_kernel(x.dtype, "defined for floats; convert with astype").locate(
-            "var", [f"x  {describe(x)}"])  # fmt: skip
-    if isinstance(correction, bool) or not isinstance(correction, int | float):
-        raise errors.wrong_type("correction", correction, "a number").locate("var", [])
-    try:
-        axes = reduced_axes(x, axis)
-    except errors.TessellaError as error:
-        raise error.locate("var", [f"x  {describe(x)}"]) from None
+        raise errors.no_kernel(x.dtype, "defined for floats; convert with astype")
+    axes = reduced_axes(x, axis)
     wide = cast(x, float32) if x.dtype.itemsize == 2 else x
     distance = wide - mean(wide, axis=axes, keepdims=True)
     count = math.prod(x.shape[a] for a in axes) - correction
     total = sum(distance * distance, axis=axes, keepdims=keepdims)
-    return cast(total / (count if count > 0 else 0.0), x.dtype)
+    return total / (count if count > 0 else 0.0)
 
 
-def std(x: Tensor, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False,
-        dim: Any = None, keepdim: bool | None = None) -> Tensor:  # fmt: skip
+@composite(ref=lambda np, x, correction=0, **rest: np.std(x, ddof=correction, **rest), **_SPREADS)
+def std(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Give the standard deviation over axes: the root of the variance.
 
     >>> ts.std(ts.tensor([2.0, 4.0])).item()
     1.0
     """
-    wide = cast(x, float32) if isinstance(x, Tensor) and x.dtype.itemsize == 2 else x
-    out = sqrt(var(wide, axis, correction=correction, keepdims=keepdims, dim=dim, keepdim=keepdim))
-    return cast(out, x.dtype)
+    return cast(sqrt(_variance(x, axis, correction, keepdims)), x.dtype)
 
 
-def sum_to_shape(x: Tensor, shape: Sequence[int]) -> Tensor:
+@composite(
+    ref=lambda np, x, shape: x.sum(0, keepdims=True).reshape(shape), variadic="shape",
+    samples=[case((2, 3), shape=(1, 3)), case((2, 3), shape=(3,))],
+    errors=[case((2, 3), shape=(2,), match="do not broadcast"),
+            case((1, 3), shape=(2, 3), match="shape is")],
+)  # fmt: skip
+def sum_to_shape(x: Tensor, shape: Ints) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting.
 
     >>> ts.sum_to_shape(ts.ones(2, 3), (1, 3)).tolist()
     [[2.0, 2.0, 2.0]]
     """
-    try:
-        if not isinstance(x, Tensor):
-            raise errors.not_tensor("x", x)
-        target = to_ints("shape", shape)
-        if tuple(_core.broadcast_shapes(x.shape, target)) != x.shape:
-            raise errors.wrong_value("shape", target, f"one that broadcasts to {x.shape}")
-    except errors.TessellaError as error:
-        raise error.locate("sum_to_shape", [f"x  {describe(x)}"]) from None
+    target = to_ints("shape", shape)
+    if tuple(_core.broadcast_shapes(x.shape, target)) != x.shape:
+        raise errors.wrong_value("shape", target, f"one that broadcasts to {x.shape}")
     if x.shape == target:
         return x
     added = x.ndim - len(target)

@@ -1,0 +1,178 @@
+"""Public functions made of operations: the decorator that declares them, and the table of them.
+
+A composite is a plain function without a kernel or a gradient of its own. Its annotations say what
+each argument must be: the decorator checks them (see `check_for`), accepts PyTorch's keywords,
+names the composite and its arguments in an error of any part, and enters it into COMPOSITES, from
+which the public name, the method, the stub, the reference entry and the tests come.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+from tessella import errors
+from tessella._core import Tensor
+from tessella.arguments import to_bool, to_float, to_int, to_ints, to_word
+from tessella.declarations import REQUIRED, Declared
+from tessella.dtypes import DType, as_dtype
+
+# The vocabulary of annotations: what an argument may be.
+Number: TypeAlias = bool | int | float | complex
+Operand: TypeAlias = Tensor | bool | int | float | complex
+Ints: TypeAlias = int | Sequence[int]
+Axes: TypeAlias = int | Sequence[int] | None
+DTypeLike: TypeAlias = DType | type | str
+
+Check = Callable[[str, Any], Any]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+COMPOSITES: dict[str, Composite] = {}
+
+_VARARGS = 0x04  # of a code object's flags: it has *xs
+
+
+# --- what an argument must be --------------------------------------------------------------------
+
+
+def check_tensor(name: str, value: Any) -> Any:
+    """Require a tensor."""
+    if not isinstance(value, Tensor):
+        raise errors.not_tensor(name, value, "a tensor")
+    return value
+
+
+def check_operand(name: str, value: Any) -> Any:
+    """Require a tensor or a number."""
+    if not isinstance(value, Tensor | bool | int | float | complex):
+        raise errors.not_tensor(name, value)
+    return value
+
+
+def check_number(name: str, value: Any) -> Any:
+    """Require a Python number; a tensor of one element stands for its number."""
+    if isinstance(value, Tensor):
+        value = value.item()
+    if not isinstance(value, bool | int | float | complex):
+        raise errors.wrong_type(name, value, "a number")
+    return value
+
+
+def check_tensors(name: str, value: Any) -> Any:
+    """Require a list or tuple of tensors."""
+    if not isinstance(value, list | tuple):
+        raise errors.wrong_type(name, value, "a list or tuple of tensors")
+    for i, x in enumerate(value):
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor(f"{name}[{i}]", x, "a tensor")
+    return value
+
+
+_CHECKS: dict[str, Check | None] = {
+    "Any": None,
+    "DTypeLike": lambda name, value: as_dtype(value),
+    "Ints": to_ints,
+    "Number": check_number,
+    "Operand": check_operand,
+    "Sequence[Tensor]": check_tensors,
+    "Tensor": check_tensor,
+    "bool": to_bool,
+    "float": to_float,
+    "int": to_int,
+}
+
+
+_OF_TENSORS = (check_tensor, check_operand, check_tensors)
+
+
+def check_for(annotation: str) -> Check | None:
+    """Give the check that an annotation asks for: `| None` lets None pass, Any everything."""
+    if annotation == "Axes":
+        annotation = "Ints | None"
+    inner = annotation.removesuffix(" | None")
+    if inner.startswith("Literal["):
+        words = inner.split('"')[1::2]
+        check: Check | None = lambda name, value: to_word(name, value, words)  # noqa: E731
+    else:
+        check = _CHECKS[inner]  # a KeyError here is an annotation outside the vocabulary
+    if check is None or inner == annotation:
+        return check
+    return lambda name, value: None if value is None else check(name, value)
+
+
+# --- the declaration -----------------------------------------------------------------------------
+
+
+class Composite(Declared):
+    """What a composite says about itself. `tested` names the test that stands for a reference."""
+
+    function: Callable[..., Any]  # what users call
+
+    def __init__(
+        self, body: FunctionType, *, variadic: str = "", tested: str = "", **declared: Any
+    ) -> None:
+        text = textwrap.dedent("    " + (body.__doc__ or ""))
+        doc, _, example = text.partition(">>>")
+        super().__init__(body.__name__, doc=doc.strip(), **declared)
+        self.example = f">>>{example}".strip() if example else ""
+        self.body = body
+        self.variadic = variadic
+        self.tested = tested
+        self._read_parameters()
+        self.operands = tuple(name for name, check in self.checks.items() if check in _OF_TENSORS)
+
+    def _read_parameters(self) -> None:
+        """Read names, defaults and annotations (inspect would take longer to import than we do)."""
+        code, annotations = self.body.__code__, self.body.__annotations__
+        count, given = code.co_argcount, self.body.__defaults__ or ()
+        names = code.co_varnames[: count + code.co_kwonlyargcount]
+        defaults = dict(zip(names[count - len(given) : count], given, strict=True))
+        defaults |= self.body.__kwdefaults__ or {}
+        has_rest = code.co_flags & _VARARGS
+        self.rest = code.co_varnames[len(names)] if has_rest else ""
+        self.parameters = {name: defaults.get(name, REQUIRED) for name in names}
+        self.positional = count
+        kinds = (*names, self.rest) if has_rest else names
+        self.checks = {name: check_for(annotations[name]) for name in kinds}
+
+    def call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Check the arguments and call the body."""
+        rest: tuple[Any, ...] = ()
+        try:
+            if self.rest:
+                args, rest = args[: self.positional], args[self.positional :]
+                check = self.checks[self.rest]
+                if check:
+                    rest = tuple(check(f"{self.rest}[{i}]", x) for i, x in enumerate(rest))
+            found = self.match(args, keywords)
+            for name, value in found.items():
+                check = self.checks[name]
+                if check:
+                    found[name] = check(name, value)
+            if rest:  # then all that stands before it was given by position
+                head = [found.pop(name) for name in (*found,)[: self.positional]]
+                return self.body(*head, *rest, **found)
+            return self.body(**found)
+        except errors.TessellaError as error:
+            raise error.relocate(self.name, self.describe_call(args + rest, keywords)) from None
+
+
+def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a composite: what `Declared` takes, `variadic`, and `tested`."""
+
+    def declare(body: Any) -> Any:
+        record = Composite(body, **declared)
+
+        def call(*args: Any, **keywords: Any) -> Any:
+            return record.call(args, keywords)
+
+        COMPOSITES[record.name] = record
+        update_wrapper(call, body)
+        record.function = call
+        return call
+
+    return declare

@@ -1,0 +1,143 @@
+"""What every public function says about itself, whether it is a record or a composite.
+
+Its name and other names, its doc, what the tests compare it with, the calls they make, and how the
+arguments of a call are sorted. What it computes stands in records.py and composites.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tessella import errors
+from tessella._core import Tensor
+
+# PyTorch's spellings of our keywords.
+KEYWORDS = {"dim": "axis", "keepdim": "keepdims", "input": "x", "other": "y", "dims": "axis",
+            "shifts": "shift"}  # fmt: skip
+
+REQUIRED: Any = object()  # the default of what must be given
+
+
+class Case:
+    """A call that the tests make: shapes of the operands, parameters, and the error it must raise.
+
+    A shape is a tuple; a list of them stands for an operand that is a list of tensors; anything
+    else is passed as it is. `layouts` is "contiguous" for a call that refuses others.
+    """
+
+    def __init__(
+        self,
+        *shapes: Any,
+        match: str = "",
+        dtype: str = "float32",
+        layouts: str = "any",
+        **params: Any,
+    ) -> None:
+        self.shapes = shapes
+        self.layouts = layouts
+        self.match = match
+        self.dtype = dtype
+        self.params = params
+
+    def __repr__(self) -> str:
+        params = (f"{name}={value!r}" for name, value in self.params.items())
+        return f"case({', '.join([*map(repr, self.shapes), *params])})"
+
+
+case = Case
+
+
+class Declared:
+    """A public function: its names, its doc, and what its tests are made from."""
+
+    operands: tuple[str, ...] = ()  # the names of the tensors among the parameters
+    parameters: dict[str, Any] = {}  # operands and parameters with their defaults, in order
+    positional = 64  # how many of them may be given by position
+    rest = ""  # the name of *xs, which stand after those
+    variadic = ""  # the one that may be given as separate integers: x.reshape(2, 3)
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        doc: str,
+        ref: str | Callable[..., Any] = "",
+        aliases: Sequence[str] = (),
+        domain: tuple[float, float] = (-3.0, 3.0),
+        away: float = 0.0,
+        step: bool = False,
+        count: bool = False,
+        ulps: int = 4,
+        samples: Sequence[Case] = (),
+        errors: Sequence[Case] = (),
+        is_method: bool = True,
+        is_function: bool = True,
+    ) -> None:
+        self.name = name
+        self.doc = doc
+        self.ref = ref
+        self.aliases = tuple(aliases)
+        # How the tests draw operands: from the domain, at least `away` from 0, off the integers and
+        # halves where it has steps there, and as small counts for the second operand.
+        self.domain = domain
+        self.away = away
+        self.step = step
+        self.count = count
+        # How many units in the last place a float result may be off; 0: correctly rounded.
+        self.ulps = ulps
+        self.samples = tuple(samples)
+        self.errors = tuple(errors)
+        self.is_method = is_method
+        self.is_function = is_function
+
+    def signature(self) -> str:
+        """Show how it is called."""
+        shown = [k if v is REQUIRED else f"{k}={v!r}" for k, v in self.parameters.items()]
+        if self.rest or self.positional < len(shown):
+            shown.insert(self.positional, f"*{self.rest}")
+        return f"({', '.join(shown)})"
+
+    def match(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
+        """Name the arguments of a call; what is left out is not in the result."""
+        names = tuple(self.parameters)
+        if self.variadic:
+            args = self._gather_variadic(args, names.index(self.variadic))
+        most = min(len(names), self.positional)
+        if len(args) > most:
+            raise errors.too_many_arguments(len(args), most, self.name + self.signature())
+        found = dict(zip(names, args, strict=False))
+        for keyword, value in keywords.items():
+            name = keyword if keyword in self.parameters else KEYWORDS.get(keyword, keyword)
+            if name not in self.parameters:
+                raise errors.unknown_keyword(keyword, self.name + self.signature())
+            if name in found:
+                raise errors.repeated_argument(name, self.name + self.signature())
+            found[name] = value
+        if len(found) < len(names):
+            for name, default in self.parameters.items():
+                if default is REQUIRED and name not in found:
+                    raise errors.missing_argument(name, self.name + self.signature())
+        return found
+
+    def _gather_variadic(self, args: tuple[Any, ...], start: int) -> tuple[Any, ...]:
+        """Let sizes and axes be given as separate arguments: x.reshape(2, 3)."""
+        rest = args[start:]
+        if len(rest) > 1 and all(hasattr(value, "__index__") for value in rest):
+            return (*args[:start], rest)
+        return args
+
+    def describe_call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[str]:
+        """List the arguments of a failed call, one line each."""
+        names = list(self.parameters)[: self.positional]
+        names += [f"{self.rest}[{i}]" for i in range(len(args) - len(names))] if self.rest else []
+        shown = [*zip(names, args, strict=False), *keywords.items()]
+        width = max((len(name) for name, _ in shown), default=0)
+        return [f"{name:<{width}}  {describe(value)}" for name, value in shown]
+
+
+def describe(value: Any) -> str:
+    """Show an operand in an error: dtype and shape of a tensor, or the value itself."""
+    if isinstance(value, Tensor):
+        return f"{value.dtype} {value.shape}"
+    return errors.brief(value)

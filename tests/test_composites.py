@@ -1,0 +1,192 @@
+"""Tests that every composite must pass, drawn from its declaration.
+
+As for records: values against NumPy over the dtypes it has a meaning for, the same bits from any
+layout, its errors, and wrong operands. A composite without a reference names the test that stands
+for it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessella as ts
+from cases import (
+    LAYOUTS,
+    draw_operands,
+    map_tensors,
+    round_to,
+    to_array,
+    to_tensors,
+)  # fmt: skip
+from conftest import sampled
+from reference import assert_same, epsilon, expected
+from tessella.composites import COMPOSITES, Composite
+from tessella.declarations import Case
+from tessella.dtypes import DTYPES, DType
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = [name for name, each in COMPOSITES.items() if each.ref]
+
+
+def prepared(each: Composite, case: Case, dtype: DType) -> list[Any]:
+    """Give the operands of a call as tensors."""
+    return to_tensors(each, draw_operands(each, case, dtype), dtype)
+
+
+def supports(each: Composite, case: Case, dtype: DType) -> bool:
+    """Tell whether a call has a meaning for a dtype."""
+    try:
+        each.function(*prepared(each, case, dtype), **case.params)
+    except ts.errors.DTypeMismatch:
+        return False
+    return True
+
+
+def leaves(value: Any) -> list[Any]:
+    """Give the parts of a result that is a tuple, or the result itself."""
+    return (
+        [x for part in value for x in leaves(part)] if isinstance(value, tuple | list) else [value]
+    )
+
+
+def label(value: Any) -> str:
+    """Name a parameter of a test."""
+    return value.name if isinstance(value, DType) else str(value)
+
+
+@pytest.mark.parametrize("name", list(COMPOSITES))
+def test_composite_has_a_reference_or_names_its_test(name: str) -> None:
+    each = COMPOSITES[name]
+    assert bool(each.ref) != bool(each.tested)
+    assert each.samples if each.ref else (ROOT / each.tested.partition("::")[0]).is_file()
+    assert each.doc.endswith(".") and each.example
+    if each.tested:
+        text = (ROOT / each.tested.partition("::")[0]).read_text()
+        assert re.search(rf"\b{name}\b", text), "the named test does not mention it"
+
+
+@pytest.mark.parametrize("name", list(COMPOSITES))
+def test_function_and_method_are_one_object(name: str) -> None:
+    each = COMPOSITES[name]
+    for spelling in (name, *each.aliases):
+        if each.is_function:
+            assert getattr(ts, spelling) is each.function
+        if each.is_method:
+            assert ts.Tensor.__dict__[spelling] is each.function
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=label)
+@pytest.mark.parametrize("name", NAMES)
+def test_composite_equals_the_reference(name: str, dtype: DType) -> None:
+    each = COMPOSITES[name]
+    for case in each.samples:
+        if supports(each, case, dtype):
+            check(each, case, dtype)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_composite_has_a_meaning_for_some_dtype(name: str) -> None:
+    each = COMPOSITES[name]
+    assert all(any(supports(each, case, dtype) for dtype in DTYPES) for case in each.samples)
+
+
+def check(each: Composite, case: Case, dtype: DType) -> None:
+    """Compare the parts of one result with NumPy's."""
+    operands = draw_operands(each, case, dtype)
+    results = leaves(each.function(*to_tensors(each, operands, dtype), **case.params))
+    if each.ulps and (dtype.is_floating or dtype.is_complex):
+        operands = [widened(x) for x in operands]
+    operands = [map_tensors(to_array, x) for x in operands]
+    references = expected(each, operands, case.params)
+    wanted = leaves(references if isinstance(references, tuple | list) else (references,))
+    assert len(results) == len(wanted), case
+    for got, want in zip(results, wanted, strict=True):
+        compare(each, got, np.asarray(want))
+
+
+def widened(x: Any) -> Any:
+    """Give floats as doubles; what is no array stays itself."""
+    if isinstance(x, list):
+        return [widened(each) for each in x]
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc":
+        return x
+    return x.astype("complex128" if x.dtype.kind == "c" else "float64")
+
+
+def compare(each: Composite, got: Any, want: np.ndarray[Any, Any]) -> None:
+    """Compare one part: exactly, or within the units that the declaration allows of the largest."""
+    if not isinstance(got, ts.Tensor):
+        assert np.all(got == want) or (np.isnan(got) and np.isnan(want))
+        return
+    assert got.shape == want.shape
+    if not (got.dtype.is_floating or got.dtype.is_complex) or each.ulps == 0:
+        assert_same(to_array(got), round_to(want, got.dtype))
+        return
+    found = to_array(got).astype("complex128" if got.dtype.is_complex else "float64")
+    finite = np.abs(want[np.isfinite(want)])
+    scale = float(finite.max()) if finite.size else 0.0
+    # A sum of n terms is off by about sqrt(n) units of the largest partial sum: 16 covers samples.
+    allowed = 16 * each.ulps * epsilon(got.dtype) * max(scale, 1e-30)
+    rounded = round_to(want, got.dtype)
+    with np.errstate(all="ignore"):
+        near = np.abs(found - want) <= allowed
+    near |= (found == rounded) | (np.isnan(found) & np.isnan(rounded))
+    assert near.all(), (found[~near][:3], want[~near][:3])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_composite_gives_the_same_bits_from_any_layout(name: str, layout: str) -> None:
+    each = COMPOSITES[name]
+    for dtype in sampled(DTYPES, 2):
+        for case in each.samples:
+            if case.layouts == "contiguous" or not supports(each, case, dtype):
+                continue
+            strided = map_tensors(LAYOUTS[layout], prepared(each, case, dtype))
+            plain = map_tensors(lambda x: x.clone(), strided)
+            pair = (each.function(*xs, **case.params) for xs in (strided, plain))
+            for got, want in zip(*map(leaves, pair), strict=True):
+                if isinstance(got, ts.Tensor):
+                    assert_same(to_array(got), to_array(want))
+                else:
+                    assert got == want
+
+
+ERRORS = [(name, case) for name, each in COMPOSITES.items() for case in each.errors]
+
+
+@pytest.mark.parametrize(("name", "case"), ERRORS)
+def test_error_names_the_composite_the_place_and_the_cure(name: str, case: Case) -> None:
+    each = COMPOSITES[name]
+    operands = prepared(each, case, ts.dtypes.BY_NAME[case.dtype])
+    with pytest.raises(ts.errors.TessellaError) as caught:
+        each.function(*operands, **case.params)
+    first, *rest = str(caught.value).splitlines()
+    assert first.startswith(f"{name}: ")
+    assert re.search(case.match, first), first
+    assert any(line.startswith("  hint: ") and len(line) > 12 for line in rest)
+    assert any(line.startswith("  at test_composites.py:") for line in rest)
+    assert any(line.startswith("    ") for line in rest), "no operands are shown"
+
+
+@pytest.mark.parametrize("wrong", [None, "text", object()], ids=["None", "str", "object"])
+@pytest.mark.parametrize("name", [n for n, e in COMPOSITES.items() if e.operands and e.samples])
+def test_operand_of_a_wrong_type_is_refused(name: str, wrong: Any) -> None:
+    each = COMPOSITES[name]
+    if each.operands[0] not in (each.rest, *list(each.parameters)[:1]):
+        return
+    operands = draw_operands(each, each.samples[0], ts.float32)
+    with pytest.raises(ts.errors.ArgumentError, match=f"^{name}: "):
+        each.function(wrong, *to_tensors(each, operands, ts.float32)[1:], **each.samples[0].params)
+
+
+@pytest.mark.parametrize("name", list(COMPOSITES))
+def test_wrong_keyword_is_refused_with_the_signature(name: str) -> None:
+    with pytest.raises(ts.errors.ArgumentError, match="unknown keyword nonsense") as caught:
+        COMPOSITES[name].function(nonsense=1)
+    assert f"the signature is {name}(" in str(caught.value)
