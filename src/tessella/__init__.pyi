@@ -9,9 +9,13 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, overload
 
 from tessella import _core as _core
+from tessella import arguments as arguments
+from tessella import composites as composites
+from tessella import declarations as declarations
 from tessella import devices as devices
 from tessella import dtypes as dtypes
 from tessella import errors as errors
+from tessella import exceptions as exceptions
 from tessella import indexing as indexing
 from tessella import inplace as inplace
 from tessella import kinds as kinds
@@ -24,19 +28,6 @@ from tessella import tensors as tensors
 from tessella import threads as threads
 from tessella._core import Tensor as Tensor
 from tessella.dtypes import DType as DType
-from tessella.ops.composite import allclose as allclose
-from tessella.ops.composite import broadcast_shapes as broadcast_shapes
-from tessella.ops.composite import broadcast_tensors as broadcast_tensors
-from tessella.ops.composite import contiguous as contiguous
-from tessella.ops.composite import flatten as flatten
-from tessella.ops.composite import isclose as isclose
-from tessella.ops.composite import logsumexp as logsumexp
-from tessella.ops.composite import matrix_transpose as matrix_transpose
-from tessella.ops.composite import moveaxis as moveaxis
-from tessella.ops.composite import shape_match as shape_match
-from tessella.ops.composite import tril as tril
-from tessella.ops.composite import triu as triu
-from tessella.ops.composite import unstack as unstack
 from tessella.ops.creation import arange as arange
 from tessella.ops.creation import empty as empty
 from tessella.ops.creation import empty_like as empty_like
@@ -48,24 +39,6 @@ from tessella.ops.creation import ones as ones
 from tessella.ops.creation import ones_like as ones_like
 from tessella.ops.creation import zeros as zeros
 from tessella.ops.creation import zeros_like as zeros_like
-from tessella.ops.index import masked_fill as masked_fill
-from tessella.ops.index import nonzero as nonzero
-from tessella.ops.index import take as take
-from tessella.ops.index import take_along_axis as take_along_axis
-from tessella.ops.joining import repeat as repeat
-from tessella.ops.joining import roll as roll
-from tessella.ops.joining import stack as stack
-from tessella.ops.joining import tile as tile
-from tessella.ops.matmul import bmm as bmm
-from tessella.ops.matmul import dot as dot
-from tessella.ops.matmul import matmul_into as matmul_into
-from tessella.ops.matmul import mm as mm
-from tessella.ops.matmul import mv as mv
-from tessella.ops.matmul import outer as outer
-from tessella.ops.matmul import tensordot as tensordot
-from tessella.ops.matmul import vecdot as vecdot
-from tessella.ops.ordering import argsort as argsort
-from tessella.ops.ordering import sort as sort
 from tessella.ops.random import Generator as Generator
 from tessella.ops.random import bernoulli as bernoulli
 from tessella.ops.random import manual_seed as manual_seed
@@ -74,9 +47,6 @@ from tessella.ops.random import rand as rand
 from tessella.ops.random import randint as randint
 from tessella.ops.random import randn as randn
 from tessella.ops.random import randperm as randperm
-from tessella.ops.reduce import std as std
-from tessella.ops.reduce import sum_to_shape as sum_to_shape
-from tessella.ops.reduce import var as var
 from tessella.tensors import from_data as from_data
 from tessella.tensors import from_numpy as from_numpy
 from tessella.tensors import tensor as tensor
@@ -86,6 +56,9 @@ from tessella.threads import set_num_threads as set_num_threads
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _DTypeLike: TypeAlias = DType | type[Any] | _str
+_Operand: TypeAlias = Tensor | _Number
+_Ints: TypeAlias = _int | Sequence[_int]
+_Axes: TypeAlias = _Ints | None
 
 def abs(x: Tensor) -> Tensor:
     """Absolute value; real for complex x."""
@@ -109,6 +82,16 @@ def all(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = 
 @overload
 def all(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
     """Whether none is zero."""
+
+def allclose(
+    x: _Operand,
+    y: _Operand,
+    *,
+    rtol: _float = 1e-05,
+    atol: _float = 1e-08,
+    equal_nan: _bool = False,
+) -> _bool:
+    """Tell whether all elements are close."""
 
 @overload
 def amax(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
@@ -178,6 +161,18 @@ def argmin(
 ) -> Tensor:
     """Where the smallest is, in row-major order: the first, or the first NaN."""
 
+@overload
+def argsort(
+    x: Tensor, axis: _int = -1, *, descending: _bool = False, stable: _bool = True
+) -> Tensor:
+    """Give the indices that sort along an axis. Equal elements keep their order."""
+
+@overload
+def argsort(
+    x: Tensor, dim: _int = -1, *, descending: _bool = False, stable: _bool = True
+) -> Tensor:
+    """Give the indices that sort along an axis. Equal elements keep their order."""
+
 def asin(x: Tensor) -> Tensor:
     """Inverse sine."""
 
@@ -219,7 +214,19 @@ def bitwise_right_shift(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def bitwise_xor(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x ^ y."""
 
+def bmm(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply two batches of matrices."""
+
 bool: DType
+
+def broadcast_arrays(*xs: Tensor) -> tuple[Tensor, ...]:
+    """Give views of the tensors with their joint shape."""
+
+def broadcast_shapes(*shapes: _Ints) -> tuple[_int, ...]:
+    """Give the joint shape of shapes that broadcast."""
+
+def broadcast_tensors(*xs: Tensor) -> tuple[Tensor, ...]:
+    """Give views of the tensors with their joint shape."""
 
 @overload
 def broadcast_to(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
@@ -274,6 +281,9 @@ def concatenate(xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0) 
 
 def conj(x: Tensor) -> Tensor:
     """Complex conjugate."""
+
+def contiguous(x: Tensor) -> Tensor:
+    """Give x itself if its elements lie in row-major order, else a copy that does."""
 
 def copysign(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The magnitude of x with the sign of y."""
@@ -369,6 +379,9 @@ def div(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x / y; integers become float32 first."""
 
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply two vectors to one number."""
+
 def eq(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x == y."""
 
@@ -397,6 +410,9 @@ def expand_dims(x: Tensor, *, dim: _int | Sequence[_int] | None) -> Tensor:
 
 def expm1(x: Tensor) -> Tensor:
     """e ** x - 1, accurate near 0."""
+
+def flatten(x: Tensor, start: _int = 0, stop: _int = -1) -> Tensor:
+    """Merge the axes from start to stop into one."""
 
 @overload
 def flip(x: Tensor, axis: _int | Sequence[_int] | None = None) -> Tensor:
@@ -441,6 +457,16 @@ int16: DType
 int32: DType
 int64: DType
 int8: DType
+
+def isclose(
+    x: _Operand,
+    y: _Operand,
+    *,
+    rtol: _float = 1e-05,
+    atol: _float = 1e-08,
+    equal_nan: _bool = False,
+) -> Tensor:
+    """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
 
 def isfinite(x: Tensor) -> Tensor:
     """Whether it is neither infinite nor NaN."""
@@ -495,11 +521,36 @@ def logical_or(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def logical_xor(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """Whether exactly one is not zero."""
 
+@overload
+def logsumexp(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    """Give log(sum(e ** x)) over axes, without overflow."""
+
+@overload
+def logsumexp(x: Tensor, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    """Give log(sum(e ** x)) over axes, without overflow."""
+
 def lt(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x < y."""
 
+def masked_fill(x: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+    """Put a value where the mask is true."""
+
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
+
+def matmul_into(
+    out: Tensor,
+    a: Tensor,
+    b: Tensor,
+    *,
+    accumulate: _bool = False,
+    transpose_a: _bool = False,
+    transpose_b: _bool = False,
+) -> Tensor:
+    """Write a @ b into out, or add it; operands can be transposed without copying."""
+
+def matrix_transpose(x: Tensor) -> Tensor:
+    """Exchange the last two axes."""
 
 @overload
 def max(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
@@ -531,14 +582,23 @@ def min(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool =
 def minimum(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The smaller; NaN if either is NaN."""
 
+def mm(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply two matrices."""
+
 def mod(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
+
+def moveaxis(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
+    """Move axes to other places; the rest keep their order."""
 
 def mul(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x * y."""
 
 def multiply(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x * y."""
+
+def mv(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply a matrix with a vector."""
 
 def ne(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x != y."""
@@ -552,8 +612,14 @@ def negative(x: Tensor) -> Tensor:
 def nextafter(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The next number after x towards y; not for halves."""
 
+def nonzero(x: Tensor) -> tuple[Tensor, ...]:
+    """Give the coordinates of elements that are not zero, one index tensor for each axis."""
+
 def not_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x != y."""
+
+def outer(a: Tensor, b: Tensor) -> Tensor:
+    """Give all products of elements of two vectors."""
 
 @overload
 def permute(x: Tensor, order: _int | Sequence[_int]) -> Tensor:
@@ -609,6 +675,14 @@ def remainder(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
 
 @overload
+def repeat(x: Tensor, repeats: Any, axis: _int | None = None) -> Tensor:
+    """Repeat each element, along an axis or of the flattened tensor."""
+
+@overload
+def repeat(x: Tensor, repeats: Any, dim: _int | None = None) -> Tensor:
+    """Repeat each element, along an axis or of the flattened tensor."""
+
+@overload
 def reshape(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
     """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
 
@@ -619,11 +693,22 @@ def reshape(x: Tensor, *shape: _int) -> Tensor:
 def rint(x: Tensor) -> Tensor:
     """Rounded to nearest, halves to even."""
 
+@overload
+def roll(x: Tensor, shift: _Ints, axis: _Axes = None) -> Tensor:
+    """Shift elements along axes; what leaves at one end comes in at the other."""
+
+@overload
+def roll(x: Tensor, shift: _Ints, dim: _Axes = None) -> Tensor:
+    """Shift elements along axes; what leaves at one end comes in at the other."""
+
 def round(x: Tensor) -> Tensor:
     """Rounded to nearest, halves to even."""
 
 def rsqrt(x: Tensor) -> Tensor:
     """1 / sqrt(x)."""
+
+def shape_match(a: Tensor, b: Tensor) -> _bool:
+    """Tell whether two tensors have the same shape."""
 
 def sigmoid(x: Tensor) -> Tensor:
     """1 / (1 + e ** -x)."""
@@ -651,6 +736,14 @@ def softmax(x: Tensor, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
 def softplus(x: Tensor) -> Tensor:
     """log(1 + e ** x)."""
 
+@overload
+def sort(x: Tensor, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+    """Give the elements in order along an axis."""
+
+@overload
+def sort(x: Tensor, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+    """Give the elements in order along an axis."""
+
 def sqrt(x: Tensor) -> Tensor:
     """Square root."""
 
@@ -664,6 +757,26 @@ def squeeze(x: Tensor, axis: _int | Sequence[_int] | None = None) -> Tensor:
 @overload
 def squeeze(x: Tensor, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """Without the named axes of size 1, or all of them."""
+
+@overload
+def stack(xs: Sequence[Tensor], axis: _int = 0) -> Tensor:
+    """Join tensors of one shape along a new axis."""
+
+@overload
+def stack(xs: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Join tensors of one shape along a new axis."""
+
+@overload
+def std(
+    x: Tensor, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
+) -> Tensor:
+    """Give the standard deviation over axes: the root of the variance."""
+
+@overload
+def std(
+    x: Tensor, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False
+) -> Tensor:
+    """Give the standard deviation over axes: the root of the variance."""
 
 def sub(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x - y."""
@@ -690,8 +803,32 @@ def sum(
 ) -> Tensor:
     """The sum over axes; integers are summed in 64 bits."""
 
+@overload
+def sum_to_shape(x: Tensor, shape: _Ints) -> Tensor:
+    """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
+
+@overload
+def sum_to_shape(x: Tensor, *shape: _int) -> Tensor:
+    """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
+
 def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
+
+@overload
+def take(x: Tensor, indices: Tensor, axis: _int | None = None) -> Tensor:
+    """Give the elements at indices along an axis; None takes from the flattened tensor."""
+
+@overload
+def take(x: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
+    """Give the elements at indices along an axis; None takes from the flattened tensor."""
+
+@overload
+def take_along_axis(x: Tensor, indices: Tensor, axis: _int = -1) -> Tensor:
+    """Give, for each position of indices, the element at that index along the axis."""
+
+@overload
+def take_along_axis(x: Tensor, indices: Tensor, dim: _int = -1) -> Tensor:
+    """Give, for each position of indices, the element at that index along the axis."""
 
 def tan(x: Tensor) -> Tensor:
     """Tangent."""
@@ -699,8 +836,25 @@ def tan(x: Tensor) -> Tensor:
 def tanh(x: Tensor) -> Tensor:
     """Hyperbolic tangent."""
 
+def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
+    """Sum products over several axes of a and b: a number of them, or a list for each."""
+
+@overload
+def tile(x: Tensor, repetitions: _Ints) -> Tensor:
+    """Repeat the whole tensor along its axes, as NumPy's tile does."""
+
+@overload
+def tile(x: Tensor, *repetitions: _int) -> Tensor:
+    """Repeat the whole tensor along its axes, as NumPy's tile does."""
+
 def transpose(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
+
+def tril(x: Tensor, *, k: _int = 0) -> Tensor:
+    """Keep the lower triangle, up to the k-th diagonal; zero above."""
+
+def triu(x: Tensor, *, k: _int = 0) -> Tensor:
+    """Keep the upper triangle, from the k-th diagonal on; zero below."""
 
 def true_divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x / y; integers become float32 first."""
@@ -728,6 +882,34 @@ def unsqueeze(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:
 @overload
 def unsqueeze(x: Tensor, *, dim: _int | Sequence[_int] | None) -> Tensor:
     """With new axes of size 1 at the named places of the result."""
+
+@overload
+def unstack(x: Tensor, axis: _int = 0) -> tuple[Tensor, ...]:
+    """Give the slices along an axis, which goes."""
+
+@overload
+def unstack(x: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Give the slices along an axis, which goes."""
+
+@overload
+def var(
+    x: Tensor, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
+) -> Tensor:
+    """Give the variance over axes: the mean square distance from the mean."""
+
+@overload
+def var(
+    x: Tensor, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False
+) -> Tensor:
+    """Give the variance over axes: the mean square distance from the mean."""
+
+@overload
+def vecdot(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:
+    """Multiply along one axis and sum; a is conjugated."""
+
+@overload
+def vecdot(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
+    """Multiply along one axis and sum; a is conjugated."""
 
 def where(condition: Tensor, x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x where the condition holds, else y."""

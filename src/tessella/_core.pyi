@@ -14,6 +14,9 @@ from tessella.dtypes import DType
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _DTypeLike: TypeAlias = DType | type[Any] | _str
+_Operand: TypeAlias = Tensor | _Number
+_Ints: TypeAlias = _int | Sequence[_int]
+_Axes: TypeAlias = _Ints | None
 
 class Layout:
     def __eq__(self, other: object, /) -> bool: ...
@@ -200,6 +203,10 @@ class Tensor:
     @overload
     def all(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether none is zero."""
+    def allclose(
+        self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+    ) -> _bool:
+        """Tell whether all elements are close."""
     @overload
     def amax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
@@ -246,9 +253,13 @@ class Tensor:
     @overload
     def argmin(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Where the smallest is, in row-major order: the first, or the first NaN."""
+    @overload
     def argsort(
         self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True
     ) -> Tensor:
+        """Give the indices that sort along an axis. Equal elements keep their order."""
+    @overload
+    def argsort(self, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Give the indices that sort along an axis. Equal elements keep their order."""
     def asin(self) -> Tensor:
         """Inverse sine."""
@@ -278,6 +289,8 @@ class Tensor:
         """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
     def bitwise_xor(self, y: Tensor | _Number) -> Tensor:
         """x ^ y."""
+    def bmm(self, b: Tensor) -> Tensor:
+        """Multiply two batches of matrices."""
     @overload
     def broadcast_to(self, shape: _int | Sequence[_int]) -> Tensor:
         """Repeated along new axes and axes of size 1, without a copy."""
@@ -440,6 +453,10 @@ class Tensor:
         """sqrt(x * x + y * y) without overflow."""
     def imag(self) -> Tensor:
         """Imaginary part."""
+    def isclose(
+        self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+    ) -> Tensor:
+        """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
     def isfinite(self) -> Tensor:
         """Whether it is neither infinite nor NaN."""
     def isinf(self) -> Tensor:
@@ -476,13 +493,17 @@ class Tensor:
         """Whether one is not zero."""
     def logical_xor(self, y: Tensor | _Number) -> Tensor:
         """Whether exactly one is not zero."""
-    def logsumexp(self, axis: Any = None, *, keepdims: _bool = False) -> Tensor:
+    @overload
+    def logsumexp(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+        """Give log(sum(e ** x)) over axes, without overflow."""
+    @overload
+    def logsumexp(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
     def lt(self, y: Tensor | _Number) -> Tensor:
         """x < y."""
     def make_contiguous(self) -> Tensor:
         """Give x itself if its elements lie in row-major order, else a copy that does."""
-    def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
+    def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
         """Put a value where the mask is true."""
     def matmul(self, b: Tensor) -> Tensor:
         """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
@@ -512,7 +533,7 @@ class Tensor:
         """Multiply two matrices."""
     def mod(self, y: Tensor | _Number) -> Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
-    def moveaxis(self, source: Any, destination: Any) -> Tensor:
+    def moveaxis(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
     def mul(self, y: Tensor | _Number) -> Tensor:
         """x * y."""
@@ -585,14 +606,11 @@ class Tensor:
         """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
     def rint(self) -> Tensor:
         """Rounded to nearest, halves to even."""
-    def roll(
-        self,
-        shift: _int | Sequence[_int],
-        axis: _int | Sequence[_int] | None = None,
-        *,
-        shifts: Any = None,
-        dims: Any = None,
-    ) -> Tensor:
+    @overload
+    def roll(self, shift: _Ints, axis: _Axes = None) -> Tensor:
+        """Shift elements along axes; what leaves at one end comes in at the other."""
+    @overload
+    def roll(self, shift: _Ints, dim: _Axes = None) -> Tensor:
         """Shift elements along axes; what leaves at one end comes in at the other."""
     def round(self) -> Tensor:
         """Rounded to nearest, halves to even."""
@@ -616,7 +634,11 @@ class Tensor:
         """e ** x, divided by its sum along an axis."""
     def softplus(self) -> Tensor:
         """log(1 + e ** x)."""
+    @overload
     def sort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+        """Give the elements in order along an axis."""
+    @overload
+    def sort(self, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Give the elements in order along an axis."""
     def sqrt(self) -> Tensor:
         """Square root."""
@@ -628,15 +650,13 @@ class Tensor:
     @overload
     def squeeze(self, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """Without the named axes of size 1, or all of them."""
+    @overload
     def std(
-        self,
-        axis: Any = None,
-        *,
-        correction: _float = 0.0,
-        keepdims: _bool = False,
-        dim: Any = None,
-        keepdim: _bool | None = None,
+        self, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
     ) -> Tensor:
+        """Give the standard deviation over axes: the root of the variance."""
+    @overload
+    def std(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
         """Give the standard deviation over axes: the root of the variance."""
     def sub(self, y: Tensor | _Number) -> Tensor:
         """x - y."""
@@ -659,17 +679,29 @@ class Tensor:
         dtype: _DTypeLike | None = None,
     ) -> Tensor:
         """The sum over axes; integers are summed in 64 bits."""
-    def sum_to_shape(self, shape: Sequence[_int]) -> Tensor:
+    @overload
+    def sum_to_shape(self, shape: _Ints) -> Tensor:
+        """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
+    @overload
+    def sum_to_shape(self, *shape: _int) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     def swapaxes(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
-    def take(self, indices: Tensor, axis: _int | None = None, *, dim: _int | None = None) -> Tensor:
+    @overload
+    def take(self, indices: Tensor, axis: _int | None = None) -> Tensor:
+        """Give the elements at indices along an axis; None takes from the flattened tensor."""
+    @overload
+    def take(self, indices: Tensor, dim: _int | None = None) -> Tensor:
         """Give the elements at indices along an axis; None takes from the flattened tensor."""
     def tan(self) -> Tensor:
         """Tangent."""
     def tanh(self) -> Tensor:
         """Hyperbolic tangent."""
-    def tile(self, repetitions: Any, *more: _int) -> Tensor:
+    @overload
+    def tile(self, repetitions: _Ints) -> Tensor:
+        """Repeat the whole tensor along its axes, as NumPy's tile does."""
+    @overload
+    def tile(self, *repetitions: _int) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
     def to_device(self, device: Any, *, stream: Any = None) -> Tensor:
         """Give the tensor on a device: itself, as there is only "cpu"."""
@@ -697,17 +729,19 @@ class Tensor:
     @overload
     def unsqueeze(self, *, dim: _int | Sequence[_int] | None) -> Tensor:
         """With new axes of size 1 at the named places of the result."""
+    @overload
     def unstack(self, axis: _int = 0) -> tuple[Tensor, ...]:
         """Give the slices along an axis, which goes."""
+    @overload
+    def unstack(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Give the slices along an axis, which goes."""
+    @overload
     def var(
-        self,
-        axis: Any = None,
-        *,
-        correction: _float = 0.0,
-        keepdims: _bool = False,
-        dim: Any = None,
-        keepdim: _bool | None = None,
+        self, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
     ) -> Tensor:
+        """Give the variance over axes: the mean square distance from the mean."""
+    @overload
+    def var(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
         """Give the variance over axes: the mean square distance from the mean."""
     @overload
     def view(self, shape: _int | Sequence[_int]) -> Tensor:
