@@ -61,13 +61,17 @@ def empty_loop() -> float:
 
 
 def wait_until_idle() -> None:
-    """Lets the last contender's workers stop spinning: OpenBLAS spins for some 25 ms."""
-    deadline = time.perf_counter() + 0.06
-    while time.perf_counter() < deadline:
+    """Lets the last contender's workers stop spinning: OpenBLAS's go on for some 90 ms.
+
+    One quiet window may only mean that the spinning thread was not scheduled, so three must follow
+    each other.
+    """
+    deadline, quiet = time.perf_counter() + 0.5, 0
+    while quiet < 3 and time.perf_counter() < deadline:
         wall, cpu = time.perf_counter(), time.process_time()
-        time.sleep(0.001)
-        if time.process_time() - cpu < 0.2 * (time.perf_counter() - wall):
-            return
+        time.sleep(0.002)
+        is_quiet = time.process_time() - cpu < 0.1 * (time.perf_counter() - wall)
+        quiet = quiet + 1 if is_quiet else 0
 
 
 def run_rounds(loops: dict[str, Loop], calls: dict[str, int]) -> dict[str, list[float]]:

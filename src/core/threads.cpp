@@ -25,9 +25,10 @@ constexpr int64_t worth_waking_ns =
 constexpr int64_t helper_share_ns = 15'000;  // one helper for each such piece of work
 constexpr int64_t unit_ns = 5'000;           // chunks are claimed in units of about this,
 constexpr int64_t units_each = 8;            // but so that each thread can have this many units
-constexpr int64_t spin_ns = 50'000;
+constexpr int64_t spin_ns = 100'000;
 constexpr int64_t poll_ns = 50'000'000;
-constexpr int64_t rest_factor = 16;  // a loss is followed by this much time without helpers
+constexpr int64_t rest_factor = 16;  // a debt is followed by this much time without helpers
+constexpr int64_t most_credit_ns = 4'000'000;
 constexpr int max_helpers = max_threads - 1;
 constexpr int wake_fanout = 4;  // the woken wake others
 
@@ -158,8 +159,9 @@ class Pool {
   int started_ = 0;
   int cpus_ = 0;
   int64_t rest_until_ = 0;
-  int64_t run_ns_ = 0;    // work since the last wake-up, in jobs with less than spin_ns between
-  int64_t last_end_ = 0;  // when the last job ended
+  int64_t account_ns_ = 0;  // what helpers have saved, less what they have cost
+  int64_t run_ns_ = 0;      // work since the last wake-up, in jobs with less than spin_ns between
+  int64_t last_end_ = 0;    // when the last job ended
 
   Seat seats_[max_helpers];
 };
@@ -259,16 +261,21 @@ void Pool::wait_until_done() {
 }
 
 // Helpers hurt when another process takes their core in the middle of a unit: the caller then
-// waits for a time slice of the scheduler, milliseconds. Compares what was lost (waiting beyond
-// one unit) with what helpers have saved (half their units' time: in work bound by memory, the
-// other half is not real). After a net loss helpers rest for a multiple of it, so that all losses
-// together stay within 1 / rest_factor of the time.
+// waits for a time slice of the scheduler, milliseconds. Keeps account of what helpers have saved
+// (half their units' time: in work bound by memory, the other half is not real) and of what was
+// lost (waiting beyond one unit). Once the account is overdrawn, helpers rest for a multiple of the
+// debt, so that all losses together stay within 1 / rest_factor of the time. What was saved counts
+// up to a bound, so that a core that is taken for good is noticed soon, and a rare loss does not
+// send helpers away that are worth having.
 void Pool::judge(uint32_t own_units, int64_t work, int64_t wait) {
   if (own_units == 0) return;
   int64_t unit = work / own_units;
   int64_t saved = unit * (job_.units - own_units) / 2;
-  int64_t lost = wait - unit - saved;
-  if (lost > 0) rest_until_ = last_end_ + rest_factor * lost;
+  int64_t lost = std::max<int64_t>(wait - unit, 0);
+  account_ns_ = std::min(account_ns_ + saved - lost, most_credit_ns);
+  if (account_ns_ >= 0) return;
+  rest_until_ = last_end_ - rest_factor * account_ns_;
+  account_ns_ = 0;
 }
 
 bool Pool::run(const Job& job) {
