@@ -7,7 +7,7 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.arguments import to_int
+from tessella.arguments import to_bool, to_int
 from tessella.dtypes import DEFAULTS, DType, as_dtype, float32, int64
 
 
@@ -28,7 +28,7 @@ def _make(name: str, sizes: tuple[Any, ...], dtype: Any, requires_grad: bool) ->
 
 def with_grad(out: Tensor, requires_grad: bool) -> Tensor:
     """Mark a fresh tensor as one that gradients flow to."""
-    if requires_grad:
+    if to_bool("requires_grad", requires_grad):
         if not (out.dtype.is_floating or out.dtype.is_complex):
             raise errors.grad_of_integers(out.dtype)
         _core.set_requires_grad(out, True)
@@ -221,5 +221,5 @@ def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None
     [[1.0, 0.0], [0.0, 1.0]]
     """
     out = zeros(n_rows, n_rows if n_cols is None else n_cols, dtype=dtype, requires_grad=False)
-    _core.fill(_core.view(out, _core.layout_of(out).diagonal(k, 0, 1)), True)
+    _core.fill(_core.view(out, _core.layout_of(out).diagonal(to_int("k", k), 0, 1)), True)
     return with_grad(out, requires_grad)
