@@ -6,6 +6,7 @@ same node. That the fast path was taken at all is read from its counters.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -165,6 +166,26 @@ def test_refusals_come_from_the_record(call: Call) -> None:
     with pytest.raises(ts.errors.TessellaError):
         call(make(2, 3))
     assert _core.fast_path_counts()[1] > before[1]
+
+
+def here() -> tuple[str, int]:
+    """Give file and line of the caller."""
+    frame = sys._getframe(1)
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def test_a_node_records_the_line_of_the_user() -> None:
+    x = make(2, 3, grad=True)
+    fast, line = x + x, here()
+    assert fast.grad_fn.site == line
+    composed, line = ts.logsumexp(x), here()
+    assert composed.grad_fn.site == line, "a line of the package"
+    _core.set_modes(1)
+    try:
+        slow, line = x * x, here()
+    finally:
+        _core.set_modes(0)
+    assert slow.grad_fn.site == line
 
 
 def test_graphs_of_views_free_their_memory() -> None:

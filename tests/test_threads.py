@@ -152,6 +152,7 @@ def test_python_threads_may_change_the_number_while_others_work() -> None:
 
 
 def send_digest(connection: Any) -> None:
+    signal.alarm(60)  # a child whose parent is gone ends
     connection.send(digest(2))
     connection.close()
 

@@ -60,6 +60,7 @@ from tessella.exceptions import (
 from tessella.exceptions import (
     UseAfterFree as UseAfterFree,
 )
+from tessella.exceptions import PACKAGE as PACKAGE
 from tessella.exceptions import brief as brief
 from tessella.exceptions import type_name as type_name
 from tessella.exceptions import user_site as user_site

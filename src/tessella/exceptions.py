@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Any
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class TessellaError(Exception):
@@ -160,7 +160,7 @@ class UnknownName(TessellaError, AttributeError):  # noqa: N818
 def user_site() -> str:
     """Give `file:line: source` of the innermost frame outside this package."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         if frame.f_back is None:
             return ""
         frame = frame.f_back

@@ -128,4 +128,5 @@ def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
 
 
 _core.set_error_maker(errors.from_core)
+_core.set_package_folder(errors.PACKAGE)
 _core.set_apply(apply)

@@ -26,6 +26,7 @@ void init_graph(nb::module_& module) {
           throw PythonError{};
       },
       nb::arg("out"), nb::arg("function"), nb::arg("inputs"), nb::arg("params").none());
+  module.def("set_package_folder", [](nb::str folder) { set_package_folder(folder.ptr()); });
   module.def("view_names", [] {
     nb::list names;
     for (const char* name : VIEW_NAMES) names.append(name);

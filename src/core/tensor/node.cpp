@@ -36,6 +36,7 @@ void free_contents(Node* node) {
   node->inputs = -1;
   Py_CLEAR(node->function);
   Py_CLEAR(node->params);
+  Py_CLEAR(node->code);
 }
 
 void deallocate(PyObject* self) {
@@ -148,6 +149,13 @@ PyObject* get_input_dtypes(PyObject* self, void*) {
   return tuple;
 }
 
+PyObject* get_site(PyObject* self, void*) {
+  Node* node = reinterpret_cast<Node*>(self);
+  if (!node->code) Py_RETURN_NONE;
+  int line = PyCode_Addr2Line(node->code, node->instruction);
+  return Py_BuildValue("(Oi)", node->code->co_filename, line);
+}
+
 PyGetSetDef properties[] = {
     {"function", get_function, nullptr, "The operation that was recorded.", nullptr},
     {"params", get_params, nullptr, "The parameters it was called with.", nullptr},
@@ -156,6 +164,7 @@ PyGetSetDef properties[] = {
     {"input_dtypes", get_input_dtypes, nullptr, "dtype of each input that takes a gradient.",
      nullptr},
     {"saved", get_saved, nullptr, "What the rule asked for: each input, then the output.", nullptr},
+    {"site", get_site, nullptr, "File and line of the call, outside of this package.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -169,6 +178,9 @@ Node* make_node(Function* function, int inputs, PyObject* params) {
   if (!node) throw PythonError{};
   node->function = Py_NewRef(reinterpret_cast<PyObject*>(function));
   node->params = Py_XNewRef(params);
+  Site site = current_site();
+  node->code = site.code;
+  node->instruction = site.instruction;
   node->weakrefs = nullptr;
   node->inputs = inputs;
   node->edges = node->inline_edges;

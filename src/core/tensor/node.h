@@ -2,6 +2,7 @@
 // tensors, so that a saved output makes no cycle. Chains of nodes are freed by a worklist.
 #pragma once
 
+#include "site.h"
 #include "tensor.h"
 
 namespace tessella {
@@ -31,7 +32,9 @@ constexpr int INLINE_INPUTS = 2;
 
 struct Node {
   PyObject_HEAD PyObject* function;
-  PyObject* params;  // dict of the call's parameters, or nullptr
+  PyObject* params;    // dict of the call's parameters, or nullptr
+  PyCodeObject* code;  // of the user's line, or nullptr: see site.h
+  int instruction;
   int inputs;
   Edge* edges;   // [inputs]
   Saved* saved;  // [inputs + 1]; the last is the output
