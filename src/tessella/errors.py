@@ -6,6 +6,7 @@ through `from_core`.
 
 from __future__ import annotations
 
+from tessella.exceptions import PACKAGE as PACKAGE
 from tessella.exceptions import (
     ArgumentError as ArgumentError,
 )
@@ -60,7 +61,6 @@ from tessella.exceptions import (
 from tessella.exceptions import (
     UseAfterFree as UseAfterFree,
 )
-from tessella.exceptions import PACKAGE as PACKAGE
 from tessella.exceptions import brief as brief
 from tessella.exceptions import type_name as type_name
 from tessella.exceptions import user_site as user_site
