@@ -38,6 +38,7 @@ from tessella.declarations import Case
 from tessella.dtypes import DTYPES, DType
 from tessella.kinds import Elementwise
 from tessella.records import OPS, Op
+from tessella.spellings import ABSENT
 
 NAMES = list(OPS)
 FAST_PATH_OFF = 1
@@ -86,7 +87,7 @@ def test_function_and_method_are_one_documented_object(name: str) -> None:
     for each in (name, *op.aliases):
         if op.is_function:
             assert getattr(ts, each) is op.function
-        if op.is_method:
+        if op.is_method and f"x.{each}" not in ABSENT:
             assert ts.Tensor.__dict__[each] is op.function
     assert op.function.__name__ == name
     assert op.function.__text_signature__ == op.signature()

@@ -1,7 +1,7 @@
-"""Writes what is derived from the table of operations: the stubs and the operation reference.
+"""Writes what is derived from the table of operations: stubs, the reference, the page for PyTorch.
 
 ``python tools/generate.py`` writes the files, ``--check`` only names those that are stale and then
-exits with 1. The texts are made in stubs.py and operations.py.
+exits with 1. The texts are made in stubs.py, operations.py and migration.py.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import migration
 import operations
 import stubs
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES: dict[str, Callable[[], str]] = {
     "src/tessella/_core.pyi": stubs.core_stub,
     "src/tessella/__init__.pyi": stubs.package_stub,
+    "docs/from_pytorch.md": migration.migration_page,
     "docs/operations.md": operations.operations_page,
 }
 

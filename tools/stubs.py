@@ -251,7 +251,7 @@ class Function:
     record: Any
     def __new__(
         cls, record: Any, name: str, doc: str, signature: str, kind: str, opcode: int, arity: int,
-        saves: int, is_differentiable: bool, /,
+        saves: int, is_differentiable: bool, is_strict: bool, /,
     ) -> Self: ...
     def __call__(self, *args: Any, **keywords: Any) -> Tensor: ...
 """

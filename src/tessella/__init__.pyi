@@ -24,6 +24,7 @@ from tessella import namespace as namespace
 from tessella import ops as ops
 from tessella import printing as printing
 from tessella import records as records
+from tessella import spellings as spellings
 from tessella import tensors as tensors
 from tessella import threads as threads
 from tessella._core import Tensor as Tensor
@@ -172,6 +173,12 @@ def argsort(
     x: Tensor, dim: _int = -1, *, descending: _bool = False, stable: _bool = True
 ) -> Tensor:
     """Give the indices that sort along an axis. Equal elements keep their order."""
+
+def argwhere(x: Tensor) -> Tensor:
+    """Give the coordinates of elements that are not zero, one row for each."""
+
+def array_equal(x: Tensor, y: Tensor) -> _bool:
+    """Tell whether two tensors have the same shape and equal elements; NaN equals nothing."""
 
 def asin(x: Tensor) -> Tensor:
     """Inverse sine."""
@@ -522,11 +529,11 @@ def logical_xor(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """Whether exactly one is not zero."""
 
 @overload
-def logsumexp(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+def logsumexp(x: Tensor, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow."""
 
 @overload
-def logsumexp(x: Tensor, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+def logsumexp(x: Tensor, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow."""
 
 def lt(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
@@ -591,6 +598,9 @@ def mod(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def moveaxis(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
     """Move axes to other places; the rest keep their order."""
 
+def movedim(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
+    """Move axes to other places; the rest keep their order."""
+
 def mul(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x * y."""
 
@@ -612,7 +622,7 @@ def negative(x: Tensor) -> Tensor:
 def nextafter(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The next number after x towards y; not for halves."""
 
-def nonzero(x: Tensor) -> tuple[Tensor, ...]:
+def nonzero(x: Tensor, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
     """Give the coordinates of elements that are not zero, one index tensor for each axis."""
 
 def not_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
@@ -811,7 +821,18 @@ def sum_to_shape(x: Tensor, shape: _Ints) -> Tensor:
 def sum_to_shape(x: Tensor, *shape: _int) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
 
+@overload
+def sum_to_size(x: Tensor, shape: _Ints) -> Tensor:
+    """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
+
+@overload
+def sum_to_size(x: Tensor, *shape: _int) -> Tensor:
+    """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
+
 def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
+    """Two axes exchanged."""
+
+def swapdims(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
 
 @overload
@@ -850,10 +871,10 @@ def tile(x: Tensor, *repetitions: _int) -> Tensor:
 def transpose(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
 
-def tril(x: Tensor, *, k: _int = 0) -> Tensor:
+def tril(x: Tensor, k: _int = 0) -> Tensor:
     """Keep the lower triangle, up to the k-th diagonal; zero above."""
 
-def triu(x: Tensor, *, k: _int = 0) -> Tensor:
+def triu(x: Tensor, k: _int = 0) -> Tensor:
     """Keep the upper triangle, from the k-th diagonal on; zero below."""
 
 def true_divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
@@ -866,6 +887,14 @@ uint16: DType
 uint32: DType
 uint64: DType
 uint8: DType
+
+@overload
+def unbind(x: Tensor, axis: _int = 0) -> tuple[Tensor, ...]:
+    """Give the slices along an axis, which goes."""
+
+@overload
+def unbind(x: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Give the slices along an axis, which goes."""
 
 @overload
 def unfold(x: Tensor, axis: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:

@@ -12,9 +12,10 @@ from typing import Any
 from tessella import errors
 from tessella._core import Tensor
 
-# PyTorch's spellings of our keywords.
+# PyTorch's spellings of our keywords, whatever the function; `keywords=` of a declaration adds to
+# them those of one function.
 KEYWORDS = {"dim": "axis", "keepdim": "keepdims", "input": "x", "other": "y", "dims": "axis",
-            "shifts": "shift"}  # fmt: skip
+            "shifts": "shift", "size": "shape", "diagonal": "k", "tensors": "xs"}  # fmt: skip
 
 REQUIRED: Any = object()  # the default of what must be given
 
@@ -48,6 +49,38 @@ class Case:
 case = Case
 
 
+class Refusal:
+    """A call that PyTorch understands otherwise: how it is written there, how here, and why.
+
+    `when` tells such a call by its arguments as they were passed, by position and by keyword.
+    The spellings are expressions that the tests run; `here` may hold several.
+    """
+
+    def __init__(
+        self,
+        torch: str,
+        here: str | tuple[str, ...],
+        why: str,
+        when: Callable[[tuple[Any, ...], dict[str, Any]], bool] = lambda args, keywords: True,
+    ) -> None:
+        self.torch = torch
+        self.here = (here,) if isinstance(here, str) else here
+        self.why = why
+        self.when = when
+
+    def error(self) -> errors.ArgumentError:
+        """Make the error that shows both spellings."""
+        return errors.means_otherwise(self.torch, self.why, self.here)
+
+
+refusal = Refusal
+
+
+def has_torch_axis(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Tell whether an axis is given as PyTorch's code does: as `dim`, or by position."""
+    return len(args) > 1 or "dim" in keywords
+
+
 class Declared:
     """A public function: its names, its doc, and what its tests are made from."""
 
@@ -71,6 +104,8 @@ class Declared:
         ulps: int = 4,
         samples: Sequence[Case] = (),
         errors: Sequence[Case] = (),
+        refuses: Sequence[Refusal] = (),
+        keywords: dict[str, str] | None = None,
         is_method: bool = True,
         is_function: bool = True,
     ) -> None:
@@ -88,6 +123,8 @@ class Declared:
         self.ulps = ulps
         self.samples = tuple(samples)
         self.errors = tuple(errors)
+        self.refuses = tuple(refuses)
+        self.keywords = {**KEYWORDS, **(keywords or {})}
         self.is_method = is_method
         self.is_function = is_function
 
@@ -100,6 +137,9 @@ class Declared:
 
     def match(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
         """Name the arguments of a call; what is left out is not in the result."""
+        for each in self.refuses:
+            if each.when(args, keywords):
+                raise each.error()
         names = tuple(self.parameters)
         if self.variadic:
             args = self._gather_variadic(args, names.index(self.variadic))
@@ -108,7 +148,7 @@ class Declared:
             raise errors.too_many_arguments(len(args), most, self.name + self.signature())
         found = dict(zip(names, args, strict=False))
         for keyword, value in keywords.items():
-            name = keyword if keyword in self.parameters else KEYWORDS.get(keyword, keyword)
+            name = keyword if keyword in self.parameters else self.keywords.get(keyword, keyword)
             if name not in self.parameters:
                 raise errors.unknown_keyword(keyword, self.name + self.signature())
             if name in found:

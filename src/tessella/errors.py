@@ -6,6 +6,8 @@ through `from_core`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tessella.exceptions import PACKAGE as PACKAGE
 from tessella.exceptions import (
     ArgumentError as ArgumentError,
@@ -135,9 +137,17 @@ def wrong_value(name: str, value: object, expected: str) -> InvalidArgument:
     return InvalidArgument(f"{name} is {brief(value)}", f"{name} must be {expected}")
 
 
-def unknown_name(owner: str, name: str, hint: str) -> UnknownName:
-    """An attribute that does not exist."""
-    return UnknownName(f"{owner} has no attribute {name!r}", hint)
+def unknown_name(owner: str, name: str, suggest: Callable[[], str]) -> UnknownName:
+    """An attribute that does not exist; the hint is looked for when it is shown."""
+    error = UnknownName(f"{owner} has no attribute {name!r}")
+    error.suggest = suggest
+    error.site = user_site()
+    return error
+
+
+def means_otherwise(torch: str, why: str, here: tuple[str, ...]) -> ArgumentError:
+    """A call that would give something else than in PyTorch."""
+    return ArgumentError(f"in PyTorch {torch} {why}", f"write {', or '.join(here)}")
 
 
 # --- dtypes --------------------------------------------------------------------------------------

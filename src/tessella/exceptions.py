@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -155,6 +156,16 @@ class UnknownName(TessellaError, AttributeError):  # noqa: N818
     """A name that does not exist."""
 
     code = "unknown_name"
+    suggest: Callable[[], str] | None = None  # finds the hint: `hasattr` never asks for it
+
+    def __str__(self) -> str:
+        if self.suggest is not None:
+            self.hint, self.suggest = self.suggest(), None
+        return super().__str__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        str(self)  # finds the hint
+        return super().__reduce__()
 
 
 def user_site() -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
-from tessella import _core, errors, inplace, printing, tensors, threads
+from tessella import _core, errors, inplace, printing, spellings, tensors, threads
 from tessella._core import Tensor
 from tessella.composites import COMPOSITES, Composite
+from tessella.declarations import Refusal
 from tessella.dtypes import DTYPES
 from tessella.ops import (
     composite,
@@ -62,6 +63,12 @@ def declared() -> Iterator[Op | Composite]:
     yield from COMPOSITES.values()
 
 
+def refusals() -> list[Refusal]:
+    """Give every call that means something else in PyTorch, and raises."""
+    rows = [row for each in declared() for row in each.refuses]
+    return [*spellings.CALLED, *rows, *spellings.ABSENT.values()]
+
+
 def public_names() -> dict[str, Any]:
     """Give every public function and dtype by its name."""
     names: dict[str, Any] = {dtype.name: dtype for dtype in DTYPES}
@@ -79,18 +86,24 @@ def methods() -> dict[str, Any]:
     for each in declared():
         if each.is_method:
             names.update({name: each.function for name in (each.name, *each.aliases)})
-    return names
+    return {name: value for name, value in names.items() if f"x.{name}" not in spellings.ABSENT}
 
 
 def find(name: str) -> Any:
     """Load a subpackage at its first use; refuse names that do not exist."""
     if name in SUBPACKAGES:
         return importlib.import_module(f"tessella.{name}")
-    import difflib
+    raise errors.unknown_name(
+        "tessella", name, lambda: spellings.suggest("ts", name, public_names(), dir(Tensor))
+    )
 
-    near = difflib.get_close_matches(name, public_names(), 3)
-    hint = f"did you mean {', '.join(near)}?" if near else "docs/operations.md lists the names"
-    raise errors.unknown_name("tessella", name, hint).locate("tessella", [])
+
+def refuse_attribute(x: Tensor, name: str) -> NoReturn:
+    """Refuse an attribute that tensors do not have."""
+    kind = type(x)
+    raise errors.unknown_name(
+        kind.__name__, name, lambda: spellings.suggest("x", name, dir(kind), public_names())
+    )
 
 
 def install(module: dict[str, Any]) -> None:
@@ -106,3 +119,6 @@ def install(module: dict[str, Any]) -> None:
     _core.set_hook("repr", printing.represent)
     _core.set_hook("iterate", tensors.iterate)
     _core.set_hook("contains", tensors.contains)
+    _core.set_hook("size", spellings.Count)
+    _core.set_hook("address", spellings.Address)
+    _core.set_hook("unknown", refuse_attribute)

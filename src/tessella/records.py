@@ -49,7 +49,7 @@ class Op(Declared):
         self.saves = self._read_saves()
         self.function = Function(
             self, name, self._full_doc(), self.signature(), self.fast, opcode,
-            len(self.operands), self.saves, self.is_differentiable,
+            len(self.operands), self.saves, self.is_differentiable, bool(self.refuses),
         )  # fmt: skip
         OPS[name] = self
 

@@ -40,8 +40,14 @@ PyObject* name_of(Param param) {
   return name;
 }
 
+bool is_own_keyword(PyObject* keyword) {
+  for (const char* name : NAMES)
+    if (PyUnicode_CompareWithASCIIString(keyword, name) == 0) return true;
+  return false;
+}
+
 bool parse_int(PyObject* value, int64_t* out) {
-  if (!PyLong_CheckExact(value)) return false;
+  if (!PyLong_CheckExact(value) && (!PyLong_Check(value) || PyBool_Check(value))) return false;
   int overflow;
   *out = PyLong_AsLongLongAndOverflow(value, &overflow);
   return overflow == 0;

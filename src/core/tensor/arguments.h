@@ -1,4 +1,4 @@
-// Reading the arguments of a call on the fast path: exact ints, tuples and lists of them, and the
+// Reading the arguments of a call on the fast path: ints, tuples and lists of them, and the
 // few keywords that everyday calls use. Nothing here raises or explains: false means decline.
 #pragma once
 
@@ -10,6 +10,9 @@ namespace tessella {
 // Parameters by their names in the records; PyTorch's spellings are accepted where records do.
 enum class Param : uint8_t { axis, keepdims, dtype, shape, order, a, b, key, copy, count };
 
+// Whether a keyword is one of these names, and not PyTorch's spelling of one.
+bool is_own_keyword(PyObject* keyword);
+
 // The interned name, borrowed.
 PyObject* name_of(Param param);
 
@@ -20,7 +23,7 @@ struct Ints {
   Shape span() const { return {values, static_cast<size_t>(count)}; }
 };
 
-bool parse_int(PyObject* value, int64_t* out);  // an exact int that fits 64 bits
+bool parse_int(PyObject* value, int64_t* out);  // an int, not a bool, of 64 bits
 bool parse_ints(PyObject* value, Ints* out);    // one int, or a tuple or list of them
 // The same, or several ints as separate arguments.
 bool parse_ints(PyObject* const* args, Py_ssize_t count, Ints* out);

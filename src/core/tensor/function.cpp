@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "arguments.h"
 #include "guard.h"
 
 namespace tessella {
@@ -43,7 +44,16 @@ constexpr const char* SLOT_NAMES[] = {"add",
                                       "getitem"};
 static_assert(sizeof SLOT_NAMES / sizeof SLOT_NAMES[0] == static_cast<int>(Slot::count));
 
+// Parameters by keyword, in our spelling: what no refusal of a record is about.
+bool is_plain_call(const Function* self, Py_ssize_t count, PyObject* keywords) {
+  if (count > self->arity) return false;
+  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+    if (!is_own_keyword(PyTuple_GET_ITEM(keywords, i))) return false;
+  return true;
+}
+
 PyObject* call_fast(Function* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (self->is_strict && !is_plain_call(self, count, keywords)) return nullptr;
   switch (self->kind) {
     case FastKind::elementwise:
       if (keywords || count != self->arity) return nullptr;
@@ -136,14 +146,14 @@ bool kind_from_name(const char* name, FastKind* out) {
   return false;
 }
 
-// Function(record, name, doc, signature, kind, opcode, arity, saves, is_differentiable)
+// Function(record, name, doc, signature, kind, opcode, arity, saves, is_differentiable, is_strict)
 PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject *record, *name, *doc, *signature;
   const char* kind_name;
-  int opcode, arity, is_differentiable;
+  int opcode, arity, is_differentiable, is_strict;
   unsigned long long saves;
-  if (!PyArg_ParseTuple(args, "OUUUsiiKp", &record, &name, &doc, &signature, &kind_name, &opcode,
-                        &arity, &saves, &is_differentiable))
+  if (!PyArg_ParseTuple(args, "OUUUsiiKpp", &record, &name, &doc, &signature, &kind_name, &opcode,
+                        &arity, &saves, &is_differentiable, &is_strict))
     return nullptr;
   FastKind kind;
   if (!kind_from_name(kind_name, &kind)) {
@@ -162,6 +172,7 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
   self->arity = static_cast<uint8_t>(arity);
   self->saves = saves;
   self->is_differentiable = is_differentiable;
+  self->is_strict = is_strict;
   PyObject_GC_Track(self);
   return reinterpret_cast<PyObject*>(self);
 }

@@ -19,6 +19,7 @@ struct Function {
   uint8_t opcode;  // within the kind
   uint8_t arity;   // tensor operands
   bool is_differentiable;
+  bool is_strict;  // some calls mean something else in PyTorch, and the record must look at them
   uint64_t saves;  // bit i: input i; bit 63: the output
 };
 constexpr int SAVES_OUTPUT = 63;

@@ -13,8 +13,8 @@ namespace tessella {
 namespace {
 
 PyObject* hooks[static_cast<int>(Hook::count)];
-constexpr const char* HOOK_NAMES[] = {"getitem", "setitem", "inplace", "repr",
-                                      "foreign", "iterate", "contains"};
+constexpr const char* HOOK_NAMES[] = {"getitem", "setitem",  "inplace", "repr",    "foreign",
+                                      "iterate", "contains", "size",    "address", "unknown"};
 
 bool is_number(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);

@@ -14,6 +14,9 @@ enum class Hook : unsigned char {
   foreign,
   iterate,
   contains,
+  size,  // the types of x.size and x.data_ptr
+  address,
+  unknown,  // an attribute that does not exist
   count
 };
 bool set_hook(const char* name, PyObject* callable);

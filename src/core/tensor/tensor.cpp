@@ -130,7 +130,16 @@ PyObject* get_byte_strides(PyObject* self, void*) {
   return tuple_of(x->strides(), x->ndim, itemsize(x->dtype));
 }
 PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLong(as_tensor(self)->ndim); }
-PyObject* get_size(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self)->size); }
+// Numbers that PyTorch gives from methods: calling one raises an error that says so.
+PyObject* make_number(Hook type, PyObject* number) {
+  if (!number || !hook(type)) return number;
+  PyObject* out = PyObject_CallOneArg(hook(type), number);
+  Py_DECREF(number);
+  return out;
+}
+PyObject* get_size(PyObject* self, void*) {
+  return make_number(Hook::size, PyLong_FromLongLong(as_tensor(self)->size));
+}
 PyObject* get_offset(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self)->offset); }
 PyObject* get_itemsize(PyObject* self, void*) {
   return PyLong_FromLongLong(itemsize(as_tensor(self)->dtype));
@@ -139,7 +148,8 @@ PyObject* get_nbytes(PyObject* self, void*) {
   return PyLong_FromLongLong(as_tensor(self)->size * itemsize(as_tensor(self)->dtype));
 }
 PyObject* get_data_ptr(PyObject* self, void*) {
-  return PyLong_FromVoidPtr(as_tensor(self)->is_virtual() ? nullptr : as_tensor(self)->data());
+  void* address = as_tensor(self)->is_virtual() ? nullptr : as_tensor(self)->data();
+  return make_number(Hook::address, PyLong_FromVoidPtr(address));
 }
 PyObject* get_version(PyObject* self, void*) {
   return PyLong_FromUnsignedLong(as_tensor(self)->buffer->version);
@@ -172,6 +182,26 @@ PyObject* get_requires_grad(PyObject* self, void*) {
 
 PyObject* get_transposed(PyObject* self, void*) { return matrix_transpose(self); }
 PyObject* get_last_transposed(PyObject* self, void*) { return last_axes_transpose(self); }
+
+// What Python finds, else an UnknownName that suggests ours. Names that begin with an underscore
+// are asked for by protocols (copying, pickling, NumPy), which go by the plain AttributeError; a
+// property of a subclass that fails keeps its own error.
+PyObject* get_attribute(PyObject* self, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  if (!hook(Hook::unknown) || !PyUnicode_GET_LENGTH(name) || PyUnicode_READ_CHAR(name, 0) == '_')
+    return nullptr;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(self)), name)) {
+    PyErr_Restore(type, value, traceback);
+    return nullptr;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+  return PyObject_CallFunctionObjArgs(hook(Hook::unknown), self, name, nullptr);
+}
 
 PyGetSetDef properties[] = {
     {"shape", get_shape, nullptr, "Sizes of the axes.", nullptr},
@@ -243,9 +273,10 @@ bool init_tensor_type(PyObject* module) {
       {Py_tp_new, reinterpret_cast<void*>(make_instance)},
       {Py_tp_getset, properties},
       {Py_tp_members, members},
+      {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
       {Py_tp_doc, const_cast<char*>("An n-dimensional array over a shared buffer.")},
   };
-  int used = 7;
+  int used = 8;
   add_operator_slots(slots, &used);
   add_exchange_slots(slots, &used);
   slots[used] = {0, nullptr};

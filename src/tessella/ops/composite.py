@@ -64,7 +64,7 @@ def matrix_transpose(x: Tensor) -> Tensor:
 
 
 @composite(
-    ref="moveaxis", ulps=0,
+    ref="moveaxis", ulps=0, aliases=["movedim"],
     samples=[case((2, 3, 4), 0, -1), case((2, 3, 4), source=(0, 1), destination=(-1, 0))],
     errors=[case((2, 3), 0, destination=(0, 1), match="destination is"),
             case((2, 3), source=(0, 0), destination=(0, 1), match="repeated axis 0"),
@@ -91,6 +91,7 @@ def moveaxis(x: Tensor, source: Ints, destination: Ints) -> Tensor:
 @composite(
     ref=lambda np, x, start=0, stop=-1: np.ravel(x) if start == 0 else x.reshape(x.shape[0], -1),
     ulps=0, samples=[case((2, 3, 4)), case((2, 3, 4), 1), case(())],
+    keywords={"start_dim": "start", "end_dim": "stop"},
     errors=[case((2, 3), 1, 0, match="stop is 0"), case((2,), 3, match="axis 3 is out of range")],
 )  # fmt: skip
 def flatten(x: Tensor, start: int = 0, stop: int = -1) -> Tensor:
@@ -109,7 +110,7 @@ def flatten(x: Tensor, start: int = 0, stop: int = -1) -> Tensor:
 
 
 @composite(
-    ref="unstack", ulps=0, samples=[case((2, 3)), case((2, 3), axis=-1)],
+    ref="unstack", ulps=0, aliases=["unbind"], samples=[case((2, 3)), case((2, 3), axis=-1)],
     errors=[case((2, 3), axis=2, match="axis 2 is out of range")],
 )  # fmt: skip
 def unstack(x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
@@ -175,13 +176,13 @@ def _triangle(x: Tensor, k: int, lower: bool) -> Tensor:
 
 _TRIANGLES = {
     "ulps": 0,
-    "samples": [case((3, 4)), case((2, 3, 3), k=-1), case((3, 3), k=5)],
+    "samples": [case((3, 4)), case((2, 3, 3), k=-1), case((3, 3), 5)],
     "errors": [case((3,), match="x.ndim is 1")],
 }
 
 
 @composite(ref="tril", **_TRIANGLES)
-def tril(x: Tensor, *, k: int = 0) -> Tensor:
+def tril(x: Tensor, k: int = 0) -> Tensor:
     """Keep the lower triangle, up to the k-th diagonal; zero above.
 
     >>> ts.tril(ts.ones(2, 2)).tolist()
@@ -191,7 +192,7 @@ def tril(x: Tensor, *, k: int = 0) -> Tensor:
 
 
 @composite(ref="triu", **_TRIANGLES)
-def triu(x: Tensor, *, k: int = 0) -> Tensor:
+def triu(x: Tensor, k: int = 0) -> Tensor:
     """Keep the upper triangle, from the k-th diagonal on; zero below.
 
     >>> ts.triu(ts.ones(2, 2)).tolist()
@@ -209,7 +210,7 @@ def _logsumexp_ref(np: Any, x: Any, axis: Any = None, keepdims: bool = False) ->
     samples=[case((3, 4)), case((3, 4), axis=0), case((2, 3, 4), axis=(0, 2), keepdims=True)],
     errors=[case((2, 3), axis=2, match="axis 2 is out of range")],
 )  # fmt: skip
-def logsumexp(x: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+def logsumexp(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow.
 
     >>> round(ts.logsumexp(ts.zeros(4)).item(), 4)
@@ -242,6 +243,19 @@ def isclose(
     near = less_equal(abs(wide[0] - wide[1]), abs(wide[1]) * rtol + atol)
     out = equal(x, y) | (near & ~isinf(wide[1]))
     return out | (isnan(wide[0]) & isnan(wide[1])) if equal_nan else out
+
+
+@composite(
+    ref=lambda np, x, y: bool(x.shape == np.shape(y) and (x == y).all()),
+    samples=[case((3, 4), (3, 4)), case((3,), (3, 1)), case((0,), (0,))],
+)  # fmt: skip
+def array_equal(x: Tensor, y: Tensor) -> bool:
+    """Tell whether two tensors have the same shape and equal elements; NaN equals nothing.
+
+    >>> ts.array_equal(ts.ones(2), ts.tensor([1, 1]))
+    True
+    """
+    return x.shape == y.shape and bool(all(equal(x, y)))
 
 
 @composite(ref="allclose", **_CLOSE)

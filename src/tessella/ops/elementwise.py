@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tessella._core import Tensor
+from tessella.declarations import refusal
 from tessella.kinds import Clip, Where, binary, unary
 from tessella.ops.creation import full, zeros_like
 
@@ -444,4 +445,12 @@ where = Where(
     ),
     doc="x where the condition holds, else y.",
     ref="where",
+    refuses=[
+        refusal(
+            "torch.where(x > 0)",
+            "ts.nonzero(x > 0)",
+            "gives the indices where it holds",
+            lambda args, keywords: len(args) == 1 and not keywords,
+        )
+    ],
 ).function

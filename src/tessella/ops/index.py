@@ -8,7 +8,7 @@ from typing import Any
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
 from tessella.composites import Operand, composite
-from tessella.declarations import REQUIRED, case, describe
+from tessella.declarations import REQUIRED, case, describe, refusal
 from tessella.dtypes import DType, boolean, float32, int64
 from tessella.indexing import Gathering, is_basic
 from tessella.ops.creation import arange, zeros
@@ -213,10 +213,14 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
 
 
 @composite(
-    ref="nonzero", samples=[case((3, 4)), case((2, 0))],
+    ref=lambda np, x, as_tuple=True: np.nonzero(x),
+    samples=[case((3, 4)), case((2, 0)), case((3,), as_tuple=True)],
     errors=[case((), match="x.ndim is 0")],
+    refuses=[refusal("x.nonzero(as_tuple=False)", "ts.argwhere(x)",
+                     "gives one tensor with a row for each element",
+                     lambda args, keywords: keywords.get("as_tuple", True) is not True)],
 )  # fmt: skip
-def nonzero(x: Tensor) -> tuple[Tensor, ...]:
+def nonzero(x: Tensor, *, as_tuple: bool = True) -> tuple[Tensor, ...]:
     """Give the coordinates of elements that are not zero, one index tensor for each axis.
 
     >>> [i.tolist() for i in ts.nonzero(ts.tensor([[0, 7], [8, 0]]))]
@@ -226,6 +230,19 @@ def nonzero(x: Tensor) -> tuple[Tensor, ...]:
         raise errors.wrong_value("x.ndim", 0, "1 or more: use x.reshape(1)")
     found = _core.nonzero(x if x.dtype is boolean else x != 0)
     return tuple(_core.view(found, _core.layout_of(found).select(0, i)) for i in range(x.ndim))
+
+
+@composite(ref="argwhere", samples=[case((3, 4)), case((5,)), case((2, 0)), case(())])
+def argwhere(x: Tensor) -> Tensor:
+    """Give the coordinates of elements that are not zero, one row for each.
+
+    >>> ts.argwhere(ts.tensor([[0, 7], [8, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    if x.ndim == 0:
+        return zeros(int(x.item() != 0), 0, dtype=int64)
+    found = _core.nonzero(x if x.dtype is boolean else x != 0)
+    return _core.view(found, _core.layout_of(found).transpose(0, 1))
 
 
 @composite(

@@ -7,7 +7,7 @@ from typing import Any
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import composite
-from tessella.declarations import case
+from tessella.declarations import case, has_torch_axis, refusal
 from tessella.dtypes import int64
 from tessella.ops.index import take_along_axis
 from tessella.ops.movement import normal_axes
@@ -59,7 +59,11 @@ def argsort(x: Tensor, axis: int = -1, *, descending: bool = False, stable: bool
     return order
 
 
-@composite(ref=_sort_ref, **_SORTS)
+@composite(
+    ref=_sort_ref, **_SORTS,
+    refuses=[refusal("x.sort(dim=1)", "x.sort(axis=1), x.argsort(axis=1)",
+                     "gives values and indices", has_torch_axis)],
+)  # fmt: skip
 def sort(x: Tensor, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Tensor:
     """Give the elements in order along an axis.
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tessella import _core, errors
-from tessella._core import Tensor
+from tessella._core import Function, Tensor
 from tessella.arguments import to_bool, to_int, to_ints
 from tessella.composites import Axes, Ints, composite
-from tessella.declarations import case
+from tessella.declarations import Refusal, case, has_torch_axis, refusal
 from tessella.dtypes import DTYPES, DType, as_dtype, float32
 from tessella.kinds import cast
 from tessella.ops.creation import ones
@@ -32,7 +32,7 @@ from tessella.ops.movement import (
 from tessella.records import Op
 
 _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.reduce_names())}
-_WITHOUT_IDENTITY = ("max", "min", "argmax", "argmin")
+_WITHOUT_IDENTITY = [_NAMES[name] for name in ("max", "min", "argmax", "argmin")]
 
 
 def spread(g: Tensor, shape: Sequence[int], axis: Sequence[int], keepdims: bool) -> Tensor:
@@ -48,8 +48,8 @@ class Reduce(Op):
     fast = "reduce"
     params = {"axis": None, "keepdims": False}
 
-    def __init__(self, name: str, **record: Any) -> None:
-        self.code = _NAMES[name]
+    def __init__(self, name: str, kernel: str = "", **record: Any) -> None:
+        self.code = _NAMES[kernel or name]
         super().__init__(name, opcode=self.code, **record)
 
     def out_dtype(self, dtype: DType) -> DType:
@@ -72,7 +72,7 @@ class Reduce(Op):
             x = cast(x, as_dtype(params["dtype"]))
         axis = tuple(sorted(reduced_axes(x, params["axis"])))
         self.out_dtype(x.dtype)
-        if self.name in _WITHOUT_IDENTITY and not math.prod(x.shape[a] for a in axis):
+        if self.code in _WITHOUT_IDENTITY and not math.prod(x.shape[a] for a in axis):
             raise errors.empty_reduction(x.shape)
         return [x], {"axis": axis, "keepdims": to_bool("keepdims", params["keepdims"])}
 
@@ -181,19 +181,34 @@ prod = ReduceTo(
     * conjugate(_product_of_others(x, axis)),
     doc="The product over axes; integers are multiplied in 64 bits.", ref="prod", samples=_SAMPLES,
     errors=_AXIS_ERRORS).function  # fmt: skip
-max = Reduce(
-    "max",
-    ulps=0,
-    vjp=lambda g, x, out, axis, keepdims: _share(g, x, out, axis, keepdims),
-    aliases=["amax"],
-    doc="The greatest over axes; NaN if any is NaN.",
-    ref="max",
-    samples=_FILLED,
-    errors=[*_AXIS_ERRORS, case((2, 0), match="no elements to choose from")],
-).function
-min = Reduce("min", ulps=0, vjp=lambda g, x, out, axis, keepdims: _share(g, x, out, axis, keepdims),
-    aliases=["amin"], doc="The smallest over axes; NaN if any is NaN.", ref="min", samples=_FILLED,
-    errors=[*_AXIS_ERRORS, case((0,), match="no elements to choose from")]).function  # fmt: skip
+
+
+def _extremum(name: str, doc: str, refuses: Sequence[Refusal] = ()) -> Function:
+    """Make max, min, and what PyTorch calls them where they give the values alone."""
+    return Reduce(
+        name, name[-3:], ulps=0, doc=f"{doc} over axes; NaN if any is NaN.", ref=name[-3:],
+        vjp=lambda g, x, out, axis, keepdims: _share(g, x, out, axis, keepdims),
+        samples=_FILLED, refuses=refuses,
+        errors=[*_AXIS_ERRORS, case((2, 0), match="no elements to choose from")],
+    ).function  # fmt: skip
+
+
+def _takes_two(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    return "other" in keywords or (len(args) > 1 and isinstance(args[1], Tensor))
+
+
+def _gives_places(name: str) -> list[Refusal]:
+    pair = (f"x.{name}(axis=1), x.arg{name}(axis=1)", f"x.a{name}(dim=1)")
+    return [
+        refusal(f"torch.{name}(x, y)", f"ts.{name}imum(x, y)", "is elementwise", _takes_two),
+        refusal(f"x.{name}(dim=1)", pair, "gives values and indices", has_torch_axis),
+    ]
+
+
+max = _extremum("max", "The greatest", _gives_places("max"))
+min = _extremum("min", "The smallest", _gives_places("min"))
+amax = _extremum("amax", "The greatest")
+amin = _extremum("amin", "The smallest")
 any = Reduce("any", doc="Whether one is not zero.", ref="any", samples=_SAMPLES,
              errors=_AXIS_ERRORS).function  # fmt: skip
 all = Reduce("all", doc="Whether none is zero.", ref="all", samples=_SAMPLES,
@@ -274,6 +289,20 @@ cumulative_prod = Cumulative(
 # --- composed ------------------------------------------------------------------------------------
 
 
+def _has_no_correction(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    return has_torch_axis(args, keywords) and "correction" not in keywords
+
+
+def _divides_otherwise(name: str) -> list[Refusal]:
+    why = "divides by n - 1, in the array API standard by n"
+    pair = (f"x.{name}(dim=1, correction=1)", f"x.{name}(axis=1)")
+    return [
+        refusal(f"x.{name}(unbiased=False)", f"x.{name}(correction=0)", "divides by n",
+                lambda args, keywords: "unbiased" in keywords),
+        refusal(f"x.{name}(dim=1)", pair, why, _has_no_correction),
+    ]  # fmt: skip
+
+
 _SPREADS = {
     "samples": [case((3, 4)), case((3, 4), axis=0, correction=1),
                 case((2, 3, 4), axis=(0, 2), keepdims=True)],
@@ -283,7 +312,8 @@ _SPREADS = {
 }  # fmt: skip
 
 
-@composite(ref=lambda np, x, correction=0, **rest: np.var(x, ddof=correction, **rest), **_SPREADS)
+@composite(ref=lambda np, x, correction=0, **rest: np.var(x, ddof=correction, **rest),
+           refuses=_divides_otherwise("var"), **_SPREADS)  # fmt: skip
 def var(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Give the variance over axes: the mean square distance from the mean.
 
@@ -307,7 +337,8 @@ def _variance(x: Tensor, axis: Any, correction: float, keepdims: bool) -> Tensor
     return total / (count if count > 0 else 0.0)
 
 
-@composite(ref=lambda np, x, correction=0, **rest: np.std(x, ddof=correction, **rest), **_SPREADS)
+@composite(ref=lambda np, x, correction=0, **rest: np.std(x, ddof=correction, **rest),
+           refuses=_divides_otherwise("std"), **_SPREADS)  # fmt: skip
 def std(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Give the standard deviation over axes: the root of the variance.
 
@@ -319,6 +350,7 @@ def std(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool
 
 @composite(
     ref=lambda np, x, shape: x.sum(0, keepdims=True).reshape(shape), variadic="shape",
+    aliases=["sum_to_size"],
     samples=[case((2, 3), shape=(1, 3)), case((2, 3), shape=(3,))],
     errors=[case((2, 3), shape=(2,), match="do not broadcast"),
             case((1, 3), shape=(2, 3), match="shape is")],
