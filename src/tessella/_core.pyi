@@ -67,6 +67,7 @@ class Function:
         arity: int,
         saves: int,
         is_differentiable: bool,
+        is_strict: bool,
         /,
     ) -> Self: ...
     def __call__(self, *args: Any, **keywords: Any) -> Tensor: ...
@@ -263,6 +264,10 @@ class Tensor:
     @overload
     def argsort(self, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Give the indices that sort along an axis. Equal elements keep their order."""
+    def argwhere(self) -> Tensor:
+        """Give the coordinates of elements that are not zero, one row for each."""
+    def array_equal(self, y: Tensor) -> _bool:
+        """Tell whether two tensors have the same shape and equal elements; NaN equals nothing."""
     def asin(self) -> Tensor:
         """Inverse sine."""
     def asinh(self) -> Tensor:
@@ -405,8 +410,6 @@ class Tensor:
         """Multiply two vectors to one number."""
     def eq(self, y: Tensor | _Number) -> Tensor:
         """x == y."""
-    def equal(self, y: Tensor | _Number) -> Tensor:
-        """x == y."""
     def erf(self) -> Tensor:
         """Error function."""
     def erfc(self) -> Tensor:
@@ -496,10 +499,10 @@ class Tensor:
     def logical_xor(self, y: Tensor | _Number) -> Tensor:
         """Whether exactly one is not zero."""
     @overload
-    def logsumexp(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    def logsumexp(self, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
     @overload
-    def logsumexp(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    def logsumexp(self, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
     def lt(self, y: Tensor | _Number) -> Tensor:
         """x < y."""
@@ -537,6 +540,8 @@ class Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     def moveaxis(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
+    def movedim(self, source: _Ints, destination: _Ints) -> Tensor:
+        """Move axes to other places; the rest keep their order."""
     def mul(self, y: Tensor | _Number) -> Tensor:
         """x * y."""
     def multiply(self, y: Tensor | _Number) -> Tensor:
@@ -549,7 +554,7 @@ class Tensor:
         """-x."""
     def nextafter(self, y: Tensor | _Number) -> Tensor:
         """The next number after x towards y; not for halves."""
-    def nonzero(self) -> tuple[Tensor, ...]:
+    def nonzero(self, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
         """Give the coordinates of elements that are not zero, one index tensor for each axis."""
     def not_equal(self, y: Tensor | _Number) -> Tensor:
         """x != y."""
@@ -687,7 +692,15 @@ class Tensor:
     @overload
     def sum_to_shape(self, *shape: _int) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
+    @overload
+    def sum_to_size(self, shape: _Ints) -> Tensor:
+        """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
+    @overload
+    def sum_to_size(self, *shape: _int) -> Tensor:
+        """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     def swapaxes(self, a: Any, b: Any) -> Tensor:
+        """Two axes exchanged."""
+    def swapdims(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
     @overload
     def take(self, indices: Tensor, axis: _int | None = None) -> Tensor:
@@ -711,14 +724,20 @@ class Tensor:
         """Give the elements as nested lists of Python numbers; a number for a 0-d tensor."""
     def transpose(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
-    def tril(self, *, k: _int = 0) -> Tensor:
+    def tril(self, k: _int = 0) -> Tensor:
         """Keep the lower triangle, up to the k-th diagonal; zero above."""
-    def triu(self, *, k: _int = 0) -> Tensor:
+    def triu(self, k: _int = 0) -> Tensor:
         """Keep the upper triangle, from the k-th diagonal on; zero below."""
     def true_divide(self, y: Tensor | _Number) -> Tensor:
         """x / y; integers become float32 first."""
     def trunc(self) -> Tensor:
         """Rounded towards zero."""
+    @overload
+    def unbind(self, axis: _int = 0) -> tuple[Tensor, ...]:
+        """Give the slices along an axis, which goes."""
+    @overload
+    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Give the slices along an axis, which goes."""
     @overload
     def unfold(self, axis: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
         """Sliding windows along an axis, as a new last axis."""
