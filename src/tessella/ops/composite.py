@@ -227,6 +227,13 @@ def logsumexp(x: Tensor, axis: Axes = None, keepdims: bool = False) -> Tensor:
 _CLOSE = {"samples": [case((3, 4), (3, 4)), case((3, 4), 1.0), case((2, 3), (3,), atol=2.0)]}
 
 
+def _widened(x: Tensor) -> Tensor:
+    """Give floats in which a distance is exact enough, and where unsigned integers cannot wrap."""
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        return x.astype(float64)
+    return x.astype(float32) if x.dtype.itemsize == 2 else x
+
+
 @composite(ref="isclose", **_CLOSE)
 def isclose(
     x: Operand, y: Operand, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
@@ -237,9 +244,7 @@ def isclose(
     [True, False]
     """
     x, y = (v if isinstance(v, Tensor) else scalar_tensor(v, [v]) for v in (x, y))
-    # Integers are compared exactly; their distance as floats, where unsigned ones cannot wrap.
-    wide = [v.astype(float64) if not (v.dtype.is_floating or v.dtype.is_complex) else v
-            for v in (x, y)]  # fmt: skip
+    wide = [_widened(v) for v in (x, y)]
     near = less_equal(abs(wide[0] - wide[1]), abs(wide[1]) * rtol + atol)
     out = equal(x, y) | (near & ~isinf(wide[1]))
     return out | (isnan(wide[0]) & isnan(wide[1])) if equal_nan else out
