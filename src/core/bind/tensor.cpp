@@ -90,11 +90,7 @@ void init_tensor(nb::module_& module) {
         Tensor* target = tensor_of(out);
         Scalar scalar;
         if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
-        int64_t strides[MAX_NDIM] = {};
-        LongWork work(target->size);
-        launch::copy(target->ndim, target->shape(),
-                     {target->data(), target->dtype, target->strides()},
-                     {scalar.bytes, target->dtype, strides}, interruptible);
+        run_fill(target, scalar, interruptible);
         return true;
       },
       nb::arg("out"), nb::arg("value"), nb::arg("interruptible") = false);

@@ -90,15 +90,6 @@ bool is_writable(const Tensor* x) {
   return !is_watched && !x->is_virtual() && !x->buffer->is_readonly;
 }
 
-void write_number(Tensor* target, const Scalar& number) {
-  int64_t strides[MAX_NDIM];
-  memset(strides, 0, sizeof(int64_t) * target->ndim);
-  launch::Operand from{const_cast<char*>(number.bytes), target->dtype, strides};
-  LongWork work(target->size);
-  launch::copy(target->ndim, target->shape(), {target->data(), target->dtype, target->strides()},
-               from, false);
-}
-
 }  // namespace
 
 // True when it was done; false without a Python error: declined.
@@ -117,7 +108,7 @@ bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {
     if (!index_by(&indexing, key)) return nullptr;
     Result target(make_view(x, indexing.layout()));
     if (is_number) {
-      write_number(target.get(), number);
+      run_fill(target.get(), number, false);
     } else {
       as_tensor(value)->layout().broadcast_to(target->sizes());  // throws: declined
       run_copy(target.get(), as_tensor(value), false);

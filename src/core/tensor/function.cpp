@@ -139,10 +139,10 @@ PyMemberDef members[] = {
 };
 
 bool kind_from_name(const char* name, FastKind* out) {
-  constexpr const char* names[] = {"none",   "elementwise", "reduce", "view",
-                                   "matmul", "cast",        "rows",   "concat"};
-  for (int i = 0; i < 8; ++i)
-    if (!strcmp(name, names[i])) return *out = static_cast<FastKind>(i), true;
+#define FAST_KIND(kind) \
+  if (!strcmp(name, #kind)) return *out = FastKind::kind, true;
+  FAST_KINDS(FAST_KIND)
+#undef FAST_KIND
   return false;
 }
 

@@ -7,7 +7,10 @@
 namespace tessella {
 
 // Each kind has its fast path; `none` always goes through apply().
-enum class FastKind : uint8_t { none, elementwise, reduce, view, matmul, cast, rows, concat };
+#define FAST_KINDS(F) F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat)
+#define FAST_KIND(name) name,
+enum class FastKind : uint8_t { FAST_KINDS(FAST_KIND) };
+#undef FAST_KIND
 
 struct Function {
   PyObject_HEAD vectorcallfunc vectorcall;

@@ -1,6 +1,8 @@
 // Tensors to drivers.
 #include "run.h"
 
+#include <string.h>
+
 #include <unistd.h>
 
 #include "../launch/elementwise.h"
@@ -147,6 +149,15 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
   }
   LongWork work(out->size);
   launch::elementwise(task);
+}
+
+void run_fill(Tensor* out, const Scalar& number, bool interruptible) {
+  int64_t strides[MAX_NDIM];
+  memset(strides, 0, sizeof(int64_t) * out->ndim);
+  launch::Operand from{const_cast<char*>(number.bytes), out->dtype, strides};
+  LongWork work(out->size);
+  launch::copy(out->ndim, out->shape(), {out->data(), out->dtype, out->strides()}, from,
+               interruptible);
 }
 
 void run_copy(Tensor* out, Tensor* x, bool interruptible) {

@@ -57,6 +57,8 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
                      bool interruptible);
 // out[...] = x, converted and broadcast; they do not overlap.
 void run_copy(Tensor* out, Tensor* x, bool interruptible);
+// out[...] = one number, stored in out's dtype.
+void run_fill(Tensor* out, const Scalar& number, bool interruptible);
 
 // out = x reduced over `axes` (bit i: axis i). out is contiguous and holds the kept axes in their
 // order, with or without the reduced ones as sizes of 1; its dtype is reduce_out_dtype's.
