@@ -63,6 +63,7 @@ TS_INLINE T fold_block(const T* x, int64_t n) {
   using V = Vec<T>;
   constexpr int W = vector_width<T>, K = lane_vectors<T>, L = lane_count<T>;
   if (n < W) return halve<Op>(load_padded<Op>(x, (int)n));
+  if (n == W) return halve<Op>(Op::enter(load<V>(x)));
   V acc[K];
   for (int k = 0; k < K; ++k) acc[k] = splat<V>(Op::template identity<T>);
   int64_t i = 0;

@@ -52,29 +52,37 @@ void differences_run(int64_t n, T* out, const T* x, Shared<T, Step> shift, Share
 
 template <class T>
 struct Runs {
-  static void exponentials(int64_t n, void* out, const void* x, const void* shift, int step) {
-    auto* to = static_cast<T*>(out);
-    auto* from = static_cast<const T*>(x);
+  // f(out, x, r) for run r of those that have a number each.
+  template <class F>
+  static __attribute__((always_inline)) void each_run(const RowsRuns& runs, F f) {
+    auto* out = static_cast<T*>(runs.out);
+    auto* x = static_cast<const T*>(runs.x);
+    for (int64_t r = 0; r < runs.count; r++) f(out + r * runs.out_step, x + r * runs.step, r);
+  }
+
+  static void exponentials(const RowsRuns& runs, const void* shift) {
     auto* s = static_cast<const T*>(shift);
-    if (step == 0) return exponentials_run(n, to, from, Shared<T, 0>{s});
-    exponentials_run(n, to, from, Shared<T, 1>{s});
+    each_run(runs, [&](T* out, const T* x, int64_t r) {
+      if (runs.each) return exponentials_run(runs.n, out, x, Shared<T, 1>{s});
+      exponentials_run(runs.n, out, x, Shared<T, 0>{s + r});
+    });
   }
 
-  static void quotients(int64_t n, void* out, const void* sum, int step) {
-    auto* to = static_cast<T*>(out);
+  static void quotients(const RowsRuns& runs, const void* sum) {
     auto* s = static_cast<const T*>(sum);
-    if (step == 0) return quotients_run(n, to, Shared<T, 0>{s});
-    quotients_run(n, to, Shared<T, 1>{s});
+    each_run(runs, [&](T* out, const T*, int64_t r) {
+      if (runs.each) return quotients_run(runs.n, out, Shared<T, 1>{s});
+      quotients_run(runs.n, out, Shared<T, 0>{s + r});
+    });
   }
 
-  static void differences(int64_t n, void* out, const void* x, const void* shift,
-                          const void* log_sum, int step) {
-    auto* to = static_cast<T*>(out);
-    auto* from = static_cast<const T*>(x);
+  static void differences(const RowsRuns& runs, const void* shift, const void* log_sum) {
     auto* s = static_cast<const T*>(shift);
     auto* l = static_cast<const T*>(log_sum);
-    if (step == 0) return differences_run(n, to, from, Shared<T, 0>{s}, Shared<T, 0>{l});
-    differences_run(n, to, from, Shared<T, 1>{s}, Shared<T, 1>{l});
+    each_run(runs, [&](T* out, const T* x, int64_t r) {
+      if (runs.each) return differences_run(runs.n, out, x, Shared<T, 1>{s}, Shared<T, 1>{l});
+      differences_run(runs.n, out, x, Shared<T, 0>{s + r}, Shared<T, 0>{l + r});
+    });
   }
 
   static void logarithms(int64_t n, void* out) {

@@ -7,16 +7,24 @@
 
 namespace tessella {
 
-// Runs of n elements. `shift` and `sum` are one number for the whole run (step 0) or one for each
-// element (step 1). out may be x.
+// `count` runs of n elements, out_step and step elements apart. `shift` and `sum` are a number for
+// each run, or, of `each`, a number for each element of a single run. out may be x.
+struct RowsRuns {
+  int64_t count, n;
+  void* out;
+  int64_t out_step;
+  const void* x;
+  int64_t step;
+  bool each;
+};
+
 struct RowsKernel {
   // out[i] = exp(x[i] - shift)
-  void (*exponentials)(int64_t n, void* out, const void* x, const void* shift, int step);
+  void (*exponentials)(const RowsRuns& runs, const void* shift);
   // out[i] = out[i] / sum
-  void (*quotients)(int64_t n, void* out, const void* sum, int step);
+  void (*quotients)(const RowsRuns& runs, const void* sum);
   // out[i] = (x[i] - shift) - log_sum
-  void (*differences)(int64_t n, void* out, const void* x, const void* shift, const void* log_sum,
-                      int step);
+  void (*differences)(const RowsRuns& runs, const void* shift, const void* log_sum);
   // out[i] = log(out[i])
   void (*logarithms)(int64_t n, void* out);
 };

@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t few_columns = 8;
 constexpr int64_t item_elements = 32768;
 constexpr int64_t tile_elements = 8192;  // gathered at once, if a line is not longer
+constexpr int64_t near_elements = 2048;  // arguments and results stay in L1 together
 
 // How many lines side by side are taken together. Each row may lie in a page of its own, so long
 // lines are taken as wide as can be; very long ones would have too many levels of partial sums.
@@ -71,22 +72,27 @@ Plan::Plan(const RowsTask& task)
   }
 }
 
-// One line, a run in memory.
-void softmax_run(const Plan& plan, int64_t n, char* out, const char* x) {
-  double shift, sum;  // room for either float
-  plan.max->rows(1, n, 0, {&shift, nullptr}, x, 0);
-  plan.kernel->exponentials(n, out, x, &shift, 0);
-  plan.sum->rows(1, n, 0, {&sum, nullptr}, out, 0);
-  if (!plan.is_log) return plan.kernel->quotients(n, out, &sum, 0);
-  plan.kernel->logarithms(1, &sum);
-  plan.kernel->differences(n, out, x, &shift, &sum, 0);
-}
-
+// Lines that are runs in memory. Short ones are taken several at a time, which stay in L1.
 void softmax_runs(const Plan& plan, int64_t count, char* out, int64_t out_step, const char* x,
                   int64_t step) {
-  for (int64_t i = 0; i < count; ++i)
-    softmax_run(plan, plan.lines.length, out + i * out_step * plan.bytes,
-                x + i * step * plan.bytes);
+  alignas(64) char shift[REDUCE_MAX_COLUMNS * 8];
+  alignas(64) char sum[REDUCE_MAX_COLUMNS * 8];
+  int64_t n = plan.lines.length;
+  int64_t most = std::clamp<int64_t>(near_elements / n, 1, REDUCE_MAX_COLUMNS);
+  for (int64_t i = 0; i < count; i += most) {
+    int64_t part = std::min(most, count - i);
+    RowsRuns runs{part, n,    out + i * out_step * plan.bytes, out_step, x + i * step * plan.bytes,
+                  step, false};
+    plan.max->rows(part, n, step, {shift, nullptr}, runs.x, 0);
+    plan.kernel->exponentials(runs, shift);
+    plan.sum->rows(part, n, out_step, {sum, nullptr}, runs.out, 0);
+    if (plan.is_log) {
+      plan.kernel->logarithms(part, sum);
+      plan.kernel->differences(runs, shift, sum);
+    } else {
+      plan.kernel->quotients(runs, sum);
+    }
+  }
 }
 
 // Reduces columns of any length: blocks, then the tree over blocks, as a stack of columns.
@@ -101,7 +107,7 @@ class ColumnReduction {
   void reduce(int64_t n, const char* x, int64_t stride, void* out, Prepare prepare) {
     int top = 0;
     int64_t offsets[REDUCE_MAX_BLOCK];
-    for (int64_t i = 0; i < block_; ++i) offsets[i] = i * stride;
+    for (int64_t i = 0; i < std::min(block_, n); ++i) offsets[i] = i * stride;
     for (int64_t b = 0; b * block_ < n; ++b) {
       int64_t begin = b * block_, end = std::min(n, begin + block_);
       prepare(begin, end);
@@ -131,18 +137,18 @@ void softmax_columns(const Plan& plan, int64_t count, char* out, const char* x) 
   int64_t stride = plan.lines.stride * plan.bytes, out_stride = plan.lines.out_stride * plan.bytes;
   ColumnReduction(*plan.max, count, plan.bytes)
       .reduce(n, x, plan.lines.stride, shift, [](int64_t, int64_t) {});
+  auto row = [&](int64_t i) {
+    return RowsRuns{1, count, out + i * out_stride, 0, x + i * stride, 0, true};
+  };
   auto exponentials = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      plan.kernel->exponentials(count, out + i * out_stride, x + i * stride, shift, 1);
+    for (int64_t i = begin; i < end; ++i) plan.kernel->exponentials(row(i), shift);
   };
   ColumnReduction(*plan.sum, count, plan.bytes)
       .reduce(n, out, plan.lines.out_stride, sum, exponentials);
   if (plan.is_log) plan.kernel->logarithms(count, sum);
-  for (int64_t i = 0; i < n; ++i) {
-    char* to = out + i * out_stride;
-    plan.is_log ? plan.kernel->differences(count, to, x + i * stride, shift, sum, 1)
-                : plan.kernel->quotients(count, to, sum, 1);
-  }
+  for (int64_t i = 0; i < n; ++i)
+    plan.is_log ? plan.kernel->differences(row(i), shift, sum)
+                : plan.kernel->quotients(row(i), sum);
 }
 
 // `count` lines of any layout, through scratch of scratch_each() bytes.
