@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.arguments import to_bool
 from tessella.devices import to_device_name
 from tessella.dtypes import DEFAULTS, DType, as_dtype, boolean, promote
 from tessella.ops.creation import with_grad
@@ -318,12 +319,12 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     >>> ts.zeros(2).requires_grad_().requires_grad
     True
     """
-    if self.grad_fn is not None and not requires_grad:
+    if to_bool("requires_grad", requires_grad):
+        return with_grad(self, True)
+    if self.grad_fn is not None:
         raise errors.grad_of_result()
-    if not requires_grad:
-        _core.set_requires_grad(self, False)
-        return self
-    return with_grad(self, True)
+    _core.set_requires_grad(self, False)
+    return self
 
 
 def detach(self: Tensor) -> Tensor:
