@@ -203,6 +203,21 @@ def renamed(annotation: str) -> str:
     return re.sub(r"(?<![\w.])(?:builtins\.)?(bool|int|float|complex|str)\b", r"_\1", annotation)
 
 
+def imports_of(functions: Iterable[Any]) -> list[str]:
+    """Import the classes of this package that the annotations of composites name."""
+    lines = set()
+    for function in functions:
+        record = COMPOSITES.get(getattr(function, "__name__", ""))
+        if record is None or record.function is not function:
+            continue
+        names = set(re.findall(r"\b[A-Z]\w+", " ".join(record.body.__annotations__.values())))
+        for name in names - {"DType", "Tensor"}:
+            value = record.body.__globals__.get(name)
+            if inspect.isclass(value) and value.__module__.startswith("tessella."):
+                lines.add(f"from {value.__module__} import {name}")
+    return sorted(lines)
+
+
 # --- the compiled module -------------------------------------------------------------------------
 
 
@@ -331,7 +346,8 @@ _Axes: TypeAlias = _Ints | None
 
 def core_stub() -> str:
     """Give the text of _core.pyi."""
-    imports = "import numpy\n\nfrom tessella.dtypes import DType\n"
+    lines = ["import numpy", "from tessella.dtypes import DType"]
+    imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, NODE_CLASS,
              tensor_class(), *native_functions()]  # fmt: skip
     return "\n".join(parts) + "\n"
@@ -345,6 +361,7 @@ def package_stub() -> str:
     imports = [f"from tessella import {module} as {module}" for module in submodules()]
     imports.append("from tessella._core import Tensor as Tensor")
     imports.append("from tessella.dtypes import DType as DType")
+    imports += imports_of(namespace.public_names().values())
     lines = []
     for name, value in sorted(namespace.public_names().items()):
         if isinstance(value, _core.Function):
@@ -354,7 +371,8 @@ def package_stub() -> str:
         elif inspect.isfunction(value) or inspect.isclass(value):
             imports.append(f"from {value.__module__} import {value.__name__} as {name}")
         else:
-            lines.append(f"{name}: {renamed(type(value).__name__)}")
+            kind = "None" if value is None else renamed(type(value).__name__)
+            lines.append(f"{name}: {kind}")
     return "\n".join([HEAD, ALIASES, *imports, TYPES, *lines]) + "\n"
 
 

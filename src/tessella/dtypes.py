@@ -17,6 +17,11 @@ _KINDS = ("bool", "signed integer", "unsigned integer", "real floating", "comple
 _ORDER = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2,
           "complex floating": 3}  # fmt: skip
 
+# What the array API calls kinds: those of dtypes, and names for several of them.
+KINDS: dict[str, tuple[str, ...]] = {kind: (kind,) for kind in _KINDS}
+KINDS["integral"] = _KINDS[1:3]
+KINDS["numeric"] = _KINDS[1:]
+
 
 class DType:
     """The type of a tensor's elements.
@@ -96,6 +101,13 @@ def as_dtype(value: Any) -> DType:
     if found is None:
         raise errors.unknown_dtype(value)
     return found
+
+
+def is_of_kind(dtype: DType, kind: str) -> builtins.bool:
+    """Tell whether a dtype belongs to a kind, by the array API's name of it."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise errors.wrong_value("kind", kind, f"one of {', '.join(map(repr, KINDS))}")
+    return dtype.kind in KINDS[kind]
 
 
 def _widest(x: DType, y: DType) -> DType:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from tessella import _core, errors, inplace, printing, spellings, tensors, threads
+from tessella import _core, errors, info, inplace, printing, spellings, tensors, threads
 from tessella._core import Tensor
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Refusal
@@ -23,14 +24,25 @@ from tessella.ops import (
     ordering,
     random,
     reduce,
+    types,
 )  # fmt: skip
 from tessella.records import OPS, Op
 
 # Modules that hold records and composites only; importing them made those.
-TABLES = (composite, elementwise, fused, index, joining, matmul, movement, ordering, reduce)
+TABLES = (composite, elementwise, fused, index, joining, matmul, movement, ordering, reduce, types)
+
+CONSTANTS: dict[str, Any] = {
+    "__array_api_version__": info.VERSION,
+    "e": math.e,
+    "inf": math.inf,
+    "nan": math.nan,
+    "newaxis": None,
+    "pi": math.pi,
+}
 
 # What is neither: the module that holds it, and its public names.
 FUNCTIONS: dict[Any, tuple[str, ...]] = {
+    info: ("__array_namespace_info__",),
     creation: ("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones",
                "ones_like", "zeros", "zeros_like"),
     random: ("Generator", "bernoulli", "manual_seed", "normal", "rand", "randint", "randn",
@@ -70,8 +82,8 @@ def refusals() -> list[Refusal]:
 
 
 def public_names() -> dict[str, Any]:
-    """Give every public function and dtype by its name."""
-    names: dict[str, Any] = {dtype.name: dtype for dtype in DTYPES}
+    """Give every public function, dtype and constant by its name."""
+    names: dict[str, Any] = {dtype.name: dtype for dtype in DTYPES} | CONSTANTS
     for module, members in FUNCTIONS.items():
         names.update({name: getattr(module, name) for name in members})
     for each in declared():
