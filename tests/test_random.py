@@ -177,7 +177,7 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "empty range": (lambda: ts.randint(3, 3, (2,)), ValueError, "randint: high is 3"),
     "range outside": (lambda: ts.randint(0, 300, (2,), dtype=ts.int8), ValueError,
         "299 does not fit int8"),
-    "float bound": (lambda: ts.randint(0, 2.5, (2,)), TypeError,  # type: ignore[arg-type]
+    "float bound": (lambda: ts.randint(0, 2.5, (2,)), TypeError,
                     "high must be an integer, got float"),
     "float dtype": (lambda: ts.randint(0, 2, (2,), dtype=ts.float32), TypeError,
         "not defined for float32"),
@@ -185,9 +185,9 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "rand: not defined for int64"),
     "probability": (lambda: ts.bernoulli(1.5, (2,)), ValueError, "bernoulli: p is 1.5"),
     "nan": (lambda: ts.bernoulli(math.nan, (2,)), ValueError, "bernoulli: p is nan"),
-    "generator": (lambda: ts.rand(2, generator=7), TypeError, "generator must be a ts.Generator"),  # type: ignore[arg-type]
+    "generator": (lambda: ts.rand(2, generator=7), TypeError, "generator must be a ts.Generator"),  # type: ignore[call-overload]
     "seed": (lambda: ts.Generator(1 << 64), OverflowError, "seed is 18446744073709551616"),
-    "float seed": (lambda: ts.manual_seed(1.5), TypeError, "seed must be an integer, got float"),  # type: ignore[arg-type]
+    "float seed": (lambda: ts.manual_seed(1.5), TypeError, "seed must be an integer, got float"),
     "negative count": (lambda: ts.randperm(-1), ValueError, "randperm: .*-1"),
     "memory": (lambda: ts.randn(1 << 50), MemoryError, "randn: needs"),
 }  # fmt: skip

@@ -24,7 +24,7 @@ KINDS = {
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_finfo_is_that_of_numpy(dtype: DType) -> None:
-    want = np.finfo(dtype.name)
+    want: Any = np.finfo(dtype.name)
     for each in (dtype, ts.ones(2, dtype=dtype), dtype.name):
         found = ts.finfo(each)
         assert (found.bits, found.dtype.name) == (want.bits, want.dtype.name)
@@ -131,7 +131,7 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "type": (lambda: ts.finfo("x"), TypeError, "finfo: dtype must be a Tessella dtype"),
     "kind": (lambda: ts.isdtype(ts.int8, "int"), ValueError, "isdtype: kind is 'int'"),
     "no kind": (lambda: ts.isdtype(ts.int8, (("bool",),)), TypeError, "isdtype: dtype must be"),
-    "no dtype": (lambda: ts.can_cast(ts.int8, 3), TypeError, "can_cast: dtype must be"),
+    "no dtype": (lambda: ts.can_cast(ts.int8, "int3"), TypeError, "can_cast: dtype must be"),
     "nothing": (lambda: ts.result_type(), TypeError, "result_type: none of arrays_and_dtypes"),
     "numbers": (lambda: ts.result_type(1, 2.0), TypeError, "is a tensor"),
     "text": (lambda: ts.result_type("int8"), TypeError, r"arrays_and_dtypes\[0\] must be a tensor"),

@@ -199,7 +199,9 @@ def plain_parameters(function: Callable[..., Any], *, is_method: bool) -> list[l
 
 def renamed(annotation: str) -> str:
     """Write builtins and the composites' vocabulary by the names that the stub gives them."""
+    annotation = re.sub(r"\bShape\b", "Ints", annotation)
     annotation = re.sub(r"\b(Axes|DTypeLike|Ints|Number|Operand)\b", r"_\1", annotation)
+    annotation = annotation.replace("Device", "_str").replace("Offset", "_int")
     return re.sub(r"(?<![\w.])(?:builtins\.)?(bool|int|float|complex|str)\b", r"_\1", annotation)
 
 
@@ -361,9 +363,10 @@ def package_stub() -> str:
     imports = [f"from tessella import {module} as {module}" for module in submodules()]
     imports.append("from tessella._core import Tensor as Tensor")
     imports.append("from tessella.dtypes import DType as DType")
-    imports += imports_of(namespace.public_names().values())
+    public = namespace.public_names()
+    imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]
     lines = []
-    for name, value in sorted(namespace.public_names().items()):
+    for name, value in sorted(public.items()):
         if isinstance(value, _core.Function):
             lines.append(define_record(value.record, name, is_method=False))
         elif inspect.isfunction(value) and value.__name__ in COMPOSITES:

@@ -7,26 +7,46 @@ from typing import Any
 
 from tessella import errors
 
+# For isinstance; `int | float` would be made anew by every call.
+NUMBERS = (bool, int, float, complex)
+LISTS = (list, tuple)
+
+_NEAR = 1 << 62  # integers up to here need no look at how many bits they may have
+
 
 def to_int(name: str, value: Any, bits: int = 63) -> int:
     """Check an integer parameter, of a sign and so many bits; bool is not one."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise errors.wrong_type(name, value, "an integer")
-    try:
-        number = operator.index(value)
-    except errors.TessellaError:
-        raise
-    except TypeError:  # a NumPy array has __index__, and refuses it
-        raise errors.wrong_type(name, value, "an integer") from None
+    if type(value) is int and -_NEAR <= value <= _NEAR:
+        return value
+    number = _index_of(name, value)
     if not -(1 << bits) <= number < 1 << bits:
         raise errors.integer_too_large(name, number, bits)
     return number
 
 
+def _index_of(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise errors.wrong_type(name, value, "an integer")
+    try:
+        return operator.index(value)
+    except errors.TessellaError:
+        raise
+    except TypeError:  # a NumPy array has __index__, and refuses it
+        raise errors.wrong_type(name, value, "an integer") from None
+
+
+def to_offset(name: str, value: Any) -> int:
+    """Check an integer of any size; beyond 62 bits, far off is far off."""
+    return max(-_NEAR, min(_index_of(name, value), _NEAR))
+
+
 def to_ints(name: str, value: Any) -> tuple[int, ...]:
     """Check a tuple of integers; one integer stands for a tuple of one."""
-    if isinstance(value, list | tuple):
-        return tuple(to_int(name, item) for item in value)
+    if isinstance(value, LISTS):
+        for item in value:
+            if type(item) is not int or not -_NEAR <= item <= _NEAR:
+                return tuple([to_int(name, item) for item in value])
+        return tuple(value)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise errors.wrong_type(name, value, "an integer or a tuple of integers")
     return (to_int(name, value),)

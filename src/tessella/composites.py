@@ -16,16 +16,30 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float, to_int, to_ints, to_word
+from tessella.arguments import (
+    LISTS,
+    NUMBERS,
+    to_bool,
+    to_float,
+    to_int,
+    to_ints,
+    to_offset,
+    to_word,
+)
 from tessella.declarations import REQUIRED, Declared
+from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
 
-# The vocabulary of annotations: what an argument may be.
+# The vocabulary of annotations: what an argument may be. Where the check gives the body something
+# else than callers pass, it is Any here; the stubs say what callers may pass.
+Device: TypeAlias = Any  # a name; the body gets that of a device that exists
+DTypeLike: TypeAlias = Any  # a dtype, a Python type or a name; the body gets a DType
+Offset: TypeAlias = int  # of any size
+Shape: TypeAlias = Any  # one integer or several; the body gets a tuple
 Number: TypeAlias = bool | int | float | complex
 Operand: TypeAlias = Tensor | bool | int | float | complex
 Ints: TypeAlias = int | Sequence[int]
 Axes: TypeAlias = int | Sequence[int] | None
-DTypeLike: TypeAlias = DType | type | str
 
 Check = Callable[[str, Any], Any]
 P = ParamSpec("P")
@@ -33,6 +47,7 @@ R = TypeVar("R")
 
 COMPOSITES: dict[str, Composite] = {}
 
+_OPERANDS = (Tensor, *NUMBERS)
 _VARARGS = 0x04  # of a code object's flags: it has *xs
 
 
@@ -48,7 +63,7 @@ def check_tensor(name: str, value: Any) -> Any:
 
 def check_operand(name: str, value: Any) -> Any:
     """Require a tensor or a number."""
-    if not isinstance(value, Tensor | bool | int | float | complex):
+    if not isinstance(value, _OPERANDS):
         raise errors.not_tensor(name, value)
     return value
 
@@ -57,14 +72,19 @@ def check_number(name: str, value: Any) -> Any:
     """Require a Python number; a tensor of one element stands for its number."""
     if isinstance(value, Tensor):
         value = value.item()
-    if not isinstance(value, bool | int | float | complex):
+    if not isinstance(value, NUMBERS):
         raise errors.wrong_type(name, value, "a number")
     return value
 
 
+def check_dtype(name: str, value: Any) -> DType:
+    """Require what names a dtype."""
+    return value if type(value) is DType else as_dtype(value)
+
+
 def check_tensors(name: str, value: Any) -> Any:
     """Require a list or tuple of tensors."""
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, LISTS):
         raise errors.wrong_type(name, value, "a list or tuple of tensors")
     for i, x in enumerate(value):
         if not isinstance(x, Tensor):
@@ -72,13 +92,17 @@ def check_tensors(name: str, value: Any) -> Any:
     return value
 
 
-_CHECKS: dict[str, Check | None] = {
+# Modules that have arguments of other types enter them here.
+CHECKS: dict[str, Check | None] = {
     "Any": None,
-    "DTypeLike": lambda name, value: as_dtype(value),
+    "DTypeLike": check_dtype,
+    "Device": lambda name, value: to_device_name(value),
     "Ints": to_ints,
     "Number": check_number,
+    "Offset": to_offset,
     "Operand": check_operand,
     "Sequence[Tensor]": check_tensors,
+    "Shape": to_ints,
     "Tensor": check_tensor,
     "bool": to_bool,
     "float": to_float,
@@ -98,7 +122,7 @@ def check_for(annotation: str) -> Check | None:
         words = inner.split('"')[1::2]
         check: Check | None = lambda name, value: to_word(name, value, words)  # noqa: E731
     else:
-        check = _CHECKS[inner]  # a KeyError here is an annotation outside the vocabulary
+        check = CHECKS[inner]  # a KeyError here is an annotation outside the vocabulary
     if check is None or inner == annotation:
         return check
     return lambda name, value: None if value is None else check(name, value)
@@ -138,27 +162,28 @@ class Composite(Declared):
         self.positional = count
         kinds = (*names, self.rest) if has_rest else names
         self.checks = {name: check_for(annotations[name]) for name in kinds}
+        self.fewest = 64 if has_rest else count - len(given)  # by position, to need no sorting
+        self.ordered = tuple((name, self.checks[name]) for name in names[:count])
+        self.named = {name: self.checks[name] for name in names[count:]}
+        self.place = names.index(self.variadic) if self.variadic else 64
 
-    def call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Check the arguments and call the body."""
+    def call_sorted(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Name the arguments, check them and call the body."""
         rest: tuple[Any, ...] = ()
-        try:
-            if self.rest:
-                args, rest = args[: self.positional], args[self.positional :]
-                check = self.checks[self.rest]
-                if check:
-                    rest = tuple(check(f"{self.rest}[{i}]", x) for i, x in enumerate(rest))
-            found = self.match(args, keywords)
-            for name, value in found.items():
-                check = self.checks[name]
-                if check:
-                    found[name] = check(name, value)
-            if rest:  # then all that stands before it was given by position
-                head = [found.pop(name) for name in (*found,)[: self.positional]]
-                return self.body(*head, *rest, **found)
-            return self.body(**found)
-        except errors.TessellaError as error:
-            raise error.relocate(self.name, self.describe_call(args + rest, keywords)) from None
+        if self.rest:
+            args, rest = args[: self.positional], args[self.positional :]
+            check = self.checks[self.rest]
+            if check:
+                rest = tuple([check(f"{self.rest}[{i}]", x) for i, x in enumerate(rest)])
+        found = self.match(args, keywords)
+        for name, value in found.items():
+            check = self.checks[name]
+            if check:
+                found[name] = check(name, value)
+        if rest:  # then all that stands before it was given by position
+            head = [found.pop(name) for name in (*found,)[: self.positional]]
+            return self.body(*head, *rest, **found)
+        return self.body(**found)
 
 
 def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -166,9 +191,29 @@ def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def declare(body: Any) -> Any:
         record = Composite(body, **declared)
+        ordered, named, place = record.ordered, record.named, record.place
+        fewest, most = record.fewest, record.positional
 
+        # The arguments of most calls need no sorting: as many by position as there may be, and by
+        # keyword what has to be. Every composite call passes here, so that no step is taken twice.
         def call(*args: Any, **keywords: Any) -> Any:
-            return record.call(args, keywords)
+            try:
+                given = record.gather(args, place) if len(args) > most else args
+                if not fewest <= len(given) <= most or (
+                    keywords and not keywords.keys() <= named.keys()
+                ):
+                    return record.call_sorted(given, keywords)
+                checked = [check(name, value) if check else value
+                           for (name, check), value in zip(ordered, given)]  # noqa: B905  # fmt: skip
+                if not keywords:
+                    return body(*checked)
+                for name, value in keywords.items():
+                    check = named[name]
+                    if check:
+                        keywords[name] = check(name, value)
+                return body(*checked, **keywords)
+            except errors.TessellaError as error:
+                raise error.relocate(record.name, record.describe_call(args, keywords)) from None
 
         COMPOSITES[record.name] = record
         update_wrapper(call, body)

@@ -142,7 +142,7 @@ class Declared:
                 raise each.error()
         names = tuple(self.parameters)
         if self.variadic:
-            args = self._gather_variadic(args, names.index(self.variadic))
+            args = self.gather(args, names.index(self.variadic))
         most = min(len(names), self.positional)
         if len(args) > most:
             raise errors.too_many_arguments(len(args), most, self.name + self.signature())
@@ -160,12 +160,15 @@ class Declared:
                     raise errors.missing_argument(name, self.name + self.signature())
         return found
 
-    def _gather_variadic(self, args: tuple[Any, ...], start: int) -> tuple[Any, ...]:
+    def gather(self, args: tuple[Any, ...], start: int) -> tuple[Any, ...]:
         """Let sizes and axes be given as separate arguments: x.reshape(2, 3)."""
         rest = args[start:]
-        if len(rest) > 1 and all(hasattr(value, "__index__") for value in rest):
-            return (*args[:start], rest)
-        return args
+        if len(rest) < 2:
+            return args
+        for value in rest:
+            if type(value) is not int and not hasattr(value, "__index__"):
+                return args
+        return (*args[:start], rest)
 
     def describe_call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[str]:
         """List the arguments of a failed call, one line each."""

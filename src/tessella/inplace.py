@@ -10,6 +10,7 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.arguments import NUMBERS
 from tessella.declarations import describe
 from tessella.dtypes import _ORDER
 from tessella.records import Op, apply
@@ -101,7 +102,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         check_target(self)
         if isinstance(value, Tensor):
             value = value.item()
-        if not isinstance(value, bool | int | float | complex):
+        if not isinstance(value, NUMBERS):
             raise errors.wrong_type("value", value, "a number")
         if not _core.fill(self, value):
             raise errors.scalar_does_not_fit(value, self.dtype)

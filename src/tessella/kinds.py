@@ -7,6 +7,7 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Function, Layout, Tensor
+from tessella.arguments import NUMBERS
 from tessella.declarations import REQUIRED
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
 from tessella.records import OPS, Op
@@ -78,7 +79,7 @@ def common_dtype(names: tuple[str, ...], inputs: list[Any]) -> DType:
     for name, x in zip(names, inputs, strict=True):
         if isinstance(x, Tensor):
             dtype = x.dtype if dtype is None else promote(dtype, x.dtype)
-        elif not isinstance(x, bool | int | float | complex):
+        elif not isinstance(x, NUMBERS):
             raise errors.not_tensor(name, x)
     if dtype is None:
         raise errors.no_tensor(names)
@@ -139,7 +140,7 @@ def scalar_tensor(value: Any, beside: list[Any]) -> Tensor:
     """Make a 0-d tensor of a number, of the kind that all of `beside` share."""
     dtype = boolean
     for x in beside:
-        if not isinstance(x, bool | int | float | complex):
+        if not isinstance(x, NUMBERS):
             raise errors.not_tensor("x", x)
         dtype = promote_scalar(dtype, x)
     out = _core.empty((), dtype.id)

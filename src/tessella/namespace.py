@@ -29,7 +29,8 @@ from tessella.ops import (
 from tessella.records import OPS, Op
 
 # Modules that hold records and composites only; importing them made those.
-TABLES = (composite, elementwise, fused, index, joining, matmul, movement, ordering, reduce, types)
+TABLES = (composite, creation, elementwise, fused, index, joining, matmul, movement, ordering,
+          random, reduce, types)  # fmt: skip
 
 CONSTANTS: dict[str, Any] = {
     "__array_api_version__": info.VERSION,
@@ -43,10 +44,7 @@ CONSTANTS: dict[str, Any] = {
 # What is neither: the module that holds it, and its public names.
 FUNCTIONS: dict[Any, tuple[str, ...]] = {
     info: ("__array_namespace_info__",),
-    creation: ("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones",
-               "ones_like", "zeros", "zeros_like"),
-    random: ("Generator", "bernoulli", "manual_seed", "normal", "rand", "randint", "randn",
-             "randperm"),
+    random: ("Generator",),
     tensors: ("from_data", "from_numpy", "tensor"),
     threads: ("get_num_threads", "num_threads", "set_num_threads"),
 }  # fmt: skip

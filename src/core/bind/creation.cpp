@@ -1,4 +1,6 @@
 // Numbers that count upwards, for arange and linspace.
+#include <nanobind/stl/complex.h>
+
 #include "../kernels/cast.h"
 #include "../launch/tile.h"
 #include "bind.h"
@@ -7,14 +9,14 @@ namespace tessella {
 
 namespace {
 
-// out[i] = start + i * step, computed in T and converted; out is contiguous.
-template <class T>
-void count_up(Tensor* out, DType computed, T start, T step) {
+// out[i] = value(i), a T, converted from the dtype that it is computed in; out is contiguous.
+template <class T, class F>
+void count_up(Tensor* out, DType computed, F value) {
   CastFn cast = cast_kernel(computed, out->dtype);
   T tile[launch::TILE];
   for (int64_t i = 0; i < out->size; i += launch::TILE) {
     int64_t count = out->size - i < launch::TILE ? out->size - i : launch::TILE;
-    for (int64_t j = 0; j < count; ++j) tile[j] = start + static_cast<T>(i + j) * step;
+    for (int64_t j = 0; j < count; ++j) tile[j] = value(i + j);
     cast(count, out->data() + i * itemsize(out->dtype), tile);
   }
 }
@@ -22,13 +24,26 @@ void count_up(Tensor* out, DType computed, T start, T step) {
 }  // namespace
 
 void init_creation(nb::module_& module) {
-  // The caller has checked that the last number fits.
-  module.def("count_integers", [](nb::handle out, int64_t start, int64_t step) {
-    count_up<int64_t>(tensor_of(out), DType::int64, start, step);
+  // Integers modulo 2 ** 64; the caller has checked that the first and the last fit.
+  module.def("count_integers", [](nb::handle out, uint64_t start, uint64_t step) {
+    Tensor* target = tensor_of(out);
+    DType computed = target->dtype == DType::uint64 ? DType::uint64 : DType::int64;
+    count_up<uint64_t>(target, computed, [=](int64_t i) { return start + uint64_t(i) * step; });
   });
-  module.def("count_floats", [](nb::handle out, double start, double step) {
-    count_up<double>(tensor_of(out), DType::float64, start, step);
-  });
+  module.def(
+      "count_floats",
+      [](nb::handle out, double start, double step, double scale) {
+        count_up<double>(tensor_of(out), DType::float64,
+                         [=](int64_t i) { return (start + double(i) * step) * scale; });
+      },
+      nb::arg("out"), nb::arg("start"), nb::arg("step"), nb::arg("scale") = 1.0);
+  module.def(
+      "count_complex", [](nb::handle out, std::complex<double> start, std::complex<double> step) {
+        using C = std::complex<double>;
+        count_up<C>(tensor_of(out), DType::complex128, [=](int64_t i) {
+          return C(start.real() + double(i) * step.real(), start.imag() + double(i) * step.imag());
+        });
+      });
 }
 
 }  // namespace tessella

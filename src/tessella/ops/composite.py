@@ -8,7 +8,7 @@ from typing import Any
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_ints
-from tessella.composites import Axes, Ints, Operand, composite
+from tessella.composites import Axes, Ints, Offset, Operand, composite
 from tessella.declarations import case
 from tessella.dtypes import DTYPES, DType, boolean, float32, float64
 from tessella.kinds import Cast, scalar_tensor
@@ -182,7 +182,7 @@ _TRIANGLES = {
 
 
 @composite(ref="tril", **_TRIANGLES)
-def tril(x: Tensor, k: int = 0) -> Tensor:
+def tril(x: Tensor, k: Offset = 0) -> Tensor:
     """Keep the lower triangle, up to the k-th diagonal; zero above.
 
     >>> ts.tril(ts.ones(2, 2)).tolist()
@@ -192,7 +192,7 @@ def tril(x: Tensor, k: int = 0) -> Tensor:
 
 
 @composite(ref="triu", **_TRIANGLES)
-def triu(x: Tensor, k: int = 0) -> Tensor:
+def triu(x: Tensor, k: Offset = 0) -> Tensor:
     """Keep the upper triangle, from the k-th diagonal on; zero below.
 
     >>> ts.triu(ts.ones(2, 2)).tolist()

@@ -1,4 +1,4 @@
-"""Tensors from sizes and numbers. Plain functions: they have no operands to differentiate."""
+"""Tensors from sizes and numbers. They have no operands to differentiate."""
 
 from __future__ import annotations
 
@@ -7,23 +7,15 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_int
-from tessella.dtypes import DEFAULTS, DType, as_dtype, float32, int64
+from tessella.arguments import to_bool
+from tessella.composites import Device, DTypeLike, Number, Offset, Shape, composite
+from tessella.dtypes import DEFAULTS, DType, complex64, float32, int64, uint64
 
+_WORD = (1 << 64) - 1
 
-def to_shape(sizes: tuple[Any, ...]) -> tuple[int, ...]:
-    """Read a shape given as one tuple, one integer, or separate integers."""
-    if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
-        sizes = tuple(sizes[0])
-    return tuple(to_int("shape", size) for size in sizes)
-
-
-def _make(name: str, sizes: tuple[Any, ...], dtype: Any, requires_grad: bool) -> Tensor:
-    try:
-        out = _core.empty(to_shape(sizes), (float32 if dtype is None else as_dtype(dtype)).id)
-    except errors.TessellaError as error:
-        raise error.locate(name, [f"shape  {errors.brief(sizes)}"]) from None
-    return with_grad(out, requires_grad)
+# Sizes may be given separately, and devices are only checked: there is one.
+_MAKES: dict[str, Any] = {"is_method": False, "tested": "tests/test_creation.py"}
+_SIZED: dict[str, Any] = {**_MAKES, "variadic": "shape"}
 
 
 def with_grad(out: Tensor, requires_grad: bool) -> Tensor:
@@ -35,191 +27,216 @@ def with_grad(out: Tensor, requires_grad: bool) -> Tensor:
     return out
 
 
-def empty(*shape: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def _filled(out: Tensor, value: Number, requires_grad: bool) -> Tensor:
+    if not out.is_virtual and not _core.fill(out, value, True):
+        raise errors.scalar_does_not_fit(value, out.dtype)
+    return with_grad(out, requires_grad) if requires_grad else out
+
+
+@composite(**_SIZED)
+def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None,
+          requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor whose elements are not set.
 
     >>> ts.empty(2, 3).shape
     (2, 3)
     """
-    return _make("empty", shape, dtype, requires_grad)
+    return with_grad(_core.empty(shape, (dtype or float32).id), requires_grad)
 
 
-def zeros(*shape: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+@composite(**_SIZED)
+def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None,
+          requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of zeros.
 
     >>> ts.zeros(2).tolist()
     [0.0, 0.0]
     """
-    out = _make("zeros", shape, dtype, requires_grad)
-    _core.fill(out, False, True)
-    return out
+    return _filled(_core.empty(shape, (dtype or float32).id), False, requires_grad)
 
 
-def ones(*shape: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+@composite(**_SIZED)
+def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None,
+         requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of ones.
 
     >>> ts.ones(2, dtype=ts.int64).tolist()
     [1, 1]
     """
-    out = _make("ones", shape, dtype, requires_grad)
-    _core.fill(out, True, True)
-    return out
+    return _filled(_core.empty(shape, (dtype or float32).id), True, requires_grad)
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+@composite(**_MAKES)
+def full(shape: Shape, fill_value: Number, *, dtype: DTypeLike | None = None,
+         device: Device | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor with one value everywhere.
 
     >>> ts.full((2, 2), 7).tolist()
     [[7, 7], [7, 7]]
     """
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
-    if not isinstance(fill_value, bool | int | float | complex):
-        raise errors.wrong_type("fill_value", fill_value, "a number").locate("full", [])
-    if dtype is None:
-        dtype = DEFAULTS[next(t for t in (bool, int, float, complex) if isinstance(fill_value, t))]
-    out = _make("full", (shape,) if not isinstance(shape, list | tuple) else (tuple(shape),), dtype,
-                requires_grad)  # fmt: skip
-    if not _core.fill(out, fill_value, True):
-        raise errors.scalar_does_not_fit(fill_value, out.dtype).locate("full", [])
-    return out
+    kind = dtype or next(DEFAULTS[t] for t in DEFAULTS if isinstance(fill_value, t))
+    return _filled(_core.empty(shape, kind.id), fill_value, requires_grad)
 
 
-def _like(x: Tensor, dtype: Any) -> tuple[tuple[int, ...], DType]:
-    if not isinstance(x, Tensor):
-        raise errors.not_tensor("x", x)
-    return x.shape, x.dtype if dtype is None else as_dtype(dtype)
+def _like(x: Tensor, dtype: DType | None) -> Tensor:
+    make = _core.empty_virtual if x.is_virtual else _core.empty
+    return make(x.shape, (dtype or x.dtype).id)
 
 
-def zeros_like(x: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Make zeros of x's shape and dtype.
-
-    >>> ts.zeros_like(ts.ones(2)).tolist()
-    [0.0, 0.0]
-    """
-    shape, dtype = _like(x, dtype)
-    return zeros(shape, dtype=dtype, requires_grad=requires_grad)
-
-
-def ones_like(x: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Make ones of x's shape and dtype.
-
-    >>> ts.ones_like(ts.zeros(2)).tolist()
-    [1.0, 1.0]
-    """
-    shape, dtype = _like(x, dtype)
-    return ones(shape, dtype=dtype, requires_grad=requires_grad)
-
-
-def empty_like(x: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+@composite(**_MAKES)
+def empty_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | None = None,
+               requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of x's shape and dtype whose elements are not set.
 
     >>> ts.empty_like(ts.zeros(2, 3)).shape
     (2, 3)
     """
-    shape, dtype = _like(x, dtype)
-    return empty(shape, dtype=dtype, requires_grad=requires_grad)
+    return with_grad(_like(x, dtype), requires_grad)
 
 
-def full_like(
-    x: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
-) -> Tensor:
+@composite(**_MAKES)
+def zeros_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | None = None,
+               requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Make zeros of x's shape and dtype.
+
+    >>> ts.zeros_like(ts.ones(2)).tolist()
+    [0.0, 0.0]
+    """
+    return _filled(_like(x, dtype), False, requires_grad)
+
+
+@composite(**_MAKES)
+def ones_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | None = None,
+              requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Make ones of x's shape and dtype.
+
+    >>> ts.ones_like(ts.zeros(2)).tolist()
+    [1.0, 1.0]
+    """
+    return _filled(_like(x, dtype), True, requires_grad)
+
+
+@composite(**_MAKES)
+def full_like(x: Tensor, fill_value: Number, *, dtype: DTypeLike | None = None,
+              device: Device | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of x's shape and dtype with one value everywhere.
 
     >>> ts.full_like(ts.zeros(2), 3).tolist()
     [3.0, 3.0]
     """
-    shape, dtype = _like(x, dtype)
-    return full(shape, fill_value, dtype=dtype, requires_grad=requires_grad)
+    return _filled(_like(x, dtype), fill_value, requires_grad)
 
 
-def _number(name: str, value: Any) -> int | float:
-    if isinstance(value, Tensor):
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise errors.wrong_type(name, value, "a real number")
-    if not math.isfinite(value):
+# --- counting ------------------------------------------------------------------------------------
+
+
+def _finite(name: str, value: Number, is_real: bool = True) -> Any:
+    if isinstance(value, bool) or (is_real and isinstance(value, complex)):
+        raise errors.wrong_type(name, value, "a real number" if is_real else "a number")
+    if isinstance(value, int):
+        if not -(1 << 63) <= value <= _WORD:
+            raise errors.integer_too_large(name, value, 64)
+    elif not math.isfinite(abs(value)):
         raise errors.wrong_value(name, value, "finite")
     return value
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None,
+@composite(**_MAKES)
+def arange(start: Number, stop: Number | None = None, step: Number = 1, *,
+           dtype: DTypeLike | None = None, device: Device | None = None,
            requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Count from start to stop, without stop.
 
     >>> ts.arange(2, 10, 3).tolist()
     [2, 5, 8]
     """
-    try:
-        begin, end = (0, start) if stop is None else (start, stop)
-        begin, end, by = _number("start", begin), _number("stop", end), _number("step", step)
-        if by == 0:
-            raise errors.wrong_value("step", step, "other than 0")
-        whole = all(isinstance(value, int) for value in (begin, end, by))
-        kind = as_dtype(dtype) if dtype is not None else int64 if whole else float32
-        count = -((begin - end) // by) if whole else math.ceil((end - begin) / by)
-        out = _core.empty((max(0, int(count)),), kind.id)
-        _count(out, begin, by)
-    except errors.TessellaError as error:
-        shown = [f"start  {errors.brief(start)}", f"stop   {errors.brief(stop)}",
-                 f"step   {errors.brief(step)}"]  # fmt: skip
-        raise error.locate("arange", shown) from None
+    begin, end = (0, start) if stop is None else (start, stop)
+    begin, end, by = _finite("start", begin), _finite("stop", end), _finite("step", step)
+    if by == 0:
+        raise errors.wrong_value("step", step, "other than 0")
+    whole = isinstance(begin, int) and isinstance(end, int) and isinstance(by, int)
+    length = -((begin - end) // by) if whole else (end - begin) / by
+    if length >= 1 << 63:
+        raise errors.integer_too_large("the number of elements", length, 63)
+    kind = dtype or (int64 if whole else float32)
+    out = _core.empty((max(0, math.ceil(length)),), kind.id)
+    if out.size:
+        _count(out, begin, by if out.size > 1 else 0)
     return with_grad(out, requires_grad)
 
 
 def _count(out: Tensor, start: int | float, step: int | float) -> None:
     """Write start + i * step, in integers where both are."""
-    if out.size == 0:
-        return
     last = start + (out.size - 1) * step
     for value in (start, last):
-        if not _core.scalar_fits(
-            int(value) if out.dtype.is_integer else float(value), out.dtype.id
-        ):
+        number = int(value) if out.dtype.is_integer else float(value)
+        if not _core.scalar_fits(number, out.dtype.id):
             raise errors.scalar_does_not_fit(value, out.dtype)
-    if (
-        isinstance(start, int)
-        and isinstance(step, int)
-        and not (min(start, last) >= -(1 << 63) and max(start, last) < 1 << 63)
-    ):
-        start, step = float(start), float(step)  # fmt: skip
-    if isinstance(start, int) and isinstance(step, int):
-        _core.count_integers(out, start, step if out.size > 1 else 0)
+    lowest, highest = (0, _WORD) if out.dtype is uint64 else (-(1 << 63), (1 << 63) - 1)
+    fits = lowest <= min(start, last) and max(start, last) <= highest
+    if fits and isinstance(start, int) and isinstance(step, int):
+        _core.count_integers(out, start & _WORD, step & _WORD)
     else:
         _core.count_floats(out, float(start), float(step))
 
 
-def linspace(start: Any, stop: Any, num: int, *, dtype: Any = None, endpoint: bool = True,
+@composite(**_MAKES)
+def linspace(start: Number, stop: Number, num: int, *, dtype: DTypeLike | None = None,
+             device: Device | None = None, endpoint: bool = True,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Give num values evenly from start to stop, both included.
+
+    Without the endpoint, they are the first of num + 1 such values.
 
     >>> ts.linspace(0, 1, 5).tolist()
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
-    try:
-        begin, end = _number("start", start), _number("stop", stop)
-        count = to_int("num", num)
-        steps = count - 1 if endpoint else count
-        out = _core.empty((count,), (float32 if dtype is None else as_dtype(dtype)).id)
-        if out.size:
-            _core.count_floats(out, float(begin), (end - begin) / steps if steps > 0 else 0.0)
-            if endpoint and out.size > 1:
-                _core.fill(_core.view(out, _core.layout_of(out).select(0, -1)),
-                           int(end) if out.dtype.is_integer else end)  # fmt: skip
-    except errors.TessellaError as error:
-        shown = [f"start  {errors.brief(start)}", f"stop   {errors.brief(stop)}",
-                 f"num    {errors.brief(num)}"]  # fmt: skip
-        raise error.locate("linspace", shown) from None
+    begin, end = _finite("start", start, False), _finite("stop", stop, False)
+    is_complex = isinstance(begin, complex) or isinstance(end, complex)
+    kind = dtype or (complex64 if is_complex else float32)
+    if is_complex and not kind.is_complex:
+        raise errors.cannot_cast(complex64, kind)
+    out = _core.empty((num,), kind.id)
+    if num > 0:
+        _divide(out, begin, end, num - 1 if endpoint else num)
+        if kind.is_integer:
+            _set(out, 0, begin)
+        if endpoint and num > 1:
+            _set(out, -1, end)
     return with_grad(out, requires_grad)
 
 
-def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None,
-        requires_grad: bool = False) -> Tensor:  # fmt: skip
+def _divide(out: Tensor, begin: Number, end: Number, steps: int) -> None:
+    """Write begin + i * step; parts of a difference that overflows are taken in halves."""
+    steps = max(steps, 1)
+    if isinstance(begin, complex) or isinstance(end, complex):
+        first, last = complex(begin), complex(end)
+        steps_of = [(b - a) / steps for a, b in ((first.real, last.real), (first.imag, last.imag))]
+        _core.count_complex(out, first, complex(*steps_of))
+        return
+    first, step = float(begin), (float(end) - float(begin)) / steps
+    if math.isfinite(step):
+        _core.count_floats(out, first, step)
+    else:
+        _core.count_floats(out, first / 2, (float(end) / 2 - first / 2) / steps, 2.0)
+
+
+def _set(out: Tensor, place: int, value: Number) -> None:
+    """Write one element: an integer exactly, a fraction into an integer cut off."""
+    number = int(value) if out.dtype.is_integer and isinstance(value, float) else value
+    if not _core.fill(_core.view(out, _core.layout_of(out).select(0, place)), number):
+        raise errors.scalar_does_not_fit(value, out.dtype)
+
+
+@composite(**_MAKES)
+def eye(n_rows: int, n_cols: int | None = None, *, k: Offset = 0, dtype: DTypeLike | None = None,
+        device: Device | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a matrix with ones on its k-th diagonal.
 
     >>> ts.eye(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    out = zeros(n_rows, n_rows if n_cols is None else n_cols, dtype=dtype, requires_grad=False)
-    _core.fill(_core.view(out, _core.layout_of(out).diagonal(to_int("k", k), 0, 1)), True)
+    out = _core.empty((n_rows, n_rows if n_cols is None else n_cols), (dtype or float32).id)
+    _core.fill(out, False, True)
+    _core.fill(_core.view(out, _core.layout_of(out).diagonal(k, 0, 1)), True)
     return with_grad(out, requires_grad)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
+from tessella.arguments import LISTS, NUMBERS
 from tessella.composites import Operand, composite
 from tessella.declarations import REQUIRED, case, describe, refusal
 from tessella.dtypes import DType, boolean, float32, int64
@@ -77,7 +78,7 @@ gather_axes = Gather(
     doc="The elements at index tensors over some axes.", ref=_gather_ref,
     samples=[case((4, 5), axes=(0,), indices=(arange(3),)),
              case((4, 5, 3), axes=(0, 1), indices=(arange(2, -1, -1), arange(3)), place=1),
-             case((4, 5), axes=(1,), indices=(zeros(2, 3, dtype=int64),), place=1)],
+             case((4, 5), axes=(1,), indices=(zeros((2, 3), dtype=int64),), place=1)],
     errors=[case((4, 5), axes=(0,), indices=(arange(3, 5),), match="index 4 is out of bounds")],
 ).function  # fmt: skip
 scatter_axes = Scatter(
@@ -86,7 +87,7 @@ scatter_axes = Scatter(
     doc="Zeros with x added at index tensors over some axes.", ref=_scatter_ref,
     samples=[case((3, 5), shape=(4, 5), axes=(0,), indices=(arange(3),)),
              case((3, 3), shape=(4, 5, 3), axes=(0, 1), indices=(arange(2, -1, -1), arange(3))),
-             case((4, 2, 3), shape=(4, 5), axes=(1,), indices=(zeros(2, 3, dtype=int64),),
+             case((4, 2, 3), shape=(4, 5), axes=(1,), indices=(zeros((2, 3), dtype=int64),),
                   place=1)],
     errors=[case((2, 5), shape=(4, 5), axes=(0,), indices=(arange(3, 5),),
                  match="index 4 is out of bounds")],
@@ -147,14 +148,14 @@ def _value_tensor(value: Any, dtype: DType) -> Tensor:
     if isinstance(value, Tensor):
         inplace.check_source(value)
         return value.detach()
-    if isinstance(value, bool | int | float | complex):
+    if isinstance(value, NUMBERS):
         out = _core.empty((), dtype.id)
         if not _core.fill(out, value):
             raise errors.scalar_does_not_fit(value, dtype)
         return out
     if is_array(value):
         return from_numpy(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, LISTS):
         return tensor(value)
     raise errors.not_tensor("value", value)
 
@@ -188,7 +189,7 @@ def take(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
 @composite(
     ref="take_along_axis", ulps=0, is_method=False,
     samples=[case((3, 4), reshape(arange(3), (3, 1)), axis=1),
-             case((3, 4), zeros(2, 4, dtype=int64), axis=0)],
+             case((3, 4), zeros((2, 4), dtype=int64), axis=0)],
     errors=[case((3, 4), arange(3), axis=0, match="1 indices for 2 axes"),
             case((3,), arange(4), axis=0, match="index 3 is out of bounds"),
             case((3,), (3,), axis=0, match="an index tensor is float32")],

@@ -7,7 +7,7 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.arguments import to_int, to_ints
+from tessella.arguments import LISTS, to_int, to_ints
 from tessella.composites import Axes, Ints, composite
 from tessella.declarations import case
 from tessella.dtypes import DType, promote
@@ -29,7 +29,7 @@ class Concat(Op):
     ) -> tuple[list[Any], dict[str, Any]]:
         """Promote to one dtype and check the shapes."""
         (xs,) = inputs
-        if not isinstance(xs, list | tuple):
+        if not isinstance(xs, LISTS):
             raise errors.wrong_type("xs", xs, "a list or tuple of tensors")
         if not xs:
             raise errors.wrong_value("xs", xs, "at least one tensor")

@@ -12,10 +12,10 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.arguments import to_int
-from tessella.declarations import describe
-from tessella.dtypes import DType, as_dtype, boolean, float32, int64
-from tessella.ops.creation import to_shape, with_grad
+from tessella.arguments import LISTS, to_int, to_ints
+from tessella.composites import CHECKS, Device, DTypeLike, Operand, Shape, composite
+from tessella.dtypes import DType, boolean, float32, int64
+from tessella.ops.creation import with_grad
 from tessella.ops.elementwise import add, mul
 
 _BITS, _UNIFORM, _NORMAL, _INTEGERS, _BERNOULLI = range(5)
@@ -62,7 +62,19 @@ class Generator:
 default_generator = Generator(int.from_bytes(os.urandom(8), "little"))
 
 
-def manual_seed(seed: int) -> Generator:
+def _check_generator(name: str, value: Any) -> Generator:
+    if not isinstance(value, Generator):
+        raise errors.wrong_type(name, value, "a ts.Generator or None")
+    return value
+
+
+CHECKS["Generator"] = _check_generator
+_DRAWS: dict[str, Any] = {"is_method": False, "tested": "tests/test_random.py"}
+_SIZED: dict[str, Any] = {**_DRAWS, "variadic": "shape"}
+
+
+@composite(**_DRAWS)
+def manual_seed(seed: Any) -> Generator:
     """Seed the default generator.
 
     >>> _ = ts.manual_seed(0)
@@ -74,91 +86,76 @@ def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
-def _generator(generator: Generator | None) -> Generator:
-    if generator is None:
-        return default_generator
-    if not isinstance(generator, Generator):
-        raise errors.wrong_type("generator", generator, "a ts.Generator or None")
-    return generator
+def _draw(shape: Any, dtype: DType, distribution: int, generator: Generator | None,
+          requires_grad: bool = False, **limits: Any) -> Tensor:  # fmt: skip
+    if not _core.has_random(distribution, dtype.id):
+        raise errors.no_kernel(dtype, "draw in another dtype and convert with astype")
+    out = (generator or default_generator).draw(
+        _core.empty(shape, dtype.id), distribution, **limits
+    )
+    return with_grad(out, requires_grad)
 
 
-def _draw(name: str, shape: tuple[Any, ...], dtype: DType, distribution: int,
-          generator: Generator | None, requires_grad: bool = False,
-          **limits: Any) -> Tensor:  # fmt: skip
-    try:
-        source = _generator(generator)
-        if not _core.has_random(distribution, dtype.id):
-            raise errors.no_kernel(dtype, "draw in another dtype and convert with astype")
-        out = _core.empty(to_shape(shape), dtype.id)
-        return with_grad(source.draw(out, distribution, **limits), requires_grad)
-    except errors.TessellaError as error:
-        raise error.locate(name, [f"shape  {errors.brief(shape)}"]) from None
-
-
-def rand(*shape: Any, dtype: Any = None, generator: Generator | None = None,
-         requires_grad: bool = False) -> Tensor:  # fmt: skip
+@composite(**_SIZED)
+def rand(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None,
+         generator: Generator | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Draw uniformly from [0, 1).
 
     >>> ts.rand(2, 3).shape
     (2, 3)
     """
-    kind = float32 if dtype is None else as_dtype(dtype)
-    return _draw("rand", shape, kind, _UNIFORM, generator, requires_grad)
+    return _draw(shape, dtype or float32, _UNIFORM, generator, requires_grad)
 
 
-def randn(*shape: Any, dtype: Any = None, generator: Generator | None = None,
-          requires_grad: bool = False) -> Tensor:  # fmt: skip
+@composite(**_SIZED)
+def randn(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None,
+          generator: Generator | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Draw from the normal distribution of mean 0 and variance 1.
 
     >>> ts.randn(2, 3).shape
     (2, 3)
     """
-    kind = float32 if dtype is None else as_dtype(dtype)
-    return _draw("randn", shape, kind, _NORMAL, generator, requires_grad)
+    return _draw(shape, dtype or float32, _NORMAL, generator, requires_grad)
 
 
-def randint(low: int, high: int | None = None, size: Any = None, *, dtype: Any = None,
+@composite(**_DRAWS)
+def randint(low: Any, high: Any = None, size: Shape = (), *, dtype: DTypeLike | None = None,
+            device: Device | None = None,
             generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Draw integers from [low, high), or from [0, low) if high is left out.
 
     >>> ts.randint(0, 10, (2, 2)).shape
     (2, 2)
     """
-    try:
-        if size is None and isinstance(high, list | tuple):
-            low, high, size = 0, low, high
-        kind = int64 if dtype is None else as_dtype(dtype)
-        first, last = (0, low) if high is None else (low, high)
-        first, last = to_int("low", first, bits=64), to_int("high", last, bits=65)
-        if not kind.is_integer:
-            raise errors.no_kernel(kind, "randint draws integers")
-        if first >= last:
-            raise errors.wrong_value("high", last, f"more than low, which is {first}")
-        for value in (first, last - 1):
-            if not _core.scalar_fits(value, kind.id):
-                raise errors.scalar_does_not_fit(value, kind)
-    except errors.TessellaError as error:
-        raise error.locate(
-            "randint", [f"low   {errors.brief(low)}", f"high  {errors.brief(high)}"]
-        ) from None
-    shape = (() if size is None else size,)
-    return _draw("randint", shape, kind, _INTEGERS, generator, low=first, range_=last - first)
+    if isinstance(high, LISTS):  # PyTorch's randint(high, size)
+        low, high, size = 0, low, to_ints("size", high)
+    kind = dtype or int64
+    first, last = (0, low) if high is None else (low, high)
+    first, last = to_int("low", first, bits=64), to_int("high", last, bits=65)
+    if not kind.is_integer:
+        raise errors.no_kernel(kind, "randint draws integers")
+    if first >= last:
+        raise errors.wrong_value("high", last, f"more than low, which is {first}")
+    for value in (first, last - 1):
+        if not _core.scalar_fits(value, kind.id):
+            raise errors.scalar_does_not_fit(value, kind)
+    return _draw(size, kind, _INTEGERS, generator, low=first, range_=last - first)
 
 
-def randperm(n: int, *, generator: Generator | None = None) -> Tensor:
+@composite(**_DRAWS)
+def randperm(n: int, *, device: Device | None = None,
+             generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Draw a permutation of 0 … n-1.
 
     >>> sorted(ts.randperm(4).tolist())
     [0, 1, 2, 3]
     """
-    try:
-        source = _generator(generator)
-        return source.permute(_core.empty((to_int("n", n),), int64.id))
-    except errors.TessellaError as error:
-        raise error.locate("randperm", [f"n  {errors.brief(n)}"]) from None
+    return (generator or default_generator).permute(_core.empty((n,), int64.id))
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, dtype: Any = None,
+@composite(**_DRAWS)
+def normal(mean: Operand = 0.0, std: Operand = 1.0, size: Shape | None = None, *,
+           dtype: DTypeLike | None = None, device: Device | None = None,
            generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Draw from normal distributions of the given means and deviations.
 
@@ -170,32 +167,26 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, dtype: Any = No
         size = ()
         for x in tensors:
             size = _core.broadcast_shapes(size, x.shape)
-    if dtype is None:
-        dtype = tensors[0].dtype if tensors else float32
-    drawn = _draw("normal", (size,), as_dtype(dtype), _NORMAL, generator)
-    return add(mul(drawn, std), mean)
+    kind = dtype or (tensors[0].dtype if tensors else float32)
+    return add(mul(_draw(size, kind, _NORMAL, generator), std), mean)
 
 
-def bernoulli(p: Any, size: Any = None, *, dtype: Any = None,
+@composite(**_DRAWS)
+def bernoulli(p: Operand, size: Shape | None = None, *, dtype: DTypeLike | None = None,
+              device: Device | None = None,
               generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Draw True with probability p: a number, or a tensor of probabilities.
 
     >>> ts.bernoulli(1.0, (2,)).tolist()
     [True, True]
     """
-    kind = boolean if dtype is None else as_dtype(dtype)
     if isinstance(p, Tensor):
-        drawn = (
-            _draw("bernoulli", (p.shape if size is None else size,), p.dtype, _UNIFORM, generator)
-            < p
-        )
-        return drawn if kind is boolean else drawn.astype(kind)
-    if isinstance(p, bool) or not isinstance(p, int | float):
-        raise errors.wrong_type("p", p, "a probability").locate("bernoulli", [])
-    if not 0 <= p <= 1:
-        raise errors.wrong_value("p", p, "between 0 and 1").locate(
-            "bernoulli", [f"p  {describe(p)}"]
-        )
-    shape = (() if size is None else size,)
-    drawn = _draw("bernoulli", shape, boolean, _BERNOULLI, generator, p=float(p))
-    return drawn if kind is boolean else drawn.astype(kind)
+        shape = p.shape if size is None else size
+        drawn = _draw(shape, p.dtype, _UNIFORM, generator) < p
+    else:
+        if isinstance(p, bool | complex):
+            raise errors.wrong_type("p", p, "a probability")
+        if not 0 <= p <= 1:
+            raise errors.wrong_value("p", p, "between 0 and 1")
+        drawn = _draw(size or (), boolean, _BERNOULLI, generator, p=float(p))
+    return drawn if dtype in (None, boolean) else drawn.astype(dtype)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tessella import errors
 from tessella._core import Tensor
+from tessella.arguments import NUMBERS
 from tessella.composites import DTypeLike, composite
 from tessella.dtypes import (
     _ORDER,
@@ -97,7 +98,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     """
     kinds = kind if isinstance(kind, tuple) else (kind,)
     return any(
-        is_of_kind(as_dtype(dtype), each) if isinstance(each, str) else as_dtype(each) is dtype
+        is_of_kind(dtype, each) if isinstance(each, str) else as_dtype(each) is dtype
         for each in kinds
     )
 
@@ -110,7 +111,7 @@ def can_cast(from_: Any, to: DTypeLike) -> bool:
     True
     """
     try:
-        return promote(_dtype_of(from_), as_dtype(to)) is to
+        return promote(_dtype_of(from_), to) is to
     except errors.DTypeMismatch:
         return False
 
@@ -124,7 +125,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """
     found, numbers = [], []
     for i, each in enumerate(arrays_and_dtypes):
-        if isinstance(each, bool | int | float | complex):
+        if isinstance(each, NUMBERS):
             numbers.append(each)
         elif isinstance(each, Tensor | DType):
             found.append(_dtype_of(each))
