@@ -17,6 +17,7 @@ from tessella import dtypes as dtypes
 from tessella import errors as errors
 from tessella import exceptions as exceptions
 from tessella import indexing as indexing
+from tessella import info as info
 from tessella import inplace as inplace
 from tessella import kinds as kinds
 from tessella import layouts as layouts
@@ -29,25 +30,9 @@ from tessella import tensors as tensors
 from tessella import threads as threads
 from tessella._core import Tensor as Tensor
 from tessella.dtypes import DType as DType
-from tessella.ops.creation import arange as arange
-from tessella.ops.creation import empty as empty
-from tessella.ops.creation import empty_like as empty_like
-from tessella.ops.creation import eye as eye
-from tessella.ops.creation import full as full
-from tessella.ops.creation import full_like as full_like
-from tessella.ops.creation import linspace as linspace
-from tessella.ops.creation import ones as ones
-from tessella.ops.creation import ones_like as ones_like
-from tessella.ops.creation import zeros as zeros
-from tessella.ops.creation import zeros_like as zeros_like
+from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.ops.random import Generator as Generator
-from tessella.ops.random import bernoulli as bernoulli
-from tessella.ops.random import manual_seed as manual_seed
-from tessella.ops.random import normal as normal
-from tessella.ops.random import rand as rand
-from tessella.ops.random import randint as randint
-from tessella.ops.random import randn as randn
-from tessella.ops.random import randperm as randperm
+from tessella.ops.types import FloatLimits, IntegerLimits
 from tessella.tensors import from_data as from_data
 from tessella.tensors import from_numpy as from_numpy
 from tessella.tensors import tensor as tensor
@@ -60,6 +45,8 @@ _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
+
+__array_api_version__: _str
 
 def abs(x: Tensor) -> Tensor:
     """Absolute value; real for complex x."""
@@ -120,6 +107,17 @@ def any(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = 
 @overload
 def any(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
     """Whether one is not zero."""
+
+def arange(
+    start: _Number,
+    stop: _Number | None = None,
+    step: _Number = 1,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Count from start to stop, without stop."""
 
 def arccos(x: Tensor) -> Tensor:
     """Inverse cosine."""
@@ -198,6 +196,16 @@ def atan2(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def atanh(x: Tensor) -> Tensor:
     """Inverse hyperbolic tangent."""
 
+def bernoulli(
+    p: _Operand,
+    size: _Ints | None = None,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw True with probability p: a number, or a tensor of probabilities."""
+
 bfloat16: DType
 
 def bitwise_and(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
@@ -242,6 +250,9 @@ def broadcast_to(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
 @overload
 def broadcast_to(x: Tensor, *shape: _int) -> Tensor:
     """Repeated along new axes and axes of size 1, without a copy."""
+
+def can_cast(from_: Any, to: _DTypeLike) -> _bool:
+    """Tell whether promotion turns one dtype, or a tensor's, into another."""
 
 @overload
 def cat(xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0) -> Tensor:
@@ -389,6 +400,36 @@ def divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def dot(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two vectors to one number."""
 
+e: _float
+
+@overload
+def empty(
+    shape: _Ints,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor whose elements are not set."""
+
+@overload
+def empty(
+    *shape: _int,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor whose elements are not set."""
+
+def empty_like(
+    x: Tensor,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor of x's shape and dtype whose elements are not set."""
+
 def eq(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x == y."""
 
@@ -418,6 +459,20 @@ def expand_dims(x: Tensor, *, dim: _int | Sequence[_int] | None) -> Tensor:
 def expm1(x: Tensor) -> Tensor:
     """e ** x - 1, accurate near 0."""
 
+def eye(
+    n_rows: _int,
+    n_cols: _int | None = None,
+    *,
+    k: _int = 0,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a matrix with ones on its k-th diagonal."""
+
+def finfo(type: Any) -> FloatLimits:
+    """Give the limits of a floating dtype, or of a tensor's: bits, eps, max, min, smallest_normal."""
+
 def flatten(x: Tensor, start: _int = 0, stop: _int = -1) -> Tensor:
     """Merge the axes from start to stop into one."""
 
@@ -442,6 +497,26 @@ def floor_divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def fmod(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The remainder with the sign of x; an integer modulo 0 is 0."""
 
+def full(
+    shape: _Ints,
+    fill_value: _Number,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor with one value everywhere."""
+
+def full_like(
+    x: Tensor,
+    fill_value: _Number,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor of x's shape and dtype with one value everywhere."""
+
 def ge(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x >= y."""
 
@@ -457,9 +532,13 @@ def gt(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def hypot(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """sqrt(x * x + y * y) without overflow."""
 
+def iinfo(type: Any) -> IntegerLimits:
+    """Give the limits of an integer dtype, or of a tensor's: bits, max, min."""
+
 def imag(x: Tensor) -> Tensor:
     """Imaginary part."""
 
+inf: _float
 int16: DType
 int32: DType
 int64: DType
@@ -474,6 +553,9 @@ def isclose(
     equal_nan: _bool = False,
 ) -> Tensor:
     """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
+
+def isdtype(dtype: _DTypeLike, kind: Any) -> _bool:
+    """Tell whether a dtype is another one, belongs to a kind, or to one of a tuple of them."""
 
 def isfinite(x: Tensor) -> Tensor:
     """Whether it is neither infinite nor NaN."""
@@ -492,6 +574,18 @@ def less(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 
 def less_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x <= y."""
+
+def linspace(
+    start: _Number,
+    stop: _Number,
+    num: _int,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    endpoint: _bool = True,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Give num values evenly from start to stop, both included."""
 
 def log(x: Tensor) -> Tensor:
     """Natural logarithm."""
@@ -538,6 +632,9 @@ def logsumexp(x: Tensor, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
 
 def lt(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x < y."""
+
+def manual_seed(seed: Any) -> Generator:
+    """Seed the default generator."""
 
 def masked_fill(x: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """Put a value where the mask is true."""
@@ -610,6 +707,8 @@ def multiply(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def mv(a: Tensor, b: Tensor) -> Tensor:
     """Multiply a matrix with a vector."""
 
+nan: _float
+
 def ne(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x != y."""
 
@@ -619,14 +718,55 @@ def neg(x: Tensor) -> Tensor:
 def negative(x: Tensor) -> Tensor:
     """-x."""
 
+newaxis: None
+
 def nextafter(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The next number after x towards y; not for halves."""
 
 def nonzero(x: Tensor, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
     """Give the coordinates of elements that are not zero, one index tensor for each axis."""
 
+def normal(
+    mean: _Operand = 0.0,
+    std: _Operand = 1.0,
+    size: _Ints | None = None,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw from normal distributions of the given means and deviations."""
+
 def not_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x != y."""
+
+@overload
+def ones(
+    shape: _Ints,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor of ones."""
+
+@overload
+def ones(
+    *shape: _int,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor of ones."""
+
+def ones_like(
+    x: Tensor,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make ones of x's shape and dtype."""
 
 def outer(a: Tensor, b: Tensor) -> Tensor:
     """Give all products of elements of two vectors."""
@@ -646,6 +786,8 @@ def permute_dims(x: Tensor, order: _int | Sequence[_int]) -> Tensor:
 @overload
 def permute_dims(x: Tensor, *order: _int) -> Tensor:
     """The axes in the given order."""
+
+pi: _float
 
 def positive(x: Tensor) -> Tensor:
     """+x: a copy."""
@@ -671,6 +813,62 @@ def prod(
     dtype: _DTypeLike | None = None,
 ) -> Tensor:
     """The product over axes; integers are multiplied in 64 bits."""
+
+@overload
+def rand(
+    shape: _Ints,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Draw uniformly from [0, 1)."""
+
+@overload
+def rand(
+    *shape: _int,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Draw uniformly from [0, 1)."""
+
+def randint(
+    low: Any,
+    high: Any = None,
+    size: _Ints = (),
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw integers from [low, high), or from [0, low) if high is left out."""
+
+@overload
+def randn(
+    shape: _Ints,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Draw from the normal distribution of mean 0 and variance 1."""
+
+@overload
+def randn(
+    *shape: _int,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Draw from the normal distribution of mean 0 and variance 1."""
+
+def randperm(n: _int, *, device: _str | None = None, generator: Generator | None = None) -> Tensor:
+    """Draw a permutation of 0 … n-1."""
 
 def real(x: Tensor) -> Tensor:
     """Real part."""
@@ -699,6 +897,9 @@ def reshape(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
 @overload
 def reshape(x: Tensor, *shape: _int) -> Tensor:
     """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """Give the dtype that tensors, dtypes and numbers are computed in together."""
 
 def rint(x: Tensor) -> Tensor:
     """Rounded to nearest, halves to even."""
@@ -942,3 +1143,31 @@ def vecdot(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
 
 def where(condition: Tensor, x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x where the condition holds, else y."""
+
+@overload
+def zeros(
+    shape: _Ints,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor of zeros."""
+
+@overload
+def zeros(
+    *shape: _int,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor of zeros."""
+
+def zeros_like(
+    x: Tensor,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make zeros of x's shape and dtype."""

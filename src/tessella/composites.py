@@ -162,7 +162,8 @@ class Composite(Declared):
         self.positional = count
         kinds = (*names, self.rest) if has_rest else names
         self.checks = {name: check_for(annotations[name]) for name in kinds}
-        self.fewest = 64 if has_rest else count - len(given)  # by position, to need no sorting
+        # How many by position need no sorting; *xs and calls that are refused by their form do.
+        self.fewest = 64 if has_rest or self.refuses else count - len(given)
         self.ordered = tuple((name, self.checks[name]) for name in names[:count])
         self.named = {name: self.checks[name] for name in names[count:]}
         self.place = names.index(self.variadic) if self.variadic else 64
