@@ -383,3 +383,11 @@ def matmul_inner(a: int, b: int) -> ShapeError:
 def tensordot_sizes(a: object, b: object) -> ShapeError:
     """Contracted axes whose sizes differ."""
     return ShapeError(f"sizes of the summed axes differ: {a} and {b}", "pair axes of equal size")
+
+
+def no_blas(path: str, why: str) -> InvalidArgument:
+    """A library that is no BLAS."""
+    return InvalidArgument(
+        f"{brief(path)} is no BLAS: {why}",
+        "give the path of a shared library with CBLAS's functions, such as libopenblas.so",
+    )

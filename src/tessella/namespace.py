@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from tessella import _core, errors, info, inplace, printing, spellings, tensors, threads
+from tessella import _core, blas, errors, info, inplace, printing, spellings, tensors, threads
 from tessella._core import Tensor
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Refusal
@@ -29,7 +29,7 @@ from tessella.ops import (
 from tessella.records import OPS, Op
 
 # Modules that hold records and composites only; importing them made those.
-TABLES = (composite, creation, elementwise, fused, index, joining, matmul, movement, ordering,
+TABLES = (blas, composite, creation, elementwise, fused, index, joining, matmul, movement, ordering,
           random, reduce, types)  # fmt: skip
 
 CONSTANTS: dict[str, Any] = {

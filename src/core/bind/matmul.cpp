@@ -1,4 +1,5 @@
 // The matrix product, for the slow path and matmul_into.
+#include "../launch/blas.h"
 #include "../tensor/run.h"
 #include "bind.h"
 
@@ -44,6 +45,9 @@ void init_matmul(nb::module_& module) {
                run_matmul(tensor_of(a), tensor_of(b), tensor_of(out), accumulate, interruptible);
              });
   module.def("multiply_into", multiply_into);
+  // What is wrong with the library, or "".
+  module.def("use_blas", launch::use_blas);
+  module.def("blas_path", launch::blas_path);
 }
 
 }  // namespace tessella

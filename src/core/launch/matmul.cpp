@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../threads.h"
+#include "blas.h"
 #include "matmul_plan.h"
 
 namespace tessella::launch {
@@ -165,6 +166,7 @@ int64_t matmul_scratch_bytes(const MatmulTask& task, int threads) {
 }
 
 void matmul(const MatmulTask& task, void* scratch, int threads) {
+  if (blas_matmul(task)) return;
   if (is_immediate(task)) return run_immediate(task);
   if (is_immediate_vector(task)) return run_immediate_vector(task);
   MatmulPlan plan = plan_matmul(task);
