@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, overload
 
 from tessella import _core as _core
 from tessella import arguments as arguments
+from tessella import blas as blas
 from tessella import composites as composites
 from tessella import declarations as declarations
 from tessella import devices as devices
@@ -520,6 +521,9 @@ def full_like(
 def ge(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x >= y."""
 
+def get_blas() -> _str | None:
+    """Give the path of the BLAS library that computes large products, or None."""
+
 def greater(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x > y."""
 
@@ -917,6 +921,9 @@ def round(x: Tensor) -> Tensor:
 
 def rsqrt(x: Tensor) -> Tensor:
     """1 / sqrt(x)."""
+
+def set_blas(path: Any) -> None:
+    """Compute large products of float32 and float64 with a BLAS library; None: with our kernels."""
 
 def shape_match(a: Tensor, b: Tensor) -> _bool:
     """Tell whether two tensors have the same shape."""
