@@ -33,7 +33,8 @@ def test_blas_is_off_until_it_is_set_by_set_blas_and_get_blas_tells() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("a", "b"),
-    [((70, 90), (90, 80)), ((3, 70, 90), (90, 80)), ((2, 70, 90), (2, 90, 80)), ((2, 1, 70, 90), (3, 90, 80))],
+    [((70, 90), (90, 80)), ((3, 70, 90), (90, 80)), ((2, 70, 90), (2, 90, 80)),
+     ((2, 1, 70, 90), (3, 90, 80))],
 )  # fmt: skip
 def test_products_with_blas_are_near(
     blas: None, a: tuple[int, ...], b: tuple[int, ...], dtype: str

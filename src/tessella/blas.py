@@ -1,4 +1,4 @@
-"""Plugging in a BLAS for large products. Off by default, and outside the promise of the same bits."""
+"""Plugging in a BLAS for large products: off by default, outside the promise of the same bits."""
 
 from __future__ import annotations
 
