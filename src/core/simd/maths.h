@@ -1,6 +1,7 @@
 // The vector maths that kernels use: simd::exp(x) and the rest, for float and double vectors of any
-// number of lanes. Results are within 2 ulp (most within 1), special values follow C99 and the
-// array API, and a lane's bits do not depend on its neighbours. This file only chooses, by lane
+// number of lanes. Results are within 2 ulp (most within 1; logaddexp where it does not cancel to
+// about 0), special values follow C99 and the array API, and a lane's bits do not depend on its
+// neighbours. This file only chooses, by lane
 // type, among the families of maths_*.h. Complex numbers are in complex.h.
 #pragma once
 #include "maths_erf.h"

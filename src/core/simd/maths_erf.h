@@ -9,7 +9,7 @@ namespace tessella::TS_ISA {
 // erfc(a) for a >= 1/2, at most 0.6 ulp off: every factor is a pair.
 template <class V>
 TS_INLINE V erfc_tail(V a) {
-  a = lesser(splat<V>(28), a);
+  a = lesser(splat<V>(37.65), a);  // exp(-a*a) vanishes there, see exp_vanishes
   const Pair<V> square = two_product(a, a);
   const ExpParts<V> e = exp_pair(-square.hi, -square.lo);
   const V t = (a - splat<V>(3.75)) / (a + splat<V>(3.75));

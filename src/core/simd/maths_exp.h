@@ -42,7 +42,7 @@ TS_INLINE V clamp(V x, Lane<V> low, Lane<V> high) {
 
 template <class V>
 TS_INLINE V exp_f64(V x) {
-  x = clamp(x, -750, 715);
+  x = clamp(x, exp_vanishes<V>, 715);
   const V shift = splat<V>(integer_shift<V>);
   const V k = fma(x, splat<V>(kInvLn2Pair[0]), shift) - shift;
   const V r = fma(k, splat<V>(-kLn2[1]), fma(k, splat<V>(-kLn2[0]), x));
@@ -52,7 +52,7 @@ TS_INLINE V exp_f64(V x) {
 
 template <class V>
 TS_INLINE V exp2_f64(V x) {
-  x = clamp(x, -1080, 1030);
+  x = clamp(x, -2 * exponent_bias<V>, 1030);
   const V k = rint(x);
   const Pair<V> r = multiply(pair_of<V>(kLn2Pair), x - k);
   const V tail = fma(r.hi * r.hi, polynomial(kExp, r.hi), r.lo);
@@ -114,7 +114,7 @@ TS_INLINE V tanh_f64(V x) {
 template <class V>
 TS_INLINE V sigmoid_f64(V x) {
   const V a = -abs(x);
-  const ExpParts<V> parts = exp_pair(greater(splat<V>(-750), a), V{});
+  const ExpParts<V> parts = exp_pair(greater(splat<V>(exp_vanishes<V>), a), V{});
   const Pair<V> e = {scale(parts.p.hi, parts.k), scale(parts.p.lo, parts.k)};
   const Pair<V> below = fast_two_sum(splat<V>(1), e.hi);
   const MaskOf<V> negative = x < 0;

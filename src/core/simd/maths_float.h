@@ -9,7 +9,7 @@
 
 namespace tessella::TS_ISA {
 
-// exp(x) = 2^k (m.hi + m.lo) for |x| < 128; m.hi alone is within 0.82 ulp.
+// exp(x) = 2^k (m.hi + m.lo) for |x| < 180; m.hi alone is within 0.82 ulp.
 template <class V>
 struct ExpFloat {
   Pair<V> m;
@@ -26,7 +26,7 @@ TS_INLINE ExpFloat<V> exp_float(V x) {
 
 template <class V>
 TS_INLINE V exp_f32(V x) {
-  const ExpFloat<V> e = exp_float(clamp(x, -105, 90));
+  const ExpFloat<V> e = exp_float(clamp(x, exp_vanishes<V>, 90));
   return scale(e.m.hi, e.k);
 }
 
@@ -58,7 +58,7 @@ TS_INLINE V tanh_f32(V x) {
 // rounding took from numerator and denominator is given back after the division.
 template <class V>
 TS_INLINE V sigmoid_f32(V x) {
-  const ExpFloat<V> parts = exp_float(greater(splat<V>(-105), -abs(x)));
+  const ExpFloat<V> parts = exp_float(greater(splat<V>(exp_vanishes<V>), -abs(x)));
   const Pair<V> e = {scale(parts.m.hi, parts.k), scale(parts.m.lo, parts.k)};
   const Pair<V> below = fast_two_sum(splat<V>(1), e.hi);
   const MaskOf<V> negative = x < 0;

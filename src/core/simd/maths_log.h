@@ -134,21 +134,24 @@ TS_INLINE V atanh_f64(V x) {
   return select(a < splat<V>(0x1p-30), x, value);
 }
 
-// max + log1p(e^(min - max)), with the difference, the power and the logarithm as pairs.
+// max + log1p(e^(min - max)), with the difference, the power and the logarithm as pairs. Where the
+// two terms cancel the error is that of the second one, about 2^-57 of it, and not of their sum.
 template <class V>
 TS_INLINE V logaddexp_f64(V a, V b) {
   const V top = max(a, b);
   const Pair<V> gap = two_sum(lesser(a, b), -top);
-  const MaskOf<V> ordinary = gap.hi > splat<V>(-745);
-  const V d = select(a == b, V{}, greater(splat<V>(-745), gap.hi));
+  const V least = splat<V>(exp_vanishes<V>);
+  const MaskOf<V> ordinary = gap.hi > least;
+  const V d = select(a == b, V{}, greater(least, gap.hi));
   const ExpParts<V> parts = exp_pair(d, select(ordinary & (a != b), gap.lo, V{}));
   const Pair<V> e = {scale(parts.p.hi, parts.k), scale(parts.p.lo, parts.k)};
   const Pair<V> one = fast_two_sum(splat<V>(1), e.hi);
   const Pair<V> log = log_pair(fast_two_sum(one.hi, one.lo + e.lo));
-  const MaskOf<V> faint = d < splat<V>(-40);
+  const MaskOf<V> faint = d < splat<V>(-25);  // where 1 + e would need a third part
+  const V faint_lo = fma(splat<V>(-0.5) * e.hi, e.hi, e.lo);
   const Pair<V> s = two_sum(top, select(faint, e.hi, log.hi));
-  const V value = s.hi + (s.lo + select(faint, V{}, log.lo));
-  return select(is_finite(top) & (gap.hi >= splat<V>(-745)), value, top + V{});
+  const V value = s.hi + (s.lo + select(faint, faint_lo, log.lo));
+  return select(is_finite(top) & (gap.hi >= least), value, top + V{});
 }
 
 }  // namespace tessella::TS_ISA

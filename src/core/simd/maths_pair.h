@@ -108,7 +108,7 @@ constexpr int fraction_bits = sizeof(Lane<V>) == 4 ? 23 : 52;
 template <class V>
 constexpr int exponent_bias = sizeof(Lane<V>) == 4 ? 127 : 1023;
 
-// 2^k for an integer k for which it is a normal number.
+// 2^k for an integer k for which it is a normal number, and 0 for k = -bias.
 template <class V>
 TS_INLINE V power_of_two(V k) {
   using B = BitsOf<V>;
@@ -123,15 +123,24 @@ TS_INLINE V rescale(V x, V k) {
   return x * power_of_two(half) * power_of_two(k - half);
 }
 
-// The same for x near 1, where only the last step rounds: one instruction may stand for both.
+// The same for x near 1, where only the last step rounds: one instruction may stand for both. It
+// leaves lanes out that are 0 in the end, since a product that underflows costs a hundred cycles.
 template <class V>
 TS_INLINE V scale(V x, V k) {
 #if defined(__AVX512F__)
-  if constexpr (is_vec<V, float, 64>) return (V)_mm512_maskz_scalef_ps(-1, x, k);
-  if constexpr (is_vec<V, double, 64>) return (V)_mm512_maskz_scalef_pd(-1, x, k);
+  const V last = splat<V>(-exponent_bias<V> - fraction_bits<V>);  // 1 * 2^last rounds to 0
+  if constexpr (is_vec<V, float, 64>)
+    return (V)_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(k, last, _CMP_NLT_UQ), x, k);
+  if constexpr (is_vec<V, double, 64>)
+    return (V)_mm512_maskz_scalef_pd(_mm512_cmp_pd_mask(k, last, _CMP_NLT_UQ), x, k);
 #endif
   return rescale(x, k);
 }
+
+// Where exp may clamp its argument from below: k is twice -bias there, so that rescale multiplies
+// by zeros and nothing underflows.
+template <class V>
+constexpr Lane<V> exp_vanishes = sizeof(Lane<V>) == 4 ? (Lane<V>)-176 : (Lane<V>)-1418;
 
 // x = m * 2^e for a positive normal x, with m in [sqrt(1/2), sqrt(2)).
 template <class V>

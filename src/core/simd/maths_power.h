@@ -34,7 +34,7 @@ TS_OUTLINE void pow_into(V& out, const V& x, const V& y) {
   const V exponent = clamp(y, -0x1p66, 0x1p66);
   const Pair<V> log = log_pair_of(abs(x));
   const Pair<V> p = multiply(log, exponent);
-  const V top = clamp(p.hi, -800, 800);
+  const V top = clamp(p.hi, exp_vanishes<V>, 800);
   const ExpParts<V> e = exp_pair(top, select(top == p.hi, p.lo, V{}));
   out = pow_finish(x, y, scale(e.p.hi, e.k));
 }

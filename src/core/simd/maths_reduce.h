@@ -52,14 +52,31 @@ TS_OUTLINE ScalarAngle reduce_huge(double x) {
   return {n, sign * r.hi[0], sign * r.lo[0]};
 }
 
+// The same for a double that was a float, |x| in [2^22, inf). No float is nearer to a multiple of
+// pi/2 than 2^-30, so that an error of 2^-64 of a quadrant leaves r right to 2^-33 of itself.
+TS_INLINE ScalarAngle reduce_huge_narrow(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  const int exponent = (int)(bits >> 52 & 0x7ff) - (1075 - 29);
+  const uint64_t m = ((bits & 0xfffffffffffff) | 0x10000000000000) >> 29;
+  const int first = exponent - 2 + 64;
+  typedef unsigned __int128 Wide;
+  const Wide turns = ((Wide)(m * two_over_pi_digits(first)) << 64) +
+                     (Wide)m * two_over_pi_digits(first + 64);  // units of 2^-126 quadrants
+  const uint64_t n = (uint64_t)(turns >> 126) + (uint64_t)(turns >> 125 & 1);
+  const int64_t fraction = (int64_t)(turns >> 62);  // of 2^-64 quadrants, to the nearer one
+  const double r = (double)fraction * (0x1p-64 * kHalfPiPair[0]);
+  return bits >> 63 ? ScalarAngle{0 - n, -r, 0} : ScalarAngle{n, r, 0};
+}
+
 // Replaces the lanes with |x| >= limit; infinities and NaN become NaN.
-template <class V>
-TS_OUTLINE void reduce_huge_lanes(const V& x, double limit, Angle<V>& angle) {
+template <class V, class F>
+TS_OUTLINE void reduce_huge_lanes(const V& x, double limit, F reduce_one, Angle<V>& angle) {
   for (int i = 0; i < lanes<V>; ++i) {
     const double size = x[i] < 0 ? -x[i] : x[i];
     if (size < limit) continue;
     const bool finite = size < __builtin_inf();
-    const ScalarAngle one = finite ? reduce_huge(x[i]) : ScalarAngle{0, __builtin_nan(""), 0};
+    const ScalarAngle one = finite ? reduce_one(x[i]) : ScalarAngle{0, __builtin_nan(""), 0};
     angle.quadrant[i] = one.quadrant;
     angle.r.hi[i] = one.hi;
     angle.r.lo[i] = one.lo;
@@ -86,7 +103,7 @@ TS_INLINE Angle<V> reduce(V x) {
   const Pair<V> middle = two_sum(coarse, -(n * splat<V>(kHalfPi[1])));
   const Pair<V> fine = two_sum(middle.hi, -(n * splat<V>(kHalfPi[2])));
   angle.r = fast_two_sum(fine.hi, fma(n, splat<V>(-kHalfPi[3]), middle.lo + fine.lo));
-  if (!all(abs(x) < splat<V>(limit))) reduce_huge_lanes(x, limit, angle);
+  if (!all(abs(x) < splat<V>(limit))) reduce_huge_lanes(x, limit, TS_LAMBDA(reduce_huge), angle);
   return angle;
 }
 
@@ -98,7 +115,8 @@ TS_INLINE Angle<V> reduce_narrow(V x) {
   const V n = nearest_quadrant(x, angle.quadrant);
   const V coarse = fma(n, splat<V>(-kHalfPiNarrow[0]), x);
   angle.r = {fma(n, splat<V>(-kHalfPiNarrow[1]), coarse), V{}};
-  if (!all(abs(x) < splat<V>(limit))) reduce_huge_lanes(x, limit, angle);
+  if (!all(abs(x) < splat<V>(limit)))
+    reduce_huge_lanes(x, limit, TS_LAMBDA(reduce_huge_narrow), angle);
   return angle;
 }
 
