@@ -2,26 +2,23 @@
 
     native.py tests BUILD [--sanitize address,undefined]   tests/cpp/*_test.cpp on a build's objects
     native.py threads       the pool's test under ThreadSanitizer
-    native.py maths         every float32 and many doubles, for each instruction set; takes long
     native.py cross         the kernels for 64-bit ARM, compiled only
 
 BUILD is a folder that CMake has built in: its objects without Python are linked, so that what is
-tested is what is shipped. Programs are kept in build/native.
+tested is what is shipped. Programs are kept in build/native. The check of the vector maths is in
+maths.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
-import random
+import platform
 import re
 import shutil
-import struct
 import subprocess
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,15 +26,24 @@ CORE = ROOT / "src" / "core"
 TESTS = ROOT / "tests" / "cpp"
 OUT = ROOT / "build" / "native"
 
-FLAGS = ["-std=c++20", "-O3", "-Wall", "-Wextra", "-Werror", "-fno-math-errno", "-ffp-contract=off",
-         "-fno-trapping-math", "-Wno-unused-function", "-pthread", f"-I{CORE}"]  # fmt: skip
+
+def cmake_words(pattern: str) -> list[str]:
+    """Give the words of CMakeLists.txt that a pattern captures."""
+    found = re.search(pattern, (ROOT / "CMakeLists.txt").read_text())
+    assert found, f"CMakeLists.txt has no {pattern}"
+    return found[1].split()
+
+
+# As the kernels are compiled.
+FLAGS = ["-std=c++20", *cmake_words(r"set\(FLAGS ([^)]*)\)"),
+         *cmake_words(r"APPEND KERNEL_FLAGS \$\{FLAGS\} ([^)]*)\)"),
+         "-pthread", f"-I{CORE}"]  # fmt: skip
 ISAS = {
-    "baseline": ["-march=x86-64-v2"],
-    "avx2": ["-march=haswell"],
-    "avx512": ["-march=skylake-avx512", "-mprefer-vector-width=512"],
+    isa: cmake_words(rf"set\(FLAGS_{isa} ([^)]*)\)")
+    for isa in cmake_words(r"set\(ISAS (baseline [^)]*)\)")
 }
-MOST_ULP = 2.0
-POINTS = 200_000  # doubles for each function
+if platform.machine() != "x86_64":
+    ISAS = {"baseline": []}
 # Parts that contain Python.
 WITH_PYTHON = ("/tensor/", "/bind/", "nanobind")
 
@@ -117,79 +123,33 @@ def run_threads() -> None:
     print(f"threads_test (TSan): {last_line(run([str(program)], TSAN_OPTIONS='halt_on_error=1'))}")
 
 
-# --- maths ---------------------------------------------------------------------------------------
+def is_older(program: Path, sources: list[Path]) -> bool:
+    """Tell whether a program is missing or older than one of its sources."""
+    if not program.is_file():
+        return True
+    return program.stat().st_mtime < max(path.stat().st_mtime for path in sources)
 
 
-def functions(kind: str) -> list[str]:
-    """Read from the check which functions of one (UNARY) or two (BINARY) arguments it knows."""
-    text = (TESTS / "maths_check.cpp").read_text()
-    block = re.search(rf"#define {kind}\(F\)((?:.*\\\n)*.*)", text)
-    assert block
-    return re.findall(r"F\((\w+)\)", block[1])
+def build_maths() -> Path:
+    """Give the program of maths_check.cpp: the vector maths of every instruction set, as shipped.
 
-
-def write_points(path: Path, seed: int) -> str:
-    """Write doubles: moderate ones, any bits, range ends, multiples of pi / 2."""
-    generator = random.Random(seed)
-    ends = (0.0, 0.5, 1.0, 1.5, 20.0, 27.3, math.log(sys.float_info.max), 745.2, 1024.0, 1075.0)
-    points = []
-    for place in range(POINTS):
-        if place % 4 == 0:
-            x = generator.uniform(-20, 20)
-        elif place % 4 == 1:
-            x = struct.unpack("d", generator.randbytes(8))[0]
-        else:
-            x = (
-                generator.choice(ends)
-                if place % 4 == 2
-                else generator.randrange(9999) * math.pi / 2
-            )
-            x = math.copysign(
-                x + generator.randrange(-50, 50) * math.ulp(x), generator.random() - 0.5
-            )
-        points.append(x)
-    path.write_bytes(struct.pack(f"{POINTS}d", *points))
-    return str(path)
-
-
-def maths_jobs(isa: str) -> Iterator[tuple[str, list[str]]]:
-    """Give the commands: every float32 value, in parts, and the points in float64."""
-    parts = os.cpu_count() or 1
-    program = OUT / f"maths_check-{isa}"
-    run([compiler(), *FLAGS, *ISAS[isa], f"-DTS_ISA={isa}", str(TESTS / "maths_check.cpp"),
-         "-o", str(program)])  # fmt: skip
-    x, y = write_points(OUT / "x.bin", 1), write_points(OUT / "y.bin", 2)
-    for function in functions("UNARY"):
-        yield f"{function} float64", [str(program), "points64", function, x]
-        for part in range(parts):
-            yield f"{function} float32", [str(program), "all32", function, str(part), str(parts)]
-    for function in functions("BINARY"):
-        yield f"{function} float64", [str(program), "points64", function, x, y]
-
-
-def worst_ulp(output: str) -> float:
-    """Read the largest error from the check's output; infinite where a value is plainly wrong."""
-    found = re.search(r"max_ulp (\S+) .*wrong (\d+)", output)
-    assert found, output
-    return math.inf if int(found[2]) else float(found[1])
-
-
-def run_maths() -> None:
-    """Check every float32 value and many doubles of every function, for each instruction set."""
+    Tests that run side by side may build it at the same time: it is moved into its place when done.
+    """
+    program = OUT / "maths_check"
+    sources = [*TESTS.glob("maths_*"), *CORE.glob("simd/*.h"), ROOT / "CMakeLists.txt"]
+    if not is_older(program, sources):
+        return program
     OUT.mkdir(parents=True, exist_ok=True)
-    is_right = True
-    for isa in supported_isas():
-        jobs = list(maths_jobs(isa))
-        with ThreadPoolExecutor() as pool:
-            outputs = list(pool.map(lambda job: run(job[1]), jobs))
-        worst: dict[str, float] = {}
-        for (function, _), output in zip(jobs, outputs, strict=True):
-            worst[function] = max(worst.get(function, 0.0), worst_ulp(output))
-        for function, ulp in worst.items():
-            is_right &= ulp <= MOST_ULP
-            print(f"{function} ({isa}): {ulp:.3f} ulp{'' if ulp <= MOST_ULP else '  TOO MUCH'}")
-    if not is_right:
-        sys.exit(f"FAILED: an error above {MOST_ULP} ulp")
+    with tempfile.TemporaryDirectory(dir=OUT) as folder:
+        objects = []
+        for isa, march in ISAS.items():
+            objects.append(f"{folder}/{isa}.o")
+            run([compiler(), *FLAGS, *march, f"-DTS_ISA={isa}", "-c",
+                 str(TESTS / "maths_table.cpp"), "-o", objects[-1]])  # fmt: skip
+        built = f"{folder}/maths_check"
+        run([compiler(), *FLAGS, str(TESTS / "maths_check.cpp"), *objects, "-o", built])
+        os.replace(built, program)
+    return program
 
 
 def run_cross() -> None:
@@ -206,7 +166,7 @@ def run_cross() -> None:
 def main() -> None:
     """Do what the arguments ask for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=["tests", "threads", "maths", "cross"])
+    parser.add_argument("what", choices=["tests", "threads", "cross"])
     parser.add_argument("build", type=Path, nargs="?", help="a folder that CMake has built in")
     parser.add_argument("--sanitize", default="", help="as for -fsanitize=")
     arguments = parser.parse_args()
@@ -215,7 +175,7 @@ def main() -> None:
             parser.error("tests needs a build folder")
         run_tests(arguments.build, arguments.sanitize)
     else:
-        {"threads": run_threads, "maths": run_maths, "cross": run_cross}[arguments.what]()
+        {"threads": run_threads, "cross": run_cross}[arguments.what]()
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def steps() -> list[Step]:
         (f"tests, {isa}", pytest, {**full, "TESSELLA_ISA": isa}) for isa in _core.supported_isas()
     ]
     found.append(("sanitizers", ["make", "sanitize"], {}))
-    found.append(("maths, every float32", [*native, "maths"], {}))
+    found.append(("maths, every float32", [python, "tools/maths.py"], {}))
     found.append(("64-bit ARM, compiled", [*native, "cross"], {}))
     qemu = find_qemu()
     if qemu is not None:

@@ -1,74 +1,165 @@
-// Checks the vector maths of one instruction set (-DTS_ISA=...) outside the library. Commands:
-// - all32 FUNCTION PART PARTS: every float32 bit pattern against glibc's doubles;
-// - points64 FUNCTION X [Y]: the doubles of a binary file against long doubles;
-// - file FUNCTION f32|f64 X OUT, file2 FUNCTION f32|f64 X Y OUT: writes results for a binary file;
-// - speed FUNCTION f32|f64 LOW HIGH: nanoseconds an element, in the L1 cache.
+// Evaluates and checks the vector maths of every instruction set outside the library. Commands:
+// - all32 FUNCTION PART PARTS ISA...: every float32 bit pattern of one part against the double
+//   function of the last ISA, and every 16th against glibc's, which shares no mistake with it;
+//   AVX2 and AVX-512 must give the same bits;
+// - file ISA FUNCTION f32|f64 X OUT, file2 ISA FUNCTION f32|f64 X Y OUT: results for binary files;
+// - speed ISA FUNCTION f32|f64 LOW HIGH: nanoseconds an element, in the L1 cache.
 // It prints the largest error in ulp and where it is; judging is left to the caller.
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <string>
 #include <vector>
 
-#include "simd/maths.h"
-
-using namespace tessella::TS_ISA;
+#include "maths_table.h"
 
 namespace {
 
-typedef long double Long;
 double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 double softplus(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
-Long sigmoidl(Long x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x)); }
-Long softplusl(Long x) { return (x > 0 ? x : 0) + log1pl(expl(-fabsl(x))); }
-Long logaddexpl(Long x, Long y) {
-  const Long top = x != x ? x : y != y ? y : x > y ? x : y;
-  return x == y ? x + logl(2) : isfinite(x - y) ? top + log1pl(expl(-fabsl(x - y))) : top;
+
+typedef double (*Reference)(double);
+
+Reference find_reference(const std::string& name) {
+#define ROW(f) \
+  if (name == #f) return f;
+  MATHS_UNARY(ROW)
+  fprintf(stderr, "no function of one argument: %s\n", name.c_str());
+  exit(2);
 }
-double identity(double x) { return x; }
 
-// clang-format off
-#define UNARY(F) \
-  F(exp) F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) \
-  F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(erf) F(erfc) F(cbrt) F(sigmoid) \
-  F(softplus)
-// clang-format on
-#define BINARY(F) F(atan2) F(pow) F(hypot) F(logaddexp)
+const MathsTable& find_table(const std::string& isa) {
+#if defined(__x86_64__)
+  const MathsTable* tables[] = {&maths_baseline, &maths_avx2, &maths_avx512};
+#else
+  const MathsTable* tables[] = {&maths_baseline};
+#endif
+  for (const MathsTable* table : tables)
+    if (isa == table->isa) return *table;
+  fprintf(stderr, "unknown instruction set %s\n", isa.c_str());
+  exit(2);
+}
 
-template <class T>
-using Run = void (*)(const T* x, const T* y, T* out, size_t n);  // n is a multiple of the lanes
-
-template <class T>
-struct Function {
-  const char* name;
-  Run<T> run;
-  double (*reference)(double);
-  Long (*exact)(Long x, Long y);
-};
-
-template <class T>
-const Function<T>* find(const std::string& name) {
-  using V = Vec<T>;
-#define ROW1(f)                                                                        \
-  {#f,                                                                                 \
-   [](const T* x, const T*, T* out, size_t n) {                                        \
-     for (size_t i = 0; i < n; i += lanes<V>) store(out + i, simd::f(load<V>(x + i))); \
-   },                                                                                  \
-   ::f, [](Long x, Long) { return f##l(x); }},
-#define ROW2(f)                                                 \
-  {#f,                                                          \
-   [](const T* x, const T* y, T* out, size_t n) {               \
-     for (size_t i = 0; i < n; i += lanes<V>)                   \
-       store(out + i, simd::f(load<V>(x + i), load<V>(y + i))); \
-   },                                                           \
-   identity, [](Long x, Long y) { return f##l(x, y); }},
-  static const Function<T> table[] = {UNARY(ROW1) BINARY(ROW2)};
-  for (const auto& row : table)
-    if (name == row.name) return &row;
+const MathsFunction& find(const MathsTable& table, const std::string& name) {
+  for (size_t i = 0; i < table.count; ++i)
+    if (name == table.functions[i].name) return table.functions[i];
   fprintf(stderr, "unknown function %s\n", name.c_str());
   exit(2);
+}
+
+// --- every float32 -------------------------------------------------------------------------------
+
+constexpr size_t kBlock = 1024, kEvery = 16, kFew = kBlock / kEvery;
+
+struct Block {
+  float x[kBlock];
+  double wide[kBlock], exact[kBlock];  // x as doubles, and the double function of them
+  double few_exact[kFew];              // glibc's for every 16th, from `first` on
+  size_t first;
+};
+
+struct Worst {
+  double ulp = 0;
+  float at = 0;
+  void raise(Worst other) {
+    if (other.ulp > ulp) *this = other;
+  }
+};
+
+// One instruction set's results for a block, and what is worst about all of its blocks.
+struct Candidate {
+  const MathsTable* table;
+  MathsRun<float> run;
+  float out[kBlock];
+  Worst worst;
+};
+
+void fill(Block& block, uint64_t number, MathsRun<double> run, Reference reference) {
+  for (size_t i = 0; i < kBlock; ++i) {
+    const uint32_t bits = (uint32_t)(number * kBlock + i);
+    memcpy(block.x + i, &bits, sizeof bits);
+    block.wide[i] = block.x[i];
+  }
+  run(block.wide, block.wide, block.exact, kBlock);
+  block.first = number % kEvery;
+  for (size_t i = 0; i < kFew; ++i)
+    block.few_exact[i] = reference(block.wide[block.first + i * kEvery]);
+}
+
+// The largest of n errors, which belong to every step-th of x.
+Worst locate(double largest, const double* error, const float* x, size_t step) {
+  for (; *error != largest; ++error) x += step;
+  return {largest, *x};
+}
+
+Worst judge(const float* out, const Block& block, const MathsTable& table) {
+  double error[kBlock];
+  float few[kFew];
+  const double largest = table.judge(out, block.exact, error, kBlock);
+  Worst worst = locate(largest, error, block.x, 1);
+  for (size_t i = 0; i < kFew; ++i) few[i] = out[block.first + i * kEvery];
+  const double apart = table.judge(few, block.few_exact, error, kFew);
+  worst.raise(locate(apart, error, block.x + block.first, kEvery));
+  return worst;
+}
+
+uint64_t count_differences(const float* a, const float* b) {
+  uint64_t count = 0;
+  if (memcmp(a, b, kBlock * sizeof *a) == 0) return 0;
+  for (size_t i = 0; i < kBlock; ++i)
+    count += memcmp(a + i, b + i, sizeof *a) != 0 && (a[i] == a[i] || b[i] == b[i]);
+  return count;
+}
+
+// Results that are the same bits as the last candidate's are judged with it.
+void run_block(std::vector<Candidate>& candidates, const Block& block) {
+  for (Candidate& one : candidates) one.run(block.x, block.x, one.out, kBlock);
+  const Candidate& last = candidates.back();
+  const Worst worst = judge(last.out, block, *last.table);
+  for (Candidate& one : candidates) {
+    const bool is_same = memcmp(one.out, last.out, sizeof one.out) == 0;
+    one.worst.raise(is_same ? worst : judge(one.out, block, *last.table));
+  }
+}
+
+void check_all32(const std::string& name, uint64_t part, uint64_t parts,
+                 const std::vector<std::string>& isas) {
+  std::vector<Candidate> candidates;
+  for (const std::string& isa : isas) {
+    const MathsTable& table = find_table(isa);
+    candidates.push_back({&table, find(table, name).run32, {}, {}});
+  }
+  const Candidate *avx2 = nullptr, *avx512 = nullptr;
+  for (const Candidate& one : candidates) {
+    if (!strcmp(one.table->isa, "avx2")) avx2 = &one;
+    if (!strcmp(one.table->isa, "avx512")) avx512 = &one;
+  }
+  const MathsRun<double> run64 = find(*candidates.back().table, name).run64;
+  const Reference reference = find_reference(name);
+  uint64_t differences = 0;
+  static Block block;
+  for (uint64_t number = part; number < ((uint64_t)1 << 32) / kBlock; number += parts) {
+    fill(block, number, run64, reference);
+    run_block(candidates, block);
+    if (avx2 && avx512) differences += count_differences(avx2->out, avx512->out);
+  }
+  for (const Candidate& one : candidates)
+    printf("%s max_ulp %.4f at %a\n", one.table->isa, one.worst.ulp, one.worst.at);
+  printf("differences %llu\n", (unsigned long long)differences);
+}
+
+// --- files and speed -----------------------------------------------------------------------------
+
+template <class T>
+MathsRun<T> run_of(const MathsFunction& f) {
+  if constexpr (sizeof(T) == sizeof(float))
+    return f.run32;
+  else
+    return f.run64;
 }
 
 template <class T>
@@ -83,89 +174,15 @@ std::vector<T> read_values(const char* path) {
   return values;
 }
 
-void check_all32(const std::string& name, uint64_t part, uint64_t parts) {
-  const auto* f = find<float>(name);
-  constexpr uint64_t total = (uint64_t)1 << 32, block = 1024;
-  double worst = 0;
-  float worst_at = 0;
-  uint64_t wrong = 0;
-  float first_wrong = 0;
-  for (uint64_t start = part * block; start < total; start += parts * block) {
-    float x[block], out[block];
-    for (uint64_t i = 0; i < block; ++i) {
-      const uint32_t bits = (uint32_t)(start + i);
-      memcpy(x + i, &bits, 4);
-    }
-    f->run(x, x, out, block);
-    for (uint64_t i = 0; i < block; ++i) {
-      const double exact = f->reference(x[i]);
-      const float near = (float)exact;
-      if (near == out[i] && ::signbit(near) == ::signbit(out[i])) continue;
-      if (near != near && out[i] != out[i]) continue;
-      // Past the largest float the spacing goes on as if there were one more binade.
-      const double got = ::isinf(out[i]) ? ::copysign(0x1p128, out[i]) : (double)out[i];
-      const int exponent = exact == 0 || !::isfinite(exact) ? -126 : ::ilogb(exact);
-      const double ulp = ::ldexp(1, (exponent < -126  ? -126
-                                     : exponent > 127 ? 127
-                                                      : exponent) -
-                                        23);
-      const double error = fabs(got - exact) / ulp;
-      const bool sign_lost = got == 0 && ::signbit(near) != ::signbit(out[i]);
-      if (!(error <= 4) || sign_lost) {
-        if (!wrong++) first_wrong = x[i];
-      } else if (error > worst) {
-        worst = error;
-        worst_at = x[i];
-      }
-    }
-  }
-  printf("%s f32 max_ulp %.4f at %a wrong %llu first %a\n", name.c_str(), worst, worst_at,
-         (unsigned long long)wrong, first_wrong);
-}
-
-void check_points64(const std::string& name, const char* x_path, const char* y_path) {
-  std::vector<double> x = read_values<double>(x_path), y = read_values<double>(y_path);
-  const auto* f = find<double>(name);
-  const size_t n = x.size(), padded = (n + 63) / 64 * 64;
-  x.resize(padded);
-  y.resize(padded);
-  std::vector<double> out(padded);
-  f->run(x.data(), y.data(), out.data(), padded);
-  double worst = 0;
-  size_t worst_at = 0, wrong = 0, first_wrong = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const Long exact = f->exact(x[i], y[i]);
-    const double near = (double)exact;
-    if (near == out[i] && ::signbit(near) == ::signbit(out[i])) continue;
-    if (near != near && out[i] != out[i]) continue;
-    const Long got = ::isinf(out[i]) ? ::copysignl(0x1p1024L, out[i]) : (Long)out[i];
-    const int exponent = exact == 0 || !::isfinite(exact) ? -1022 : ::ilogbl(exact);
-    const Long ulp = ::ldexpl(1, (exponent < -1022  ? -1022
-                                  : exponent > 1023 ? 1023
-                                                    : exponent) -
-                                     52);
-    const double error = (double)(fabsl(got - exact) / ulp);
-    const bool sign_lost = got == 0 && ::signbit(near) != ::signbit(out[i]);
-    if (!(error <= 4) || sign_lost) {
-      if (!wrong++) first_wrong = i;
-    } else if (error > worst) {
-      worst = error;
-      worst_at = i;
-    }
-  }
-  printf("%s f64 max_ulp %.4f at %a %a wrong %zu first %a %a\n", name.c_str(), worst, x[worst_at],
-         y[worst_at], wrong, x[first_wrong], y[first_wrong]);
-}
-
 template <class T>
-void run_file(const std::string& name, const char* x_path, const char* y_path,
+void run_file(const MathsFunction& f, const char* x_path, const char* y_path,
               const char* out_path) {
   std::vector<T> x = read_values<T>(x_path), y = read_values<T>(y_path);
   const size_t n = x.size(), padded = (n + 63) / 64 * 64;
   x.resize(padded);
   y.resize(padded);
   std::vector<T> out(padded);
-  find<T>(name)->run(x.data(), y.data(), out.data(), padded);
+  run_of<T>(f)(x.data(), y.data(), out.data(), padded);
   FILE* file = fopen(out_path, "wb");
   if (!file || fwrite(out.data(), sizeof(T), n, file) != n) exit(2);
   fclose(file);
@@ -178,8 +195,7 @@ double now() {
 }
 
 template <class T>
-void measure(const std::string& name, double low, double high) {
-  const auto* f = find<T>(name);
+void measure(const MathsFunction& f, double low, double high) {
   constexpr size_t n = 8192 / sizeof(T);
   static T x[n], y[n], out[n];
   for (size_t i = 0; i < n; ++i) {
@@ -189,28 +205,27 @@ void measure(const std::string& name, double low, double high) {
   double best = 1e9;
   for (int round = 0; round < 30; ++round) {
     const double start = now();
-    for (int i = 0; i < 50; ++i) f->run(x, y, out, n);
+    for (int i = 0; i < 50; ++i) run_of<T>(f)(x, y, out, n);
     const double each = (now() - start) / 50 / (double)n * 1e9;
     if (each < best) best = each;
   }
-  printf("%-10s %s %.3f ns\n", name.c_str(), sizeof(T) == 4 ? "f32" : "f64", best);
+  printf("%-10s %s %.3f ns\n", f.name, sizeof(T) == 4 ? "f32" : "f64", best);
 }
 
 }  // namespace
 
 int main(int count, char** words) {
   const std::vector<std::string> a(words, words + count);
-  const bool wide = count > 3 && a[3] == "f64";
-  if (count == 5 && a[1] == "all32") {
-    check_all32(a[2], strtoull(words[3], nullptr, 10), strtoull(words[4], nullptr, 10));
-  } else if ((count == 4 || count == 5) && a[1] == "points64") {
-    check_points64(a[2], words[3], words[count - 1]);
-  } else if (count == 6 && a[1] == "file") {
-    (wide ? run_file<double> : run_file<float>)(a[2], words[4], words[4], words[5]);
-  } else if (count == 7 && a[1] == "file2") {
-    (wide ? run_file<double> : run_file<float>)(a[2], words[4], words[5], words[6]);
-  } else if (count == 6 && a[1] == "speed") {
-    (wide ? measure<double> : measure<float>)(a[2], atof(words[4]), atof(words[5]));
+  const bool wide = count > 4 && a[4] == "f64";
+  if (count > 5 && a[1] == "all32") {
+    check_all32(a[2], strtoull(words[3], nullptr, 10), strtoull(words[4], nullptr, 10),
+                {a.begin() + 5, a.end()});
+  } else if ((count == 7 && a[1] == "file") || (count == 8 && a[1] == "file2")) {
+    const MathsFunction& f = find(find_table(a[2]), a[3]);
+    (wide ? run_file<double> : run_file<float>)(f, words[5], words[count - 2], words[count - 1]);
+  } else if (count == 7 && a[1] == "speed") {
+    const MathsFunction& f = find(find_table(a[2]), a[3]);
+    (wide ? measure<double> : measure<float>)(f, atof(words[5]), atof(words[6]));
   } else {
     fprintf(stderr, "usage: see the head of maths_check.cpp\n");
     return 2;
