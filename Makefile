@@ -11,11 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # `make test` samples the larger families of cases by the seed; `make proof` runs all of them.
 PYTEST := TESSELLA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n 2
 
-# The base interpreter sees the tools in .venv but not its editable install, which would come first.
-SITE = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_paths()['purelib'])")
-BASE = $(shell $(BIN)/python -c "import sys; print(sys._base_executable)")
 ASAN := build/asan
-ASAN_LIBS = $(shell g++ -print-file-name=libasan.so) $(shell g++ -print-file-name=libubsan.so)
 
 .PHONY: demo test proof bench lint format generate sanitize wheel clean
 
@@ -49,17 +45,14 @@ format: $(BIN)/installed
 generate: $(BIN)/installed
 	$(BIN)/python tools/generate.py
 
-# The tests over a core with ASan and UBSan (what reads sources or times itself stays out), then the
-# C++ tests over the same objects, and those of the pool under TSan.
+# The tests over a core with ASan and UBSan, then the C++ tests over the same objects, and those of the
+# pool under TSan.
 sanitize: $(BIN)/installed
+	mkdir -p $(ASAN)
 	$(BIN)/cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
-	  -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DTESSELLA_SANITIZE=address,undefined > $(ASAN).log
+	  -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DTESSELLA_SANITIZE=address,undefined > $(ASAN)/configure.log
 	$(BIN)/cmake --build $(ASAN)
-	rm -rf $(ASAN)/package && mkdir $(ASAN)/package && cp -r src/tessella $(ASAN)/package
-	rm -f $(ASAN)/package/tessella/_core*.so && cp $(ASAN)/_core*.so $(ASAN)/package/tessella
-	LD_PRELOAD="$(ASAN_LIBS)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-	  PYTHONPATH=$(abspath $(ASAN)/package):$(SITE) TESSELLA_TEST_SEED=$(SEED) \
-	  $(BASE) -m pytest --ignore tests/test_structure.py --ignore tests/test_tiny.py
+	TESSELLA_TEST_SEED=$(SEED) $(BIN)/python tools/sanitize.py $(ASAN)
 	$(BIN)/python tools/native.py tests $(ASAN) --sanitize address,undefined
 	$(BIN)/python tools/native.py threads
 

@@ -181,12 +181,13 @@ def test_a_process_of_multiprocessing_computes_the_same_bits() -> None:
     ts.set_num_threads(2)
     expected = digest(2)
     context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe()
-    workers = [context.Process(target=send_digest, args=(sender,)) for _ in range(2)]
+    # A pipe for each: large messages of two processes would mix in one.
+    pipes = [context.Pipe(duplex=False) for _ in range(2)]
+    workers = [context.Process(target=send_digest, args=(sender,)) for _, sender in pipes]
     for worker in workers:
         worker.start()
-    assert receiver.poll(60) and receiver.recv() == expected
-    assert receiver.poll(60) and receiver.recv() == expected
+    for receiver, _ in pipes:
+        assert receiver.poll(60) and receiver.recv() == expected
     for worker in workers:
         worker.join(60)
         assert worker.exitcode == 0

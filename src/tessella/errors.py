@@ -211,6 +211,13 @@ def readonly(name: str) -> InvalidArgument:
     return InvalidArgument(f"{name} is read-only", "write to a copy: x.clone()")
 
 
+def unaligned(name: str, alignment: int) -> InvalidArgument:
+    """Memory whose elements lie across the borders of machine words."""
+    return InvalidArgument(
+        f"the memory of {name} is not aligned to {alignment} bytes", f"use {name}.copy()"
+    )
+
+
 def overlapping_target(name: str) -> InvalidArgument:
     """A write through a view in which elements share memory."""
     return InvalidArgument(

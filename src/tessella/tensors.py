@@ -156,6 +156,9 @@ def _from_memory(array: Any) -> Tensor:
             raise errors.wrong_value("array.dtype", array.dtype, "in the machine's byte order")
         if any(stride % dtype.itemsize for stride in array.strides):
             raise errors.wrong_value("array.strides", array.strides, "multiples of the item size")
+        alignment = min(dtype.itemsize, 8)
+        if array.__array_interface__["data"][0] % alignment:
+            raise errors.unaligned("array", alignment)
         # Where the first element lies from the start of what the buffer protocol exports.
         return _core.from_buffer(array, dtype.id, array.shape, array.strides, 0)
     except errors.TessellaError as error:
