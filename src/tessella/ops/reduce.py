@@ -135,6 +135,7 @@ _SAMPLES = [
     case((2, 3, 4), axis=(0, 2)), case((5,), axis=0), case(()), case((2, 0, 3), axis=0),
     case((300, 7), axis=0), case((3, 5000), axis=1), case((2, 3), axis=()),
 ]  # fmt: skip
+_SHORT = [*(sample for sample in _SAMPLES if sample.shapes != ((3, 5000),)), case((3, 300), axis=1)]
 _FILLED = [sample for sample in _SAMPLES if 0 not in sample.shapes[0]]
 _ONE_AXIS = [case((3, 4)), case((3, 4), axis=0), case((2, 3, 4), axis=-2, keepdims=True), case(())]
 
@@ -176,10 +177,10 @@ mean = Reduce(
     errors=[*_AXIS_ERRORS, case((2,), dtype="int64", match="not defined for int64")],
 ).function
 prod = ReduceTo(
-    "prod", domain=(-1.4, 1.4),  # so that neither real nor complex products grow much
+    "prod", domain=(-1.04, 1.04), away=0.64,  # so that real and complex products stay in range
     vjp=lambda g, x, axis, keepdims: spread(g, x.shape, axis, keepdims)
     * conjugate(_product_of_others(x, axis)),
-    doc="The product over axes; integers are multiplied in 64 bits.", ref="prod", samples=_SAMPLES,
+    doc="The product over axes; integers are multiplied in 64 bits.", ref="prod", samples=_SHORT,
     errors=_AXIS_ERRORS).function  # fmt: skip
 
 
