@@ -7,8 +7,9 @@ namespace tessella::launch {
 
 namespace {
 
-constexpr int64_t item_elements = 131072;  // of one item, if its outputs and blocks allow
-constexpr int64_t few_columns = 8;         // fewer side by side are gathered into rows
+constexpr int64_t item_elements = 131072;   // of one item, if its outputs and blocks allow
+constexpr int64_t near_elements = 1 << 19;  // of a tensor that stays in a cache
+constexpr int64_t few_columns = 8;          // fewer side by side are gathered into rows
 
 DType widened(DType in) {
   switch (kind(in)) {
@@ -166,7 +167,10 @@ void ReducePlan::choose_path() {
 // 2 unless a span is one block, as group * span <= item_elements and blocks have 256 or more.
 void ReducePlan::cut() {
   bool is_rows = path == ReducePath::rows || path == ReducePath::staged_rows;
-  int64_t most = REDUCE_MAX_COLUMNS;
+  // Long lines are wide, as each row may lie in a page of its own; what stays in a cache is rather
+  // cut into pieces that threads can share.
+  bool is_near = outputs <= near_elements / n;
+  int64_t most = is_near ? REDUCE_MAX_COLUMNS / 4 : REDUCE_MAX_COLUMNS;
   if (path == ReducePath::staged_columns)
     most = std::clamp(REDUCE_COLUMNS_BYTES / (std::min(n, block) * itemsize(compute)), few_columns,
                       REDUCE_MAX_COLUMNS);
