@@ -11,61 +11,27 @@ from collections.abc import Callable
 from tessella.exceptions import PACKAGE as PACKAGE
 from tessella.exceptions import (
     ArgumentError as ArgumentError,
-)
-from tessella.exceptions import (
     BroadcastError as BroadcastError,
-)
-from tessella.exceptions import (
     CapacityOverflow as CapacityOverflow,
-)
-from tessella.exceptions import (
     CaptureError as CaptureError,
-)
-from tessella.exceptions import (
     DTypeMismatch as DTypeMismatch,
-)
-from tessella.exceptions import (
     Empty as Empty,
-)
-from tessella.exceptions import (
     FormatError as FormatError,
-)
-from tessella.exceptions import (
     IllegalState as IllegalState,
-)
-from tessella.exceptions import (
     IndexOutOfBounds as IndexOutOfBounds,
-)
-from tessella.exceptions import (
     InplaceError as InplaceError,
-)
-from tessella.exceptions import (
     InvalidArgument as InvalidArgument,
-)
-from tessella.exceptions import (
     LengthOverflow as LengthOverflow,
-)
-from tessella.exceptions import (
     OutOfMemory as OutOfMemory,
-)
-from tessella.exceptions import (
     PreconditionFailed as PreconditionFailed,
-)
-from tessella.exceptions import (
     ShapeError as ShapeError,
-)
-from tessella.exceptions import (
     TessellaError as TessellaError,
-)
-from tessella.exceptions import (
     UnknownName as UnknownName,
-)
-from tessella.exceptions import (
     UseAfterFree as UseAfterFree,
+    brief as brief,
+    type_name as type_name,
+    user_site as user_site,
 )
-from tessella.exceptions import brief as brief
-from tessella.exceptions import type_name as type_name
-from tessella.exceptions import user_site as user_site
 
 # In the order of Code in error.h.
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
