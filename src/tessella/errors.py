@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tessella.exceptions import PACKAGE as PACKAGE
 from tessella.exceptions import (
+    PACKAGE as PACKAGE,
     ArgumentError as ArgumentError,
     BroadcastError as BroadcastError,
     CapacityOverflow as CapacityOverflow,
