@@ -1,7 +1,7 @@
-"""The rules of gradients of every record, each against finite differences along one direction.
+"""The rules of gradients of every record, and what they come to in every composite.
 
-The rules are called directly, with what the node saved; the engine that drives them is tested
-elsewhere.
+Each is compared with finite differences along one direction. The rules are called directly, with
+what the node saved; the engine that drives them is tested elsewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from cases import (
 )
 from reference import epsilon
 from tessella import _core
-from tessella.declarations import Case
+from tessella.composites import COMPOSITES
+from tessella.declarations import Case, Declared
 from tessella.dtypes import DType
 from tessella.records import OPS, Op
 
@@ -85,6 +86,19 @@ def test_rules_agree_with_finite_differences(name: str) -> None:
         check_direction(op, case, dtype)
 
 
+@pytest.mark.parametrize("name", [name for name, each in COMPOSITES.items() if each.samples])
+def test_composites_pass_gradients_on(name: str) -> None:
+    each = COMPOSITES[name]
+    for case in each.samples:
+        for dtype in (ts.float64, ts.complex128):
+            try:
+                each.function(*to_tensors(each, draw_operands(each, case, dtype), dtype),
+                              **case.params)  # fmt: skip
+            except ts.errors.DTypeMismatch:
+                continue
+            check_direction(each, case, dtype)
+
+
 def draw_direction(x: Any, rng: np.random.Generator) -> Any:
     """Draw a direction in which an operand moves, or None where gradients do not flow to it."""
     if not is_continuous(x):
@@ -93,39 +107,54 @@ def draw_direction(x: Any, rng: np.random.Generator) -> Any:
     return v + 1j * rng.standard_normal(x.shape) if x.dtype.kind == "c" else v
 
 
-def check_direction(op: Op, case: Case, dtype: DType) -> None:
+def parts_of(result: Any) -> list[ts.Tensor]:
+    """Give the tensors of a result that gradients may flow from."""
+    parts = result if isinstance(result, tuple | list) else [result]
+    tensors = [x for x in parts if isinstance(x, ts.Tensor)]
+    return [x for x in tensors if x.dtype.is_floating or x.dtype.is_complex]
+
+
+def check_direction(op: Declared, case: Case, dtype: DType) -> None:
     """Compare <g, J v> by central differences with <vjp(g), v>, for one direction v."""
     rng = generator(op.name, case)
     drawn = draw_operands(op, case, dtype)
-    listed = isinstance(drawn[0], list)
+    listed = bool(drawn) and isinstance(drawn[0], list)
     arrays = drawn[0] if listed else drawn
     v = [draw_direction(x, rng) for x in arrays]
 
-    def call(leaves: list[Any]) -> ts.Tensor:
-        return op.function(*([leaves] if listed else leaves), **case.params)
+    def call(leaves: list[Any]) -> list[ts.Tensor]:
+        return parts_of(op.function(*([leaves] if listed else leaves), **case.params))
 
-    def moved(h: float) -> Any:
+    def moved(h: float) -> list[Any]:
         shifted = [
             x if d is None else np.asarray(x + h * d) for x, d in zip(arrays, v, strict=True)
         ]
-        return to_array(call(to_tensors(op, shifted, dtype)))
+        return [to_array(x) for x in call(to_tensors(op, shifted, dtype))]
 
     leaves = [x.requires_grad_() if is_continuous(a) else x
               for x, a in zip(to_tensors(op, arrays, dtype), arrays, strict=True)]  # fmt: skip
-    out = call(leaves)
-    if not (out.dtype.is_floating or out.dtype.is_complex):
-        assert out.grad_fn is None
-        return
+    results = call(leaves)
     # The step that balances rounding, eps / h, against the third derivative, h ** 2.
-    h = epsilon(out.dtype) ** (1 / 3)
-    before, here, after = moved(-h), moved(0.0), moved(h)
+    h = max((epsilon(out.dtype) for out in results), default=0.0) ** (1 / 3)
+    for out, *values in zip(results, moved(-h), moved(0.0), moved(h), strict=True):
+        if not any(out is x for x in leaves):
+            check_part(out, values, leaves, v, h, rng, case)
+
+
+def check_part(
+    out: ts.Tensor, values: list[Any], leaves: list[Any], v: list[Any], h: float,
+    rng: np.random.Generator, case: Case,
+) -> None:  # fmt: skip
+    """Compare the gradients of one result with its values before, at and after the operands."""
+    before, here, after = values
     slope = (after - before) / (2 * h)
     bend = np.abs(after - 2 * here + before) / h
     g = round_to(rng.standard_normal(out.shape), out.dtype)
     # No weight where the step crossed a jump or a kink: a smooth bend is of the size of h.
     g = np.where(bend > BEND * h * (1 + np.abs(slope)), 0, g)
     found: dict[int, ts.Tensor] = {}
-    pull_back(out.grad_fn, to_tensor(g, out.dtype), found)
+    if out.grad_fn is not None:  # else it is a constant
+        pull_back(out.grad_fn, to_tensor(g, out.dtype), found)
     pairs = [(to_array(found[id(x)]), d) for x, d in zip(leaves, v, strict=True) if id(x) in found]
     size = 1 + sum(np.abs(x * d).sum() for x, d in pairs)
     assert (

@@ -134,8 +134,6 @@ def check_for(annotation: str) -> Check | None:
 class Composite(Declared):
     """What a composite says about itself. `tested` names the test that stands for a reference."""
 
-    function: Callable[..., Any]  # what users call
-
     def __init__(
         self, body: FunctionType, *, variadic: str = "", tested: str = "", **declared: Any
     ) -> None:

@@ -84,6 +84,7 @@ def has_torch_axis(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 class Declared:
     """A public function: its names, its doc, and what its tests are made from."""
 
+    function: Any  # what users call
     operands: tuple[str, ...] = ()  # the names of the tensors among the parameters
     parameters: dict[str, Any] = {}  # operands and parameters with their defaults, in order
     positional = 64  # how many of them may be given by position

@@ -15,22 +15,27 @@ from tessella.dtypes import DTYPES
 from tessella.ops import (
     composite,
     creation,
+    diagonals,
+    einsum,
     elementwise,
     fused,
     index,
     joining,
     matmul,
     movement,
+    norms,
     ordering,
+    products,
     random,
     reduce,
+    statistics,
     types,
 )  # fmt: skip
 from tessella.records import OPS, Op
 
 # Modules that hold records and composites only; importing them made those.
-TABLES = (blas, composite, creation, elementwise, fused, index, joining, matmul, movement, ordering,
-          random, reduce, types)  # fmt: skip
+TABLES = (blas, composite, creation, diagonals, einsum, elementwise, fused, index, joining, matmul,
+          movement, norms, ordering, products, random, reduce, statistics, types)  # fmt: skip
 
 CONSTANTS: dict[str, Any] = {
     "__array_api_version__": info.VERSION,

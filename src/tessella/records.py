@@ -27,7 +27,7 @@ class Op(Declared):
     """One operation. Subclasses are the kinds."""
 
     fast = "none"
-    function: Function  # what users call
+    function: Function
     operands: tuple[str, ...] = ("x",)
     defaults: dict[str, Any] = {}  # of operands that may be left out
     params: dict[str, Any] = {}

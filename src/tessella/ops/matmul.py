@@ -142,7 +142,8 @@ def _check_into(out: Tensor, a: Tensor, b: Tensor) -> None:
         inplace.check_source(x)
 
 
-def _need(name: str, x: Tensor, ndim: int) -> None:
+def need_ndim(name: str, x: Tensor, ndim: int) -> None:
+    """Require an operand of so many axes."""
     if x.ndim != ndim:
         raise errors.wrong_value(f"{name}.ndim", x.ndim, str(ndim))
 
@@ -164,8 +165,8 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
     >>> ts.mm(ts.ones(2, 3), ts.ones(3, 1)).tolist()
     [[3.0], [3.0]]
     """
-    _need("a", a, 2)
-    _need("b", b, 2)
+    need_ndim("a", a, 2)
+    need_ndim("b", b, 2)
     return matmul(a, b)
 
 
@@ -176,8 +177,8 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
     >>> ts.bmm(ts.ones(2, 1, 3), ts.ones(2, 3, 1)).shape
     (2, 1, 1)
     """
-    _need("a", a, 3)
-    _need("b", b, 3)
+    need_ndim("a", a, 3)
+    need_ndim("b", b, 3)
     return matmul(a, b)
 
 
@@ -188,8 +189,8 @@ def mv(a: Tensor, b: Tensor) -> Tensor:
     >>> ts.mv(ts.ones(2, 3), ts.ones(3)).tolist()
     [3.0, 3.0]
     """
-    _need("a", a, 2)
-    _need("b", b, 1)
+    need_ndim("a", a, 2)
+    need_ndim("b", b, 1)
     return matmul(a, b)
 
 
@@ -200,20 +201,20 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
     >>> ts.dot(ts.ones(3), ts.ones(3)).item()
     3.0
     """
-    _need("a", a, 1)
-    _need("b", b, 1)
+    need_ndim("a", a, 1)
+    need_ndim("b", b, 1)
     return matmul(a, b)
 
 
-@composite(ref="outer", **_of_ranks(1, 1, ((3,), (2,)), ((0,), (2,))))
+@composite(ref="outer", aliases=["ger"], **_of_ranks(1, 1, ((3,), (2,)), ((0,), (2,))))
 def outer(a: Tensor, b: Tensor) -> Tensor:
     """Give all products of elements of two vectors.
 
     >>> ts.outer(ts.arange(2), ts.arange(3)).tolist()
     [[0, 0, 0], [0, 1, 2]]
     """
-    _need("a", a, 1)
-    _need("b", b, 1)
+    need_ndim("a", a, 1)
+    need_ndim("b", b, 1)
     return mul(unsqueeze(a, 1), unsqueeze(b, 0))
 
 
