@@ -26,10 +26,11 @@ def calls(draw: st.DrawFn) -> tuple[str, list[Array]]:
         letters: list[str] = draw(st.lists(st.sampled_from(LETTERS), max_size=4))
         lengths = [sizes[c] for c in letters]
         if len(set(letters)) == len(letters):
-            lengths = [1 if draw(st.integers(0, 9)) == 0 else n for n in lengths]
-        if hidden and draw(st.booleans()):
+            stretched = draw(st.sets(st.integers(0, 9), max_size=2))
+            lengths = [1 if i in stretched else n for i, n in enumerate(lengths)]
+        if bool(hidden) and draw(st.booleans()):
             start = draw(st.integers(0, 1))
-            part = [n if draw(st.integers(0, 1)) else 1 for n in hidden[start:]]
+            part = [n if draw(st.booleans()) else 1 for n in hidden[start:]]
             place = draw(st.integers(0, len(letters)))
             letters.insert(place, "...")
             lengths[place:place] = part

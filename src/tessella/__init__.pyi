@@ -1,45 +1,43 @@
 """Written by tools/generate.py from the table of operations; change that, not this."""
 
-from builtins import bool as _bool
-from builtins import complex as _complex
-from builtins import float as _float
-from builtins import int as _int
-from builtins import str as _str
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
 from collections.abc import Sequence
 from typing import Any, TypeAlias, overload
 
-from tessella import _core as _core
-from tessella import arguments as arguments
-from tessella import blas as blas
-from tessella import composites as composites
-from tessella import declarations as declarations
-from tessella import devices as devices
-from tessella import dtypes as dtypes
-from tessella import errors as errors
-from tessella import exceptions as exceptions
-from tessella import indexing as indexing
-from tessella import info as info
-from tessella import inplace as inplace
-from tessella import kinds as kinds
-from tessella import layouts as layouts
-from tessella import namespace as namespace
-from tessella import ops as ops
-from tessella import printing as printing
-from tessella import records as records
-from tessella import spellings as spellings
-from tessella import tensors as tensors
-from tessella import threads as threads
+from tessella import (
+    _core as _core,
+    arguments as arguments,
+    blas as blas,
+    composites as composites,
+    declarations as declarations,
+    devices as devices,
+    dtypes as dtypes,
+    errors as errors,
+    exceptions as exceptions,
+    indexing as indexing,
+    info as info,
+    inplace as inplace,
+    kinds as kinds,
+    layouts as layouts,
+    namespace as namespace,
+    ops as ops,
+    printing as printing,
+    records as records,
+    spellings as spellings,
+    tensors as tensors,
+    threads as threads,
+)
 from tessella._core import Tensor as Tensor
 from tessella.dtypes import DType as DType
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.ops.random import Generator as Generator
 from tessella.ops.types import FloatLimits, IntegerLimits
-from tessella.tensors import from_data as from_data
-from tessella.tensors import from_numpy as from_numpy
-from tessella.tensors import tensor as tensor
-from tessella.threads import get_num_threads as get_num_threads
-from tessella.threads import num_threads as num_threads
-from tessella.threads import set_num_threads as set_num_threads
+from tessella.tensors import from_data as from_data, from_numpy as from_numpy, tensor as tensor
+from tessella.threads import (
+    get_num_threads as get_num_threads,
+    num_threads as num_threads,
+    set_num_threads as set_num_threads,
+)
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _DTypeLike: TypeAlias = DType | type[Any] | _str
@@ -63,6 +61,18 @@ def acosh(x: Tensor) -> Tensor:
 
 def add(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x + y."""
+
+def addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
+
+def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
+
+def addmv(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
+
+def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """Give beta * x + alpha * outer(a, b) for vectors a and b."""
 
 @overload
 def all(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
@@ -197,6 +207,9 @@ def atan2(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 def atanh(x: Tensor) -> Tensor:
     """Inverse hyperbolic tangent."""
 
+def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """Give beta * x + alpha * (a @ b) for batches of matrices."""
+
 def bernoulli(
     p: _Operand,
     size: _Ints | None = None,
@@ -229,6 +242,9 @@ def bitwise_right_shift(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 
 def bitwise_xor(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x ^ y."""
+
+def block_diag(*xs: Tensor) -> Tensor:
+    """Make a matrix with matrices along its diagonal; vectors are rows, numbers 1 x 1."""
 
 def bmm(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two batches of matrices."""
@@ -265,6 +281,9 @@ def cat(xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0) -> Tenso
 
 def cbrt(x: Tensor) -> Tensor:
     """Cube root."""
+
+def cdist(a: Tensor, b: Tensor, p: _float = 2.0) -> Tensor:
+    """Give the distances between all rows of a and all rows of b, by the p-norm; batches broadcast."""
 
 def ceil(x: Tensor) -> Tensor:
     """Rounded up."""
@@ -307,12 +326,32 @@ def contiguous(x: Tensor) -> Tensor:
 def copysign(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """The magnitude of x with the sign of y."""
 
+def corrcoef(x: Tensor) -> Tensor:
+    """Give the correlations of variables, which are rows of observations: from -1 to 1."""
+
 def cos(x: Tensor) -> Tensor:
     """Cosine."""
 
 def cosh(x: Tensor) -> Tensor:
     """Hyperbolic cosine."""
 
+def cov(
+    x: Tensor,
+    *,
+    correction: _float = 1.0,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
+    """Give the covariances of variables, which are rows of observations; a vector is one variable."""
+
+@overload
+def cross(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:
+    """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
+
+@overload
+def cross(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
+    """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
+
 @overload
 def cumprod(
     x: Tensor,
@@ -388,6 +427,15 @@ def cumulative_sum(
     include_initial: _bool = False,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
+
+def diag(x: Tensor, k: _int = 0) -> Tensor:
+    """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix."""
+
+def diag_embed(x: Tensor, offset: _int = 0, a: _int = -2, b: _int = -1) -> Tensor:
+    """Put the last axis on a diagonal of two new axes, a and b of the result; zeros elsewhere."""
+
+def diagflat(x: Tensor, k: _int = 0) -> Tensor:
+    """Make a matrix with all elements on its k-th diagonal, in row-major order."""
 
 def diagonal(x: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis."""
@@ -402,6 +450,9 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two vectors to one number."""
 
 e: _float
+
+def einsum(equation: Any, *operands: Any) -> Tensor:
+    """Sum products of operands over the letters that the result does not have."""
 
 @overload
 def empty(
@@ -521,6 +572,9 @@ def full_like(
 def ge(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x >= y."""
 
+def ger(a: Tensor, b: Tensor) -> Tensor:
+    """Give all products of elements of two vectors."""
+
 def get_blas() -> _str | None:
     """Give the path of the BLAS library that computes large products, or None."""
 
@@ -543,6 +597,10 @@ def imag(x: Tensor) -> Tensor:
     """Imaginary part."""
 
 inf: _float
+
+def inner(a: Tensor, b: Tensor) -> Tensor:
+    """Sum products over the last axes of a and b; a 0-d operand scales the other."""
+
 int16: DType
 int32: DType
 int64: DType
@@ -569,6 +627,9 @@ def isinf(x: Tensor) -> Tensor:
 
 def isnan(x: Tensor) -> Tensor:
     """Whether it is NaN."""
+
+def kron(a: Tensor, b: Tensor) -> Tensor:
+    """Give the Kronecker product: every element of a times the whole of b, as blocks."""
 
 def le(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x <= y."""
@@ -729,6 +790,28 @@ def nextafter(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
 
 def nonzero(x: Tensor, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
     """Give the coordinates of elements that are not zero, one index tensor for each axis."""
+
+@overload
+def norm(
+    x: Tensor,
+    p: Any = 2,
+    axis: _Axes = None,
+    keepdims: _bool = False,
+    *,
+    dtype: _DTypeLike | None = None,
+) -> Tensor:
+    """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
+
+@overload
+def norm(
+    x: Tensor,
+    p: Any = 2,
+    dim: _Axes = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _DTypeLike | None = None,
+) -> Tensor:
+    """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
 
 def normal(
     mean: _Operand = 0.0,
@@ -1076,14 +1159,35 @@ def tile(x: Tensor, repetitions: _Ints) -> Tensor:
 def tile(x: Tensor, *repetitions: _int) -> Tensor:
     """Repeat the whole tensor along its axes, as NumPy's tile does."""
 
+def trace(x: Tensor, offset: _int = 0, *, dtype: _DTypeLike | None = None) -> Tensor:
+    """Sum the diagonal of a matrix; integers are summed in 64 bits."""
+
 def transpose(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
+
+@overload
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, axis: _int = -1) -> Tensor:
+    """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
+
+@overload
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, dim: _int = -1) -> Tensor:
+    """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
 
 def tril(x: Tensor, k: _int = 0) -> Tensor:
     """Keep the lower triangle, up to the k-th diagonal; zero above."""
 
+def tril_indices(
+    row: _int, col: _int, offset: _int = 0, *, dtype: _DTypeLike | None = None
+) -> Tensor:
+    """Give the coordinates of the lower triangle of a matrix: row numbers, and column numbers."""
+
 def triu(x: Tensor, k: _int = 0) -> Tensor:
     """Keep the upper triangle, from the k-th diagonal on; zero below."""
+
+def triu_indices(
+    row: _int, col: _int, offset: _int = 0, *, dtype: _DTypeLike | None = None
+) -> Tensor:
+    """Give the coordinates of the upper triangle of a matrix: row numbers, and column numbers."""
 
 def true_divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
     """x / y; integers become float32 first."""
@@ -1128,6 +1232,9 @@ def unstack(x: Tensor, axis: _int = 0) -> tuple[Tensor, ...]:
 def unstack(x: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Give the slices along an axis, which goes."""
 
+def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
+    """Make the matrix of the powers of a vector, one column for each, the highest first."""
+
 @overload
 def var(
     x: Tensor, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
@@ -1139,6 +1246,9 @@ def var(
     x: Tensor, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False
 ) -> Tensor:
     """Give the variance over axes: the mean square distance from the mean."""
+
+def vdot(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply two vectors to one number, a conjugated."""
 
 @overload
 def vecdot(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:

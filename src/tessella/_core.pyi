@@ -1,10 +1,6 @@
 """Written by tools/generate.py from the table of operations; change that, not this."""
 
-from builtins import bool as _bool
-from builtins import complex as _complex
-from builtins import float as _float
-from builtins import int as _int
-from builtins import str as _str
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
 from collections.abc import Iterator, Sequence
 from typing import Any, Self, TypeAlias, overload
 
@@ -200,6 +196,14 @@ class Tensor:
         """Inverse hyperbolic cosine."""
     def add(self, y: Tensor | _Number) -> Tensor:
         """x + y."""
+    def addbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
+    def addmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
+    def addmv(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
+    def addr(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """Give beta * x + alpha * outer(a, b) for vectors a and b."""
     @overload
     def all(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
         """Whether none is zero."""
@@ -282,6 +286,8 @@ class Tensor:
         """The angle of the point (y, x): atan(x / y) in the right quadrant."""
     def atanh(self) -> Tensor:
         """Inverse hyperbolic tangent."""
+    def baddbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """Give beta * x + alpha * (a @ b) for batches of matrices."""
     def bitwise_and(self, y: Tensor | _Number) -> Tensor:
         """x & y."""
     def bitwise_invert(self) -> Tensor:
@@ -400,6 +406,12 @@ class Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
     def detach(self) -> Tensor:
         """Give the same memory outside any graph."""
+    def diag(self, k: _int = 0) -> Tensor:
+        """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix."""
+    def diag_embed(self, offset: _int = 0, a: _int = -2, b: _int = -1) -> Tensor:
+        """Put the last axis on a diagonal of two new axes, a and b of the result; zeros elsewhere."""
+    def diagflat(self, k: _int = 0) -> Tensor:
+        """Make a matrix with all elements on its k-th diagonal, in row-major order."""
     def diagonal(self, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
         """The diagonal of two axes, as the last axis."""
     def div(self, y: Tensor | _Number) -> Tensor:
@@ -446,6 +458,8 @@ class Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
     def ge(self, y: Tensor | _Number) -> Tensor:
         """x >= y."""
+    def ger(self, b: Tensor) -> Tensor:
+        """Give all products of elements of two vectors."""
     def getitem(self, key: Any) -> Tensor:
         """x[key] for integers, slices, `...` and None: a view."""
     def greater(self, y: Tensor | _Number) -> Tensor:
@@ -556,6 +570,26 @@ class Tensor:
         """The next number after x towards y; not for halves."""
     def nonzero(self, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
         """Give the coordinates of elements that are not zero, one index tensor for each axis."""
+    @overload
+    def norm(
+        self,
+        p: Any = 2,
+        axis: _Axes = None,
+        keepdims: _bool = False,
+        *,
+        dtype: _DTypeLike | None = None,
+    ) -> Tensor:
+        """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
+    @overload
+    def norm(
+        self,
+        p: Any = 2,
+        dim: _Axes = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _DTypeLike | None = None,
+    ) -> Tensor:
+        """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
     def not_equal(self, y: Tensor | _Number) -> Tensor:
         """x != y."""
     def numpy(self) -> numpy.ndarray[Any, Any]:
@@ -722,6 +756,8 @@ class Tensor:
         """Give the tensor on a device: itself, as there is only "cpu"."""
     def tolist(self) -> Any:
         """Give the elements as nested lists of Python numbers; a number for a 0-d tensor."""
+    def trace(self, offset: _int = 0, *, dtype: _DTypeLike | None = None) -> Tensor:
+        """Sum the diagonal of a matrix; integers are summed in 64 bits."""
     def transpose(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
     def tril(self, k: _int = 0) -> Tensor:
@@ -764,6 +800,8 @@ class Tensor:
     @overload
     def var(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
         """Give the variance over axes: the mean square distance from the mean."""
+    def vdot(self, b: Tensor) -> Tensor:
+        """Multiply two vectors to one number, a conjugated."""
     @overload
     def view(self, shape: _int | Sequence[_int]) -> Tensor:
         """Like reshape, but never a copy: refuses where the strides do not allow a view."""

@@ -121,7 +121,7 @@ def block_diag(*xs: Tensor) -> Tensor:
         if x.ndim > 2:
             raise errors.wrong_value(f"xs[{i}].ndim", x.ndim, "at most 2")
     if not xs:
-        return zeros(0, 0)
+        return zeros((0, 0))
     blocks = [reshape(x, (1,) * (2 - x.ndim) + x.shape) for x in xs]
     width = 0
     for x in blocks:
@@ -129,7 +129,7 @@ def block_diag(*xs: Tensor) -> Tensor:
     rows, start = [], 0
     for x in blocks:
         before, after = (
-            zeros(x.shape[0], n, dtype=x.dtype) for n in (start, width - start - x.shape[1])
+            zeros((x.shape[0], n), dtype=x.dtype) for n in (start, width - start - x.shape[1])
         )
         rows.append(concat([before, x, after], 1))
         start += x.shape[1]
@@ -195,7 +195,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if x.dtype is boolean:
         x = cast(x, int64)
     if not count:
-        return zeros(x.shape[0], 0, dtype=x.dtype)
+        return zeros((x.shape[0], 0), dtype=x.dtype)
     powers = [ones_like(x)]
     while len(powers) < count:
         powers.append(powers[-1] * x)  # a product for each: x ** n has no slope at 0 for n = 0

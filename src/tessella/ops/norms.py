@@ -151,6 +151,6 @@ def cdist(a: Tensor, b: Tensor, p: float = 2.0) -> Tensor:
     parts = [vector_norm(rows[..., i : i + step, :, :] - others, (-1,), p, False)
              for i in range(0, a.shape[-2], step)]  # fmt: skip
     if not parts:
-        parts = [zeros(*batch, 0, b.shape[-2], dtype=abs(a).dtype)]
+        parts = [zeros((*batch, 0, b.shape[-2]), dtype=abs(a).dtype)]
     out = concat(parts, -2)
     return cast(out, dtype) if dtype.is_floating else out
