@@ -19,6 +19,7 @@ constexpr int64_t STRIP = 4 * MATMUL_LANES;  // of k, packed at a time
 constexpr int64_t IMMEDIATE_BYTES = 1 << 18;  // of a matrix that one thread reads within 20 us
 constexpr double BYTES_PER_NS = 10;           // about what one core reads
 constexpr double CHUNK_NS = 10e3;             // a chunk is worth at least this
+constexpr int64_t CHUNKS = 4;                 // enough for threads to share
 
 bool is_immediate_vector(const MatmulTask& task) {
   const MatmulDtype& kind = matmul_kernels().of[int(task.dtype)];
@@ -51,6 +52,9 @@ void plan_vector(MatmulPlan& plan) {
   bool is_across = !plan.packs_a && plan.a_k != 1;
   plan.rows = std::min(plan.m, is_across ? ADJACENT_LINES : LINES);
   plan.depth = std::min(plan.k, SEGMENT);
+  double read_ns = double(plan.m) * double(plan.depth) * double(item) / BYTES_PER_NS;
+  while (plan.rows > LINES && ceil_div(plan.m, plan.rows) < CHUNKS && read_ns > 4 * CHUNK_NS)
+    plan.rows /= 2;
   plan.row_blocks = plan.m > 0 ? ceil_div(plan.m, plan.rows) : 0;
   plan.col_blocks = ceil_div(plan.k, SEGMENT);
   plan.has_sums = plan.col_blocks > 1;
