@@ -28,6 +28,7 @@ from reference import assert_same, epsilon, expected
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Case
 from tessella.dtypes import DTYPES, DType
+from tessella.spellings import ABSENT
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [name for name, each in COMPOSITES.items() if each.ref]
@@ -76,7 +77,7 @@ def test_function_and_method_are_one_object(name: str) -> None:
     for spelling in (name, *each.aliases):
         if each.is_function:
             assert getattr(ts, spelling) is each.function
-        if each.is_method:
+        if each.is_method and f"x.{spelling}" not in ABSENT:
             assert ts.Tensor.__dict__[spelling] is each.function
 
 

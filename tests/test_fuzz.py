@@ -17,9 +17,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import tessella as ts
+from conftest import sampled
 from tessella import _core, namespace
 from tessella.composites import COMPOSITES
 from tessella.dtypes import DTYPES
+from tessella.inplace import Twin
 from tessella.records import OPS
 
 NUMBERS: list[Any] = [
@@ -92,7 +94,7 @@ COMMON = ["axis", "dim", "keepdims", "dtype", "x", "y", "out", "requires_grad", 
 
 def keyword_names(name: str, function: Any) -> list[str]:
     """Give the names that a function knows, and some that most do not."""
-    op = OPS.get(name) or COMPOSITES.get(name)
+    op = OPS.get(name) or COMPOSITES.get(name) or getattr(function, "each", None)
     known = list(op.parameters if op else inspect.signature(function).parameters)
     return [*known, *COMMON]
 
@@ -149,13 +151,17 @@ def test_functions_take_or_refuse_anything(name: str, data: st.DataObject) -> No
     look_at(attempt(name, FUNCTIONS[name], args, named))
 
 
-@pytest.mark.parametrize("name", namespace.methods())
+METHODS = namespace.methods()
+TWINS = [name for name, method in METHODS.items() if isinstance(method, Twin)]
+
+
+@pytest.mark.parametrize("name", [n for n in METHODS if n not in TWINS] + sampled(TWINS, 20))
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data(), x=tensors(), rest=st.lists(arguments, max_size=3))
 def test_methods_take_or_refuse_anything(
     name: str, data: st.DataObject, x: ts.Tensor, rest: list[Any]
 ) -> None:
-    names = st.sampled_from(keyword_names(name, namespace.methods()[name]))
+    names = st.sampled_from(keyword_names(name, METHODS[name]))
     named = data.draw(st.dictionaries(names, arguments, max_size=2))
     look_at(attempt(name, getattr(x, name), rest, named))
 

@@ -23,7 +23,9 @@ Written by tools/generate.py from the table of operations: change that, not this
 
 Operands may be tensors of any layout. Elementwise operations promote and broadcast their operands,
 and take Python numbers in place of tensors. `axis`, `keepdims` and their kin have PyTorch's
-spellings too (`dim`, `keepdim`). The examples assume `import tessella as ts`.
+spellings too (`dim`, `keepdim`). Operations that make a new tensor of numbers (elementwise ones,
+reductions, products, joins) take `out=`, a tensor that the result is written into and that may be
+an operand. The examples assume `import tessella as ts`.
 """
 
 GROUPS = {
@@ -150,14 +152,21 @@ def entry(op: Op) -> str:
     """Write the entry of one operation."""
     gradient = "differentiable" if op.is_differentiable else "no gradient"
     facts = [f"dtypes: {dtypes_of(op)}", gradient]
-    if op.aliases:
-        facts.append("also " + ", ".join(f"`{alias}`" for alias in op.aliases))
-    if not op.is_method:
-        facts.append("function only")
-    elif not op.is_function:
-        facts.append("method only")
+    facts += names_of(op)
     head = f"### {op.name}{op.signature()}\n\n{op.doc}\n\n{'; '.join(facts)}.\n"
     return head + fenced(example_of(op))
+
+
+def names_of(each: Op | Composite) -> list[str]:
+    """Say by which other names it is called, and from where."""
+    facts = ["also " + ", ".join(f"`{alias}`" for alias in each.aliases)] if each.aliases else []
+    if not each.is_method:
+        facts.append("function only")
+    elif not each.is_function:
+        facts.append("method only")
+    if each.has_twin:
+        facts.append(f"in place: `x.{each.name}_`")
+    return facts
 
 
 def is_public(op: Op) -> bool:
@@ -187,11 +196,7 @@ def function_entry(name: str, function: Any) -> str:
 
 def composite_entry(each: Composite) -> str:
     """Write the entry of a composite."""
-    facts = ["also " + ", ".join(f"`{alias}`" for alias in each.aliases)] if each.aliases else []
-    if not each.is_method:
-        facts.append("function only")
-    elif not each.is_function:
-        facts.append("method only")
+    facts = names_of(each)
     head = f"### {each.name}{each.signature()}\n\n{each.doc}\n"
     return head + (f"\n{'; '.join(facts)}.\n" if facts else "") + fenced(each.example)
 

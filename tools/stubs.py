@@ -17,6 +17,7 @@ import tessella
 from tessella import _core, namespace
 from tessella.composites import COMPOSITES
 from tessella.declarations import REQUIRED
+from tessella.inplace import Twin
 from tessella.records import Op
 
 HEAD = '"""Written by tools/generate.py from the table of operations; change that, not this."""'
@@ -35,12 +36,14 @@ from typing import Any, Literal, Self, TypeAlias, overload
 INTS = "_int | Sequence[_int]"
 PARAMETERS = {
     "axis": f"{INTS} | None",
+    "alpha": "_Number",
     "copy": "_bool",
     "correction": "_float",
     "dtype": "_DTypeLike | None",
     "key": "Any",
     "keepdims": "_bool",
     "order": INTS,
+    "rounding_mode": 'Literal["floor", "trunc"] | None',
     "shape": INTS,
 }
 LISTS = {"xs": "Sequence[Tensor]"}
@@ -116,7 +119,7 @@ def shown_default(value: Any) -> str:
     return repr(value) if is_literal else "..."
 
 
-def record_parameters(op: Op, *, is_method: bool) -> list[list[str]]:
+def record_parameters(op: Op, *, is_method: bool, is_twin: bool = False) -> list[list[str]]:
     """Give the parameter lists of an operation; sizes may be separate, keywords PyTorch's."""
     head = []
     for name in op.operands:
@@ -128,11 +131,15 @@ def record_parameters(op: Op, *, is_method: bool) -> list[list[str]]:
     for name, default in op.params.items():
         text = f": {type_of_parameter(name, default)}"
         tail.append((name, text if default is REQUIRED else f"{text} = {shown_default(default)}"))
-    lists = [[*head, *(name + text for name, text in tail)]]
+    out = ["out: Tensor | None = None"] if op.takes_out and not is_twin else []
+    by_place = tail[: max(0, op.positional - len(head))]
+    by_name = [*(name + text for name, text in tail[len(by_place) :]), *out]
+    star = ["*"] if by_name else []
+    lists = [[*head, *(name + text for name, text in by_place), *star, *by_name]]
     if op.variadic:
         lists.append([*head, f"*{op.variadic}: _int"])
     if TORCH.keys() & op.params.keys():
-        lists.append([*head, "*", *(TORCH.get(name, name) + text for name, text in tail)])
+        lists.append([*head, "*", *(TORCH.get(name, name) + text for name, text in tail), *out])
     return lists
 
 
@@ -142,10 +149,10 @@ def define(name: str, parameters: list[str], returns: str, doc: str = "", mark: 
     return f"{mark}def {name}({', '.join(parameters)}) -> {returns}:{body}"
 
 
-def define_record(op: Op, name: str, *, is_method: bool) -> str:
+def define_record(op: Op, name: str, *, is_method: bool, is_twin: bool = False) -> str:
     """Write the definitions of an operation under one of its names."""
-    returns = getattr(op, "returns", "Tensor")
-    lists = record_parameters(op, is_method=is_method)
+    returns = "Self" if is_twin else getattr(op, "returns", "Tensor")
+    lists = record_parameters(op, is_method=is_method, is_twin=is_twin)
     mark = "@overload\n" if len(lists) > 1 else ""
     doc = first_sentence(op.doc)
     return "\n".join(define(name, parameters, returns, doc, mark) for parameters in lists)
@@ -318,10 +325,19 @@ def tensor_methods() -> Iterable[str]:
     for name, method in sorted(namespace.methods().items()):
         if isinstance(method, _core.Function):
             yield define_record(method.record, name, is_method=True)
+        elif isinstance(method, Twin):
+            yield define_twin(method, name)
         elif isinstance(method, property):
             yield f"@property\ndef {name}(self) -> {PROPERTIES.get(name, 'Any')}: ..."
         elif callable(method):
             yield define_plain(name, method, is_method=True)
+
+
+def define_twin(twin: Twin, name: str) -> str:
+    """Write a method that writes into its tensor."""
+    if isinstance(twin.each, Op):
+        return define_record(twin.each, name, is_method=True, is_twin=True)
+    return re.sub(r"-> [^:]+:", "-> Self:", define_plain(name, twin.each.function, is_method=True))
 
 
 def tensor_class() -> str:

@@ -119,7 +119,7 @@ def check_for(annotation: str) -> Check | None:
         annotation = "Ints | None"
     inner = annotation.removesuffix(" | None")
     if inner.startswith("Literal["):
-        words = inner.split('"')[1::2]
+        words = inner.split("'")[1::2]  # annotations are kept as text with single quotes
         check: Check | None = lambda name, value: to_word(name, value, words)  # noqa: E731
     else:
         check = CHECKS[inner]  # a KeyError here is an annotation outside the vocabulary
@@ -135,7 +135,13 @@ class Composite(Declared):
     """What a composite says about itself. `tested` names the test that stands for a reference."""
 
     def __init__(
-        self, body: FunctionType, *, variadic: str = "", tested: str = "", **declared: Any
+        self,
+        body: FunctionType,
+        *,
+        variadic: str = "",
+        tested: str = "",
+        has_twin: bool = False,
+        **declared: Any,
     ) -> None:
         text = textwrap.dedent("    " + (body.__doc__ or ""))
         doc, _, example = text.partition(">>>")
@@ -144,6 +150,7 @@ class Composite(Declared):
         self.body = body
         self.variadic = variadic
         self.tested = tested
+        self.has_twin = has_twin
         self._read_parameters()
         self.operands = tuple(name for name, check in self.checks.items() if check in _OF_TENSORS)
 
@@ -186,7 +193,7 @@ class Composite(Declared):
 
 
 def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a composite: what `Declared` takes, `variadic`, and `tested`."""
+    """Declare a composite: what `Declared` takes, `variadic`, `tested` and `has_twin`."""
 
     def declare(body: Any) -> Any:
         record = Composite(body, **declared)

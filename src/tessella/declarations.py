@@ -90,6 +90,7 @@ class Declared:
     positional = 64  # how many of them may be given by position
     rest = ""  # the name of *xs, which stand after those
     variadic = ""  # the one that may be given as separate integers: x.reshape(2, 3)
+    has_twin = False  # whether there is x.name_(…), which writes the result into x
 
     def __init__(
         self,

@@ -192,11 +192,11 @@ def overlapping_target(name: str) -> InvalidArgument:
     )
 
 
-def inplace_on_leaf() -> InplaceError:
+def inplace_on_leaf(name: str = "x") -> InplaceError:
     """An in-place write to a tensor that gradients flow to."""
     return InplaceError(
-        "x requires gradients and would be overwritten",
-        "write to x.detach(), or compute a new tensor",
+        f"{name} requires gradients and would be overwritten",
+        f"write to {name}.detach(), or compute a new tensor",
     )
 
 
@@ -242,6 +242,14 @@ def numpy_of_graph() -> IllegalState:
     """NumPy's view of a tensor that gradients flow through."""
     return IllegalState(
         "x requires gradients and NumPy would not record them", "use x.detach().numpy()"
+    )
+
+
+def strided_gradient() -> IllegalState:
+    """Gradients asked of a view that reaches beyond the elements of its tensor."""
+    return IllegalState(
+        "x requires gradients, and the strides reach elements that are not its own",
+        "x must be contiguous and hold every element of the view; or use x.detach()",
     )
 
 

@@ -6,14 +6,16 @@ target as it was.
 
 from __future__ import annotations
 
+from types import MethodType
 from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import NUMBERS
+from tessella.composites import Composite
 from tessella.declarations import describe
 from tessella.dtypes import _ORDER
-from tessella.records import Op, apply
+from tessella.records import Op, apply, set_writer
 
 
 def check_target(x: Tensor, name: str = "x") -> None:
@@ -23,7 +25,7 @@ def check_target(x: Tensor, name: str = "x") -> None:
     if _core.layout_of(x).overlaps_itself:
         raise errors.overlapping_target(name)
     if _core.is_grad_enabled() and x.requires_grad:
-        raise errors.inplace_on_leaf()
+        raise errors.inplace_on_leaf(name)
 
 
 def write(x: Tensor, value: Tensor) -> None:
@@ -59,18 +61,78 @@ def detached_copy(x: Tensor) -> Tensor:
 
 
 def operate(op: Op, x: Tensor, y: Any) -> Tensor:
-    """Do `x op= y`: the operation, then a write into x."""
+    """Do `x op= y`."""
     try:
-        check_target(x)
-        out = apply(op, x, y)
-        if out.shape != x.shape:
-            raise errors.inplace_shape(out.shape, x.shape)
-        write(x, out)
+        _put(op, x, "x", (x, y), {})
     except errors.TessellaError as error:
-        raise error.locate(
+        raise error.relocate(
             f"{op.name} in place", [f"x  {describe(x)}", f"y  {describe(y)}"]
         ) from None
     return x
+
+
+def write_into(op: Op, out: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
+    """Do an operation with `out=`, which may be one of its operands."""
+    try:
+        if not isinstance(out, Tensor):
+            raise errors.not_tensor("out", out, "a tensor")
+        return _put(op, out, "out", args, keywords)
+    except errors.TessellaError as error:
+        raise error.relocate(op.name, op.describe_call(args, {**keywords, "out": out})) from None
+
+
+def _put(op: Op, out: Tensor, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
+    """Compute into a tensor: straight where the record can, else by way of a fresh one."""
+    check_target(out, name)
+    inputs, params = op.bind(args, keywords)
+    if op.is_varied(params):
+        value = op.vary(inputs, params)
+    else:
+        inputs, params = op.prepare(inputs, params)
+        for x in inputs:
+            if isinstance(x, Tensor):
+                check_source(x)
+        if op.overwrite(out, inputs, params):
+            _core.bump_version(out)
+            return out
+        value = op.make(inputs, params)
+    if value.shape != out.shape:
+        raise errors.inplace_shape(value.shape, out.shape)
+    write(out, value)
+    return out
+
+
+class Twin:
+    """The method x.name_(…) of an operation: its result is written into x."""
+
+    def __init__(self, each: Op | Composite, name: str) -> None:
+        self.each = each
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = f"x.{name}{each.signature()}, written into x.\n\n{each.doc}"
+
+    def __get__(self, x: Tensor | None, owner: type) -> Any:
+        return self if x is None else MethodType(self, x)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Tensor:
+        """Do the operation on args[0], into it."""
+        try:
+            return self._call(args, keywords)
+        except errors.TessellaError as error:
+            shown = self.each.describe_call(args, keywords)
+            raise error.relocate(self.__name__, shown) from None
+
+    def _call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
+        if not args or not isinstance(args[0], Tensor):
+            raise errors.not_tensor("x", args[0] if args else None, "a tensor")
+        x = args[0]
+        if isinstance(self.each, Op):
+            return _put(self.each, x, "x", args, keywords)
+        check_target(x)
+        value = self.each.function(*args, **keywords)
+        if value.shape != x.shape:
+            raise errors.inplace_shape(value.shape, x.shape)
+        write(x, value)
+        return x
 
 
 def copy_(self: Tensor, source: Tensor) -> Tensor:
@@ -114,6 +176,21 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     return self
 
 
+def zero_(self: Tensor) -> Tensor:
+    """Set every element to 0.
+
+    >>> ts.ones(2).zero_().tolist()
+    [0.0, 0.0]
+    """
+    try:
+        check_target(self)
+        _core.fill(self, False)
+        _core.bump_version(self)
+    except errors.TessellaError as error:
+        raise error.locate("zero_", [f"x  {describe(self)}"]) from None
+    return self
+
+
 def foreign(op: Op, x: Any, y: Any) -> Any:
     """Handle an operator with an operand of another library or of no numeric type."""
     other = y if isinstance(x, Tensor) else x
@@ -129,5 +206,6 @@ def foreign(op: Op, x: Any, y: Any) -> Any:
     return apply(op, x, y)
 
 
+set_writer(write_into)
 _core.set_hook("inplace", operate)
 _core.set_hook("foreign", foreign)

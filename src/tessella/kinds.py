@@ -10,7 +10,7 @@ from tessella._core import Function, Layout, Tensor
 from tessella.arguments import NUMBERS
 from tessella.declarations import REQUIRED
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
-from tessella.records import OPS, Op
+from tessella.records import OPS, Op, Rule
 
 VIEWS: dict[str, int] = {name: i for i, name in enumerate(_core.view_names())}
 OPCODES: dict[str, int] = {name: i for i, (name, _) in enumerate(_core.opcodes())}
@@ -25,8 +25,20 @@ class Elementwise(Op):
     """One result element from one element of each operand: promotes and broadcasts."""
 
     fast = "elementwise"
+    takes_out = True
 
-    def __init__(self, name: str, **record: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        options: dict[str, Any] | None = None,
+        variant: Rule | None = None,
+        **record: Any,
+    ) -> None:
+        # Options are keywords that only the variant knows: the kernel has none.
+        self.params, self.variant = options or {}, variant
+        self.positional = len(self.operands)
+        self.has_twin = self.operands[0] == "x" and record.get("is_method", True)
         super().__init__(name, opcode=OPCODES[name], **record)
         self.opcode = OPCODES[name]
 
@@ -50,7 +62,7 @@ class Elementwise(Op):
     ) -> tuple[list[Any], dict[str, Any]]:
         """Promote the operands to one dtype."""
         common = self.computed_dtype(common_dtype(self.operands, inputs))
-        return [fit(x, common) for x in inputs], params
+        return [fit(x, common) for x in inputs], {}
 
     def chosen_dtype(self, inputs: list[Any]) -> DType:
         """Give the dtype that the prepared operands share."""
@@ -71,6 +83,25 @@ class Elementwise(Op):
         """Call the kernel."""
         dtype = self.chosen_dtype(inputs)
         _core.elementwise(self.opcode, dtype.id, out, *inputs)
+
+    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Overwrite where dtype and shape are those of the result; an operand may be `out`."""
+        shape, dtype = self.infer(inputs, params)
+        if tuple(shape) != out.shape or dtype is not out.dtype:
+            return False
+        if any(isinstance(x, Tensor) and not _reads_first(out, x) for x in inputs):
+            return False
+        if not out.is_virtual:
+            kind = self.chosen_dtype(inputs)
+            _core.elementwise(self.opcode, kind.id, out, *inputs, interruptible=False)
+        return True
+
+
+def _reads_first(out: Tensor, x: Tensor) -> bool:
+    """Tell whether each element of x is read before its place in `out` is written."""
+    if not _core.shares_buffer(out, x):
+        return True
+    return out.dtype is x.dtype and _core.layout_of(out) == _core.layout_of(x)
 
 
 def common_dtype(names: tuple[str, ...], inputs: list[Any]) -> DType:

@@ -14,6 +14,7 @@ from tessella.declarations import Refusal
 from tessella.dtypes import DTYPES
 from tessella.ops import (
     composite,
+    conversion,
     creation,
     diagonals,
     einsum,
@@ -25,17 +26,21 @@ from tessella.ops import (
     movement,
     norms,
     ordering,
+    padding,
     products,
     random,
     reduce,
+    shaping,
+    splitting,
     statistics,
     types,
 )  # fmt: skip
 from tessella.records import OPS, Op
 
 # Modules that hold records and composites only; importing them made those.
-TABLES = (blas, composite, creation, diagonals, einsum, elementwise, fused, index, joining, matmul,
-          movement, norms, ordering, products, random, reduce, statistics, types)  # fmt: skip
+TABLES = (blas, composite, conversion, creation, diagonals, einsum, elementwise, fused, index,
+          joining, matmul, movement, norms, ordering, padding, products, random, reduce, shaping,
+          splitting, statistics, types)  # fmt: skip
 
 CONSTANTS: dict[str, Any] = {
     "__array_api_version__": info.VERSION,
@@ -67,8 +72,10 @@ METHODS: dict[str, Any] = {
     "numpy": tensors.numpy_of,
     "make_contiguous": composite.contiguous,
     "requires_grad_": tensors.requires_grad_,
+    "scale_": inplace.Twin(OPS["mul"], "scale_"),
     "to_device": tensors.to_device,
     "tolist": tensors.tolist,
+    "zero_": inplace.zero_,
 }
 
 
@@ -101,6 +108,9 @@ def methods() -> dict[str, Any]:
     for each in declared():
         if each.is_method:
             names.update({name: each.function for name in (each.name, *each.aliases)})
+        if each.has_twin:
+            twins = (f"{name}_" for name in (each.name, *each.aliases))
+            names.update({name: inplace.Twin(each, name) for name in twins})
     return {name: value for name, value in names.items() if f"x.{name}" not in spellings.ABSENT}
 
 

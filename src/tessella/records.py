@@ -21,6 +21,7 @@ Rule = Callable[..., Any]
 OPS: dict[str, Op] = {}
 
 _SAVES_OUTPUT = 1 << 63
+_WRITERS: list[Callable[..., Tensor]] = []  # what `out=` does: of inplace.py, which stands below
 
 
 class Op(Declared):
@@ -31,6 +32,8 @@ class Op(Declared):
     operands: tuple[str, ...] = ("x",)
     defaults: dict[str, Any] = {}  # of operands that may be left out
     params: dict[str, Any] = {}
+    variant: Rule | None = None  # what a call with other than the default parameters is made of
+    takes_out = False  # whether `out=` may name the tensor that the result is written into
 
     def __init__(
         self,
@@ -95,6 +98,16 @@ class Op(Declared):
                 raise errors.not_tensor(name, value, "a tensor")
         return inputs, params
 
+    def is_varied(self, params: dict[str, Any]) -> bool:
+        """Tell whether a call is one of the record's variant, by its parameters."""
+        return self.variant is not None and params != self.params
+
+    def vary(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
+        """Do the variant: other operations, with their own gradients."""
+        assert self.variant is not None
+        out: Tensor = self.variant(*inputs, **params)
+        return out
+
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Give shape and dtype of the result, from shapes and dtypes alone."""
         raise NotImplementedError(self.name)
@@ -112,15 +125,28 @@ class Op(Declared):
         self.run(out, inputs, params)
         return out
 
+    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Compute straight into `out`, which may be an operand; False: it takes a fresh tensor."""
+        return False
+
+
+def set_writer(writer: Callable[..., Tensor]) -> None:
+    """Say what writes a result into `out=`: a function of the record, out, and the call."""
+    _WRITERS[:] = [writer]
+
 
 def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
     """Do one operation by its record: the slow path, which explains."""
+    if "out" in keywords and op.takes_out:
+        return _WRITERS[0](op, keywords.pop("out"), args, keywords)
     try:
         inputs, params = op.bind(args, keywords)
+        if op.is_varied(params):
+            return op.vary(inputs, params)
         inputs, params = op.prepare(inputs, params)
         out = op.make(inputs, params)
     except errors.TessellaError as error:
-        raise error.locate(op.name, op.describe_call(args, keywords)) from None
+        raise error.relocate(op.name, op.describe_call(args, keywords)) from None
     has_gradients = out.dtype.is_floating or out.dtype.is_complex
     if op.is_differentiable and has_gradients and _core.needs_node(*inputs):
         _core.record(out, op.function, tuple(inputs), params or None)

@@ -51,7 +51,7 @@ ABSENT: dict[str, Refusal] = {
         "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"
     ),
     "x.repeat": refusal(
-        "x.repeat(2, 3)", ("x.tile(2, 3)", "ts.repeat(x, 2)"),
+        "x.repeat(2, 3)", ("x.tile(2, 3)", "x.repeat_interleave(2)"),
         "repeats the whole tensor, in NumPy each element",
     ),
 }  # fmt: skip

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tessella._core import Tensor
+from tessella.arguments import to_word
 from tessella.declarations import refusal
 from tessella.kinds import Clip, Where, binary, unary
 from tessella.ops.creation import full, zeros_like
@@ -19,6 +20,11 @@ def conjugate(x: Any) -> Any:
     if isinstance(x, Tensor):
         return conj(x) if x.dtype.is_complex else x
     return x.conjugate() if isinstance(x, complex) else x
+
+
+def is_float(x: Any) -> bool:
+    """Tell whether a tensor or number is a float."""
+    return x.dtype.is_floating if isinstance(x, Tensor) else isinstance(x, float)
 
 
 def _power_slope(x: Any, out: Tensor) -> Tensor:
@@ -58,15 +64,35 @@ def _minimum_ref(np: Any, x: Any, y: Any) -> Any:
     return np.where((x == 0) & (y == 0), -(-x + -y), found) if found.dtype.kind == "f" else found
 
 
+def _divide_rounded(x: Any, y: Any, rounding_mode: Any) -> Tensor:
+    """Divide and round: down, or towards zero, where integers stay integers."""
+    if to_word("rounding_mode", rounding_mode, ["trunc", "floor"]) == "floor":
+        return floor_divide(x, y)
+    if not is_float(x) and not is_float(y):
+        whole = floor_divide(x, y)
+        return add(whole, logical_and(whole < 0, remainder(x, y) != 0))
+    return trunc(div(x, y))
+
+
 # --- arithmetic ----------------------------------------------------------------------------------
 
-add = binary("add", ulps=0, vjp=(lambda g: g, lambda g: g), doc="x + y.", ref="add")
+add = binary(
+    "add",
+    ulps=0,
+    vjp=(lambda g: g, lambda g: g),
+    doc="x + y, or x + alpha * y.",
+    ref="add",
+    options={"alpha": 1},
+    variant=lambda x, y, alpha: add(x, mul(y, alpha) if isinstance(y, Tensor) else y * alpha),
+)
 sub = binary(
     "sub",
     ulps=0,
     vjp=(lambda g: g, lambda g: -g),
-    doc="x - y.",
+    doc="x - y, or x - alpha * y.",
     ref="subtract",
+    options={"alpha": 1},
+    variant=lambda x, y, alpha: sub(x, mul(y, alpha) if isinstance(y, Tensor) else y * alpha),
     aliases=["subtract"],
 )
 mul = binary(
@@ -81,8 +107,10 @@ div = binary(
     "div",
     ulps=0,
     vjp=(lambda g, y: g / conjugate(y), lambda g, y, out: -g * conjugate(out / y)),
-    doc="x / y; integers become float32 first.",
+    doc="x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'.",
     ref="divide",
+    options={"rounding_mode": None},
+    variant=lambda x, y, rounding_mode: _divide_rounded(x, y, rounding_mode),
     aliases=["divide", "true_divide"],
     away=0.5,
 )

@@ -21,6 +21,7 @@ class Concat(Op):
     """Joins along an existing axis."""
 
     fast = "concat"
+    takes_out = True
     operands = ("xs",)
     params = {"axis": 0}
 
@@ -105,6 +106,65 @@ def stack(xs: Sequence[Tensor], axis: int = 0) -> Tensor:
     return concat([unsqueeze(x, axis) for x in xs], axis)
 
 
+_STACKED = {"ulps": 0, "is_method": False}
+
+
+@composite(
+    **_STACKED, ref="hstack",
+    samples=[case([(2,), (3,)]), case([(2, 1), (2, 3)]), case([(), ()])],
+    errors=[case([(2, 3), (3, 3)], match=r"xs\[1\] has shape \(3, 3\)"), case([], match="xs is")],
+)  # fmt: skip
+def hstack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the second axis, vectors along their only one.
+
+    >>> ts.hstack([ts.zeros(1), ts.ones(2)]).tolist()
+    [0.0, 1.0, 1.0]
+    """
+    wide = [reshape(x, (1,)) if x.ndim == 0 else x for x in xs]
+    return concat(wide, 0 if wide and wide[0].ndim == 1 else 1)
+
+
+@composite(
+    **_STACKED, ref="vstack", aliases=["row_stack"],
+    samples=[case([(2,), (2,)]), case([(1, 3), (2, 3)]), case([(), ()])],
+    errors=[case([(2, 3), (2, 2)], match=r"xs\[1\] has shape \(2, 2\)"), case([], match="xs is")],
+)  # fmt: skip
+def vstack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the first axis; vectors become rows.
+
+    >>> ts.vstack([ts.zeros(2), ts.ones(2)]).tolist()
+    [[0.0, 0.0], [1.0, 1.0]]
+    """
+    return concat([reshape(x, (1, -1)) if x.ndim < 2 else x for x in xs], 0)
+
+
+@composite(
+    **_STACKED, ref="dstack", samples=[case([(2,), (2,)]), case([(1, 3), (1, 3)])],
+    errors=[case([(2,), (3,)], match=r"xs\[1\] has shape \(1, 3, 1\)"), case([], match="xs is")],
+)  # fmt: skip
+def dstack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the third axis; matrices become (m, n, 1), vectors (1, n, 1).
+
+    >>> ts.dstack([ts.zeros(2), ts.ones(2)]).tolist()
+    [[[0.0, 1.0], [0.0, 1.0]]]
+    """
+    flat = [reshape(x, (1, -1)) if x.ndim < 2 else x for x in xs]
+    return concat([unsqueeze(x, 2) if x.ndim < 3 else x for x in flat], 2)
+
+
+@composite(
+    **_STACKED, ref="column_stack", samples=[case([(2,), (2,)]), case([(2,), (2, 3)])],
+    errors=[case([(2,), (3,)], match=r"xs\[1\] has shape \(3, 1\)"), case([], match="xs is")],
+)  # fmt: skip
+def column_stack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the second axis; vectors become columns.
+
+    >>> ts.column_stack([ts.zeros(2), ts.ones(2)]).tolist()
+    [[0.0, 1.0], [0.0, 1.0]]
+    """
+    return concat([reshape(x, (-1, 1)) if x.ndim < 2 else x for x in xs], 1)
+
+
 @composite(
     ref="roll", ulps=0,
     samples=[case((5,), 2), case((3, 4), 1), case((3, 4), -1, axis=1), case((0, 3), 1, axis=0),
@@ -148,7 +208,7 @@ def _need_counts(name: str, values: Ints) -> tuple[int, ...]:
 
 
 @composite(
-    ref="tile", ulps=0, variadic="repetitions",
+    ref="tile", ulps=0, variadic="repetitions", keywords={"dims": "repetitions"},
     samples=[case((2,), repetitions=(2, 2)), case((2, 3), 2), case((2, 3), repetitions=(2, 1, 1))],
     errors=[case((2,), -1, match="repetitions is")],
 )  # fmt: skip
@@ -170,7 +230,7 @@ def tile(x: Tensor, repetitions: Ints) -> Tensor:
 
 
 @composite(
-    ref="repeat", ulps=0, is_method=False,
+    ref="repeat", ulps=0, aliases=["repeat_interleave"],
     samples=[case((3,), 2), case((2, 3), 2, axis=1), case((3, 2), repeats=[1, 0, 2], axis=0)],
     errors=[case((3,), -1, match="repeats is -1"), case((3,), repeats=[1, 2], match="repeats is"),
             case((3,), 2, axis=1, match="axis 1 is out of range")],

@@ -175,10 +175,12 @@ def normal(mean: Operand = 0.0, std: Operand = 1.0, size: Shape | None = None, *
 def bernoulli(p: Operand, size: Shape | None = None, *, dtype: DTypeLike | None = None,
               device: Device | None = None,
               generator: Generator | None = None) -> Tensor:  # fmt: skip
-    """Draw True with probability p: a number, or a tensor of probabilities.
+    """Draw with probability p: True for a number, 1 in its dtype for a tensor of probabilities.
 
     >>> ts.bernoulli(1.0, (2,)).tolist()
     [True, True]
+    >>> ts.bernoulli(ts.tensor([0.0, 1.0])).tolist()
+    [0.0, 1.0]
     """
     if isinstance(p, Tensor):
         shape = p.shape if size is None else size
@@ -189,4 +191,5 @@ def bernoulli(p: Operand, size: Shape | None = None, *, dtype: DTypeLike | None 
         if not 0 <= p <= 1:
             raise errors.wrong_value("p", p, "between 0 and 1")
         drawn = _draw(size or (), boolean, _BERNOULLI, generator, p=float(p))
-    return drawn if dtype in (None, boolean) else drawn.astype(dtype)
+    default = p.dtype if isinstance(p, Tensor) else boolean
+    return drawn.astype(dtype or default, copy=False)

@@ -1,0 +1,185 @@
+"""Results written into a tensor: methods that end in an underscore, and `out=`.
+
+Both are derived from the table, so that every operation that has them is tested here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tessella as ts
+from cases import cases_for, draw_operands, dtypes_of, stepped, to_tensors, transposed
+from conftest import sampled
+from reference import assert_same_tensors
+from tessella import _core
+from tessella.declarations import Case
+from tessella.dtypes import DType
+from tessella.inplace import Twin
+from tessella.kinds import Elementwise
+from tessella.records import OPS, Op
+
+TWINS = {name: twin for name, twin in vars(ts.Tensor).items() if isinstance(twin, Twin)}
+KINDS = ["bool", "signed integer", "real floating"]
+WRITING = [name for name, op in OPS.items() if op.takes_out]
+
+
+def call_of(each: Any) -> Case:
+    """Give a call whose result has the shape of its first operand."""
+    return Case(*[(3, 4)] * len(each.operands)) if isinstance(each, Op) else each.samples[0]
+
+
+@pytest.mark.parametrize("name", sorted(TWINS))
+def test_method_with_an_underscore_writes_what_the_operation_gives(name: str) -> None:
+    each = TWINS[name].each
+    case = call_of(each)
+    for dtype in (ts.float32, ts.int64, ts.bool):
+        x, *rest = to_tensors(each, draw_operands(each, case, dtype), dtype)
+        try:
+            want = each.function(x, *rest, **case.params)
+        except ts.errors.DTypeMismatch:
+            continue
+        if KINDS.index(want.dtype.kind) > KINDS.index(dtype.kind):
+            with pytest.raises(ts.errors.DTypeMismatch, match=f"^{name}: the result is"):
+                getattr(x, name)(*rest, **case.params)
+            continue
+        for target in (x.clone(), stepped(x), transposed(x)):
+            version = target.version
+            assert getattr(target, name)(*rest, **case.params) is target
+            assert_same_tensors(target.clone(), want.astype(dtype))
+            assert target.version == version + 1
+
+
+def test_every_elementwise_method_has_its_twin() -> None:
+    names = {
+        n for op in OPS.values() if isinstance(op, Elementwise) for n in (op.name, *op.aliases)
+    }
+    lacking = {name for name in names if f"{name}_" not in TWINS}
+    assert lacking == {"where"}  # its first operand is the condition
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: x.add_(ts.ones(4)), r"add_: shapes (2, 3) and (4,) do not broadcast"),
+        (lambda x: x[0].add_(x), "add_: the result has shape (2, 3), the target (3,)"),
+        (lambda x: x.add_(), "add_: missing argument y"),
+        (lambda x: x.exp_(1), "exp_: 2 arguments given, 1 taken"),
+        (lambda x: x.add_("a"), "add_: y must be a tensor or a number, got str"),
+        (lambda x: x.requires_grad_().exp_(), "exp_: x requires gradients"),
+        (lambda x: x.add_(ts.ones(3, requires_grad=True)), "add_: the value requires gradients"),
+        (lambda x: ts.broadcast_to(x[:1], (2, 3)).exp_(), "exp_: x has elements that share"),
+        (lambda x: vars(ts.Tensor)["exp_"](3), "exp_: x must be a tensor, got int"),
+    ],
+)
+def test_method_with_an_underscore_explains_itself(call: Any, message: str) -> None:
+    x = ts.arange(6.0).reshape(2, 3)
+    with pytest.raises(ts.errors.TessellaError) as caught:
+        call(x)
+    assert str(caught.value).startswith(message)
+    assert "  at test_twins.py:" in str(caught.value)
+    assert x.detach().tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+def test_twin_of_its_own_transpose_reads_before_it_writes() -> None:
+    x = ts.arange(9.0).reshape(3, 3)
+    assert x.clone().add_(x.T).tolist() == (x + x.T).tolist()
+    y = x.clone()
+    assert y.add_(y.T).tolist() == (x + x.T).tolist()
+    z = x.clone()
+    assert z.mul_(z[0]).tolist() == (x * x[0]).tolist()
+
+
+def test_twin_that_needs_no_conversion_allocates_nothing() -> None:
+    x, y = ts.ones(1000), ts.ones(1000)
+    x.add_(y)
+    before = _core.memory_counts()[2:]
+    x.add_(y).mul_(2.0).clamp_(0.0, 1.0)
+    assert _core.memory_counts()[2:] == before
+
+
+# --- out= ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_out_receives_the_result(name: str) -> None:
+    op = OPS[name]
+    for dtype in sampled(dtypes_of(op), 3):
+        for case in cases_for(op, dtype):
+            operands = to_tensors(op, draw_operands(op, case, dtype), dtype)
+            want = op.function(*operands, **case.params)
+            for out in (ts.zeros_like(want), transposed(ts.zeros_like(want))):
+                assert op.function(*operands, **case.params, out=out) is out
+                assert_same_tensors(out.clone(), want)
+
+
+def test_out_may_be_an_operand_or_overlap_one() -> None:
+    x = ts.arange(6.0)
+    assert ts.add(x, x, out=x).tolist() == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    ts.add(x[:-1], 1, out=x[1:])
+    assert x.tolist() == [0.0, 1.0, 3.0, 5.0, 7.0, 9.0]
+    a = ts.arange(4.0).reshape(2, 2)
+    assert ts.matmul(a, a, out=a).tolist() == [[2.0, 3.0], [6.0, 11.0]]
+    assert ts.sum(a, axis=0, out=a[0]).tolist() == [8.0, 14.0]
+
+
+def test_out_converts_within_its_kind() -> None:
+    out = ts.zeros(2, dtype=ts.float64)
+    assert ts.exp(ts.zeros(2), out=out) is out and out.tolist() == [1.0, 1.0]
+    assert ts.add(ts.ones(2, dtype=ts.int8), 1, out=out).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: x.add(x, **{"out": [1]}), "add: out must be a tensor, got list"),
+        (lambda x: ts.add(x, x, out=ts.ones(4)), "add: the result has shape (2,), the target (4,)"),
+        (lambda x: ts.exp(x, out=ts.ones(2, dtype=ts.int64)), "exp: the result is float32"),
+        (lambda x: x.sum(axis=0, out=ts.ones(2)), "sum: the result has shape (), the target (2,)"),
+        (lambda x: ts.exp(ts.ones(2, requires_grad=True), out=x), "exp: the value requires"),
+        (lambda x: ts.exp(x, out=x.requires_grad_()), "exp: out requires gradients"),
+        (lambda x: x.reshape((1, 2), out=x), "reshape: unknown keyword out"),
+    ],
+)
+def test_out_that_does_not_fit_is_refused(call: Any, message: str) -> None:
+    x = ts.ones(2)
+    with pytest.raises(ts.errors.TessellaError) as caught:
+        call(x)
+    assert str(caught.value).startswith(message)
+    assert "  at test_twins.py:" in str(caught.value)
+    assert x.detach().tolist() == [1.0, 1.0]
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+def test_alpha_scales_the_second_operand() -> None:
+    x, y = ts.tensor([1, 2]), ts.tensor([10, 20])
+    assert ts.add(x, y, alpha=3).tolist() == [31, 62] and x.sub(y, alpha=2).tolist() == [-19, -38]
+    assert ts.add(x, 5, alpha=2).tolist() == [11, 12]
+    assert x.double().add_(y, alpha=0.5).tolist() == [6.0, 12.0]
+    x.add_(y, alpha=-1)
+    assert x.tolist() == [-9, -18]
+
+
+@pytest.mark.parametrize("dtype", [ts.int64, ts.uint8, ts.float32], ids=str)
+def test_rounding_mode_rounds_the_quotient(dtype: DType) -> None:
+    values = [7, 6, 5, 0] if dtype is ts.uint8 else [-7, -6, 7, 6]
+    x = ts.tensor(values, dtype=dtype)
+    for y in (2, 3):
+        trunc, floor = ([f(v, y) for v in values] for f in (lambda v, y: int(v / y), divmod_floor))
+        got = x.div(y, rounding_mode="trunc"), ts.div(x, y, rounding_mode="floor")
+        assert [z.tolist() for z in got] == [trunc, floor]
+        assert all(z.dtype is dtype for z in got)
+    assert ts.div(x, 2, rounding_mode=None).dtype is ts.float32
+
+
+def divmod_floor(x: int, y: int) -> int:
+    """Divide and round down."""
+    return x // y
+
+
+def test_option_of_a_wrong_value_names_the_operation() -> None:
+    with pytest.raises(ts.errors.InvalidArgument, match=r"^div: rounding_mode is 'up'"):
+        ts.div(ts.ones(2), 2, rounding_mode="up")  # type: ignore[arg-type]
