@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_word
 from tessella.declarations import refusal
@@ -64,6 +65,19 @@ def _minimum_ref(np: Any, x: Any, y: Any) -> Any:
     return np.where((x == 0) & (y == 0), -(-x + -y), found) if found.dtype.kind == "f" else found
 
 
+def _scaled(y: Any, alpha: Any) -> Any:
+    """Give y * alpha, of tensors or numbers."""
+    for name, value in (("y", y), ("alpha", alpha)):
+        if not isinstance(value, Tensor | bool | int | float | complex):
+            raise errors.not_tensor(name, value)
+    if isinstance(y, Tensor) or isinstance(alpha, Tensor):
+        return mul(y, alpha)
+    try:
+        return y * alpha
+    except OverflowError:
+        raise errors.wrong_value("alpha", alpha, "a number that floats can hold") from None
+
+
 def _divide_rounded(x: Any, y: Any, rounding_mode: Any) -> Tensor:
     """Divide and round: down, or towards zero, where integers stay integers."""
     if to_word("rounding_mode", rounding_mode, ["trunc", "floor"]) == "floor":
@@ -83,7 +97,7 @@ add = binary(
     doc="x + y, or x + alpha * y.",
     ref="add",
     options={"alpha": 1},
-    variant=lambda x, y, alpha: add(x, mul(y, alpha) if isinstance(y, Tensor) else y * alpha),
+    variant=lambda x, y, alpha: add(x, _scaled(y, alpha)),
 )
 sub = binary(
     "sub",
@@ -92,7 +106,7 @@ sub = binary(
     doc="x - y, or x - alpha * y.",
     ref="subtract",
     options={"alpha": 1},
-    variant=lambda x, y, alpha: sub(x, mul(y, alpha) if isinstance(y, Tensor) else y * alpha),
+    variant=lambda x, y, alpha: sub(x, _scaled(y, alpha)),
     aliases=["subtract"],
 )
 mul = binary(
