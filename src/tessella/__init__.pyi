@@ -2,7 +2,7 @@
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
 from collections.abc import Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 from tessella import (
     _core as _core,
@@ -47,20 +47,22 @@ _Axes: TypeAlias = _Ints | None
 
 __array_api_version__: _str
 
-def abs(x: Tensor) -> Tensor:
+def abs(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Absolute value; real for complex x."""
 
-def absolute(x: Tensor) -> Tensor:
+def absolute(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Absolute value; real for complex x."""
 
-def acos(x: Tensor) -> Tensor:
+def acos(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse cosine."""
 
-def acosh(x: Tensor) -> Tensor:
+def acosh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic cosine."""
 
-def add(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
-    """x + y."""
+def add(
+    x: Tensor | _Number, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
+) -> Tensor:
+    """x + y, or x + alpha * y."""
 
 def addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
@@ -75,11 +77,23 @@ def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number =
     """Give beta * x + alpha * outer(a, b) for vectors a and b."""
 
 @overload
-def all(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def all(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Whether none is zero."""
 
 @overload
-def all(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def all(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """Whether none is zero."""
 
 def allclose(
@@ -93,30 +107,66 @@ def allclose(
     """Tell whether all elements are close."""
 
 @overload
-def amax(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def amax(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """The greatest over axes; NaN if any is NaN."""
 
 @overload
-def amax(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def amax(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """The greatest over axes; NaN if any is NaN."""
 
 @overload
-def amin(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def amin(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
 
 @overload
-def amin(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def amin(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
 
-def angle(x: Tensor) -> Tensor:
+def angle(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Argument of a complex number."""
 
 @overload
-def any(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def any(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Whether one is not zero."""
 
 @overload
-def any(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def any(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """Whether one is not zero."""
 
 def arange(
@@ -130,44 +180,64 @@ def arange(
 ) -> Tensor:
     """Count from start to stop, without stop."""
 
-def arccos(x: Tensor) -> Tensor:
+def arccos(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse cosine."""
 
-def arccosh(x: Tensor) -> Tensor:
+def arccosh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic cosine."""
 
-def arcsin(x: Tensor) -> Tensor:
+def arcsin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse sine."""
 
-def arcsinh(x: Tensor) -> Tensor:
+def arcsinh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic sine."""
 
-def arctan(x: Tensor) -> Tensor:
+def arctan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse tangent."""
 
-def arctan2(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def arctan2(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The angle of the point (y, x): atan(x / y) in the right quadrant."""
 
-def arctanh(x: Tensor) -> Tensor:
+def arctanh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic tangent."""
 
 @overload
-def argmax(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Where the greatest is, in row-major order: the first, or the first NaN."""
-
-@overload
 def argmax(
-    x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Where the greatest is, in row-major order: the first, or the first NaN."""
 
 @overload
-def argmin(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def argmax(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Where the greatest is, in row-major order: the first, or the first NaN."""
+
+@overload
+def argmin(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Where the smallest is, in row-major order: the first, or the first NaN."""
 
 @overload
 def argmin(
-    x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Where the smallest is, in row-major order: the first, or the first NaN."""
 
@@ -189,23 +259,35 @@ def argwhere(x: Tensor) -> Tensor:
 def array_equal(x: Tensor, y: Tensor) -> _bool:
     """Tell whether two tensors have the same shape and equal elements; NaN equals nothing."""
 
-def asin(x: Tensor) -> Tensor:
+def as_strided(x: Tensor, shape: _int | Sequence[_int], strides: Any, offset: Any = None) -> Tensor:
+    """Any shape and strides over the buffer of x, within its bounds; strides count elements, the offset runs from the start of the buffer and is by default that of x."""
+
+def asin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse sine."""
 
-def asinh(x: Tensor) -> Tensor:
+def asinh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic sine."""
 
 def astype(x: Tensor, dtype: _DTypeLike | None, copy: _bool = True) -> Tensor:
     """Converted to another dtype."""
 
-def atan(x: Tensor) -> Tensor:
+def atan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse tangent."""
 
-def atan2(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def atan2(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The angle of the point (y, x): atan(x / y) in the right quadrant."""
 
-def atanh(x: Tensor) -> Tensor:
+def atanh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic tangent."""
+
+def atleast_1d(*xs: Tensor) -> Any:
+    """Give tensors with one axis at least; a tuple for several."""
+
+def atleast_2d(*xs: Tensor) -> Any:
+    """Give tensors with two axes at least, new ones in front; a tuple for several."""
+
+def atleast_3d(*xs: Tensor) -> Any:
+    """Give tensors with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
 
 def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """Give beta * x + alpha * (a @ b) for batches of matrices."""
@@ -218,29 +300,33 @@ def bernoulli(
     device: _str | None = None,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw True with probability p: a number, or a tensor of probabilities."""
+    """Draw with probability p: True for a number, 1 in its dtype for a tensor of probabilities."""
 
 bfloat16: DType
 
-def bitwise_and(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def bitwise_and(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x & y."""
 
-def bitwise_invert(x: Tensor) -> Tensor:
+def bitwise_invert(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """~x; logical not for bool."""
 
-def bitwise_left_shift(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def bitwise_left_shift(
+    x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
+) -> Tensor:
     """x << y; 0 for a count below 0 or of the width and more."""
 
-def bitwise_not(x: Tensor) -> Tensor:
+def bitwise_not(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """~x; logical not for bool."""
 
-def bitwise_or(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def bitwise_or(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x | y."""
 
-def bitwise_right_shift(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def bitwise_right_shift(
+    x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
+) -> Tensor:
     """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
 
-def bitwise_xor(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def bitwise_xor(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x ^ y."""
 
 def block_diag(*xs: Tensor) -> Tensor:
@@ -272,67 +358,98 @@ def can_cast(from_: Any, to: _DTypeLike) -> _bool:
     """Tell whether promotion turns one dtype, or a tensor's, into another."""
 
 @overload
-def cat(xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0) -> Tensor:
+def cat(
+    xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0, *, out: Tensor | None = None
+) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
 @overload
-def cat(xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0) -> Tensor:
+def cat(
+    xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0, out: Tensor | None = None
+) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
-def cbrt(x: Tensor) -> Tensor:
+def cbrt(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Cube root."""
 
 def cdist(a: Tensor, b: Tensor, p: _float = 2.0) -> Tensor:
     """Give the distances between all rows of a and all rows of b, by the p-norm; batches broadcast."""
 
-def ceil(x: Tensor) -> Tensor:
+def ceil(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded up."""
 
+@overload
+def chunk(x: Tensor, chunks: _int, axis: _int = 0) -> tuple[Tensor, ...]:
+    """Part an axis into at most so many pieces of one size; the last may be smaller: views."""
+
+@overload
+def chunk(x: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Part an axis into at most so many pieces of one size; the last may be smaller: views."""
+
 def clamp(
-    x: Tensor | _Number, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+    x: Tensor | _Number,
+    min: Tensor | _Number | None = None,
+    max: Tensor | _Number | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """x limited to [min, max]; either may be None."""
 
 def clip(
-    x: Tensor | _Number, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+    x: Tensor | _Number,
+    min: Tensor | _Number | None = None,
+    max: Tensor | _Number | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """x limited to [min, max]; either may be None."""
+
+def column_stack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the second axis; vectors become columns."""
 
 complex128: DType
 complex64: DType
 
 @overload
-def concat(xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0) -> Tensor:
+def concat(
+    xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0, *, out: Tensor | None = None
+) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
 @overload
-def concat(xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0) -> Tensor:
+def concat(
+    xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0, out: Tensor | None = None
+) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
 @overload
-def concatenate(xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0) -> Tensor:
+def concatenate(
+    xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0, *, out: Tensor | None = None
+) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
 @overload
-def concatenate(xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0) -> Tensor:
+def concatenate(
+    xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0, out: Tensor | None = None
+) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
-def conj(x: Tensor) -> Tensor:
+def conj(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex conjugate."""
 
 def contiguous(x: Tensor) -> Tensor:
     """Give x itself if its elements lie in row-major order, else a copy that does."""
 
-def copysign(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def copysign(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The magnitude of x with the sign of y."""
 
 def corrcoef(x: Tensor) -> Tensor:
     """Give the correlations of variables, which are rows of observations: from -1 to 1."""
 
-def cos(x: Tensor) -> Tensor:
+def cos(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Cosine."""
 
-def cosh(x: Tensor) -> Tensor:
+def cosh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic cosine."""
 
 def cov(
@@ -358,6 +475,8 @@ def cumprod(
     axis: _int | Sequence[_int] | None = None,
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Running products along an axis; include_initial puts a 1 in front."""
 
@@ -368,6 +487,7 @@ def cumprod(
     dim: _int | Sequence[_int] | None = None,
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Running products along an axis; include_initial puts a 1 in front."""
 
@@ -377,6 +497,8 @@ def cumsum(
     axis: _int | Sequence[_int] | None = None,
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
 
@@ -387,6 +509,7 @@ def cumsum(
     dim: _int | Sequence[_int] | None = None,
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
 
@@ -396,6 +519,8 @@ def cumulative_prod(
     axis: _int | Sequence[_int] | None = None,
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Running products along an axis; include_initial puts a 1 in front."""
 
@@ -406,6 +531,7 @@ def cumulative_prod(
     dim: _int | Sequence[_int] | None = None,
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Running products along an axis; include_initial puts a 1 in front."""
 
@@ -415,6 +541,8 @@ def cumulative_sum(
     axis: _int | Sequence[_int] | None = None,
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
 
@@ -425,6 +553,7 @@ def cumulative_sum(
     dim: _int | Sequence[_int] | None = None,
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
 
@@ -440,14 +569,32 @@ def diagflat(x: Tensor, k: _int = 0) -> Tensor:
 def diagonal(x: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis."""
 
-def div(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
-    """x / y; integers become float32 first."""
+def div(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    rounding_mode: Literal["floor", "trunc"] | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
 
-def divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
-    """x / y; integers become float32 first."""
+def divide(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    rounding_mode: Literal["floor", "trunc"] | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two vectors to one number."""
+
+def dsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
+    """Part the third axis into equal pieces, or before indices."""
+
+def dstack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the third axis; matrices become (m, n, 1), vectors (1, n, 1)."""
 
 e: _float
 
@@ -482,23 +629,31 @@ def empty_like(
 ) -> Tensor:
     """Make a tensor of x's shape and dtype whose elements are not set."""
 
-def eq(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def eq(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x == y."""
 
-def equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x == y."""
 
-def erf(x: Tensor) -> Tensor:
+def erf(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Error function."""
 
-def erfc(x: Tensor) -> Tensor:
+def erfc(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 - erf(x), accurate for large x."""
 
-def exp(x: Tensor) -> Tensor:
+def exp(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e ** x."""
 
-def exp2(x: Tensor) -> Tensor:
+def exp2(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """2 ** x."""
+
+@overload
+def expand(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
+    """Like broadcast_to; -1 keeps the size of an axis."""
+
+@overload
+def expand(x: Tensor, *shape: _int) -> Tensor:
+    """Like broadcast_to; -1 keeps the size of an axis."""
 
 @overload
 def expand_dims(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:
@@ -508,7 +663,7 @@ def expand_dims(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:
 def expand_dims(x: Tensor, *, dim: _int | Sequence[_int] | None) -> Tensor:
     """With new axes of size 1 at the named places of the result."""
 
-def expm1(x: Tensor) -> Tensor:
+def expm1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e ** x - 1, accurate near 0."""
 
 def eye(
@@ -536,17 +691,23 @@ def flip(x: Tensor, axis: _int | Sequence[_int] | None = None) -> Tensor:
 def flip(x: Tensor, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """Reversed along the named axes, or all."""
 
+def fliplr(x: Tensor) -> Tensor:
+    """Reverse the second axis."""
+
+def flipud(x: Tensor) -> Tensor:
+    """Reverse the first axis."""
+
 float16: DType
 float32: DType
 float64: DType
 
-def floor(x: Tensor) -> Tensor:
+def floor(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded down."""
 
-def floor_divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def floor_divide(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The quotient rounded down; an integer divided by 0 gives 0."""
 
-def fmod(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def fmod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of x; an integer modulo 0 is 0."""
 
 def full(
@@ -569,7 +730,7 @@ def full_like(
 ) -> Tensor:
     """Make a tensor of x's shape and dtype with one value everywhere."""
 
-def ge(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def ge(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x >= y."""
 
 def ger(a: Tensor, b: Tensor) -> Tensor:
@@ -578,22 +739,28 @@ def ger(a: Tensor, b: Tensor) -> Tensor:
 def get_blas() -> _str | None:
     """Give the path of the BLAS library that computes large products, or None."""
 
-def greater(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def greater(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x > y."""
 
-def greater_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def greater_equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x >= y."""
 
-def gt(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def gt(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x > y."""
 
-def hypot(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def hsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
+    """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
+
+def hstack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the second axis, vectors along their only one."""
+
+def hypot(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """sqrt(x * x + y * y) without overflow."""
 
 def iinfo(type: Any) -> IntegerLimits:
     """Give the limits of an integer dtype, or of a tensor's: bits, max, min."""
 
-def imag(x: Tensor) -> Tensor:
+def imag(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Imaginary part."""
 
 inf: _float
@@ -605,6 +772,15 @@ int16: DType
 int32: DType
 int64: DType
 int8: DType
+
+def is_complex(x: Tensor) -> _bool:
+    """Tell whether the elements are complex numbers."""
+
+def is_floating_point(x: Tensor) -> _bool:
+    """Tell whether the elements are floats."""
+
+def is_tensor(x: Any) -> _bool:
+    """Tell whether something is a tensor."""
 
 def isclose(
     x: _Operand,
@@ -619,25 +795,25 @@ def isclose(
 def isdtype(dtype: _DTypeLike, kind: Any) -> _bool:
     """Tell whether a dtype is another one, belongs to a kind, or to one of a tuple of them."""
 
-def isfinite(x: Tensor) -> Tensor:
+def isfinite(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether it is neither infinite nor NaN."""
 
-def isinf(x: Tensor) -> Tensor:
+def isinf(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether it is infinite."""
 
-def isnan(x: Tensor) -> Tensor:
+def isnan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether it is NaN."""
 
 def kron(a: Tensor, b: Tensor) -> Tensor:
     """Give the Kronecker product: every element of a times the whole of b, as blocks."""
 
-def le(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def le(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x <= y."""
 
-def less(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def less(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x < y."""
 
-def less_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def less_equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x <= y."""
 
 def linspace(
@@ -652,39 +828,43 @@ def linspace(
 ) -> Tensor:
     """Give num values evenly from start to stop, both included."""
 
-def log(x: Tensor) -> Tensor:
+def log(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Natural logarithm."""
 
-def log10(x: Tensor) -> Tensor:
+def log10(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm to base 10."""
 
-def log1p(x: Tensor) -> Tensor:
+def log1p(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(1 + x), accurate near 0."""
 
-def log2(x: Tensor) -> Tensor:
+def log2(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm to base 2."""
 
 @overload
-def log_softmax(x: Tensor, axis: _int | Sequence[_int] | None = -1) -> Tensor:
+def log_softmax(
+    x: Tensor, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
+) -> Tensor:
     """The logarithm of softmax, without overflow."""
 
 @overload
-def log_softmax(x: Tensor, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
+def log_softmax(
+    x: Tensor, *, dim: _int | Sequence[_int] | None = -1, out: Tensor | None = None
+) -> Tensor:
     """The logarithm of softmax, without overflow."""
 
-def logaddexp(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def logaddexp(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """log(e ** x + e ** y) without overflow."""
 
-def logical_and(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def logical_and(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Whether both are not zero."""
 
-def logical_not(x: Tensor) -> Tensor:
+def logical_not(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether it is zero."""
 
-def logical_or(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def logical_or(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Whether one is not zero."""
 
-def logical_xor(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def logical_xor(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Whether exactly one is not zero."""
 
 @overload
@@ -695,7 +875,7 @@ def logsumexp(x: Tensor, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
 def logsumexp(x: Tensor, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow."""
 
-def lt(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def lt(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x < y."""
 
 def manual_seed(seed: Any) -> Generator:
@@ -704,7 +884,7 @@ def manual_seed(seed: Any) -> Generator:
 def masked_fill(x: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """Put a value where the mask is true."""
 
-def matmul(a: Tensor, b: Tensor) -> Tensor:
+def matmul(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
 
 def matmul_into(
@@ -722,39 +902,75 @@ def matrix_transpose(x: Tensor) -> Tensor:
     """Exchange the last two axes."""
 
 @overload
-def max(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def max(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """The greatest over axes; NaN if any is NaN."""
 
 @overload
-def max(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def max(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """The greatest over axes; NaN if any is NaN."""
 
-def maximum(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def maximum(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The greater; NaN if either is NaN."""
 
 @overload
-def mean(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def mean(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """The mean over axes."""
 
 @overload
-def mean(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def mean(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """The mean over axes."""
 
 @overload
-def min(x: Tensor, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def min(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
 
 @overload
-def min(x: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def min(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
 
-def minimum(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def minimum(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller; NaN if either is NaN."""
 
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two matrices."""
 
-def mod(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def mod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
 
 def moveaxis(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
@@ -763,10 +979,10 @@ def moveaxis(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
 def movedim(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
     """Move axes to other places; the rest keep their order."""
 
-def mul(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def mul(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x * y."""
 
-def multiply(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def multiply(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x * y."""
 
 def mv(a: Tensor, b: Tensor) -> Tensor:
@@ -774,18 +990,29 @@ def mv(a: Tensor, b: Tensor) -> Tensor:
 
 nan: _float
 
-def ne(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+@overload
+def narrow(x: Tensor, axis: _int, start: _int, length: _int) -> Tensor:
+    """Give `length` elements of an axis from `start` on: a view."""
+
+@overload
+def narrow(x: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+    """Give `length` elements of an axis from `start` on: a view."""
+
+def ne(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x != y."""
 
-def neg(x: Tensor) -> Tensor:
+def neg(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-x."""
 
-def negative(x: Tensor) -> Tensor:
+def negative(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-x."""
+
+def nelement(x: Tensor) -> _int:
+    """Give the number of elements."""
 
 newaxis: None
 
-def nextafter(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def nextafter(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The next number after x towards y; not for halves."""
 
 def nonzero(x: Tensor, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
@@ -824,8 +1051,11 @@ def normal(
 ) -> Tensor:
     """Draw from normal distributions of the given means and deviations."""
 
-def not_equal(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def not_equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x != y."""
+
+def numel(x: Tensor) -> _int:
+    """Give the number of elements."""
 
 @overload
 def ones(
@@ -858,6 +1088,14 @@ def ones_like(
 def outer(a: Tensor, b: Tensor) -> Tensor:
     """Give all products of elements of two vectors."""
 
+def pad(
+    x: Tensor,
+    pad: _Ints,
+    mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
+    value: _Number | None = None,
+) -> Tensor:
+    """Put a border around a tensor."""
+
 @overload
 def permute(x: Tensor, order: _int | Sequence[_int]) -> Tensor:
     """The axes in the given order."""
@@ -876,10 +1114,10 @@ def permute_dims(x: Tensor, *order: _int) -> Tensor:
 
 pi: _float
 
-def positive(x: Tensor) -> Tensor:
+def positive(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """+x: a copy."""
 
-def pow(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def pow(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
 
 @overload
@@ -888,6 +1126,8 @@ def prod(
     axis: _int | Sequence[_int] | None = None,
     keepdims: _bool = False,
     dtype: _DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The product over axes; integers are multiplied in 64 bits."""
 
@@ -898,6 +1138,7 @@ def prod(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     dtype: _DTypeLike | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The product over axes; integers are multiplied in 64 bits."""
 
@@ -957,16 +1198,19 @@ def randn(
 def randperm(n: _int, *, device: _str | None = None, generator: Generator | None = None) -> Tensor:
     """Draw a permutation of 0 … n-1."""
 
-def real(x: Tensor) -> Tensor:
+def ravel(x: Tensor) -> Tensor:
+    """Give the elements along one axis, in row-major order."""
+
+def real(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Real part."""
 
-def reciprocal(x: Tensor) -> Tensor:
+def reciprocal(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / x."""
 
-def relu(x: Tensor) -> Tensor:
+def relu(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 where x < 0, else x."""
 
-def remainder(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def remainder(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
 
 @overload
@@ -975,6 +1219,14 @@ def repeat(x: Tensor, repeats: Any, axis: _int | None = None) -> Tensor:
 
 @overload
 def repeat(x: Tensor, repeats: Any, dim: _int | None = None) -> Tensor:
+    """Repeat each element, along an axis or of the flattened tensor."""
+
+@overload
+def repeat_interleave(x: Tensor, repeats: Any, axis: _int | None = None) -> Tensor:
+    """Repeat each element, along an axis or of the flattened tensor."""
+
+@overload
+def repeat_interleave(x: Tensor, repeats: Any, dim: _int | None = None) -> Tensor:
     """Repeat each element, along an axis or of the flattened tensor."""
 
 @overload
@@ -988,7 +1240,7 @@ def reshape(x: Tensor, *shape: _int) -> Tensor:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Give the dtype that tensors, dtypes and numbers are computed in together."""
 
-def rint(x: Tensor) -> Tensor:
+def rint(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded to nearest, halves to even."""
 
 @overload
@@ -999,11 +1251,25 @@ def roll(x: Tensor, shift: _Ints, axis: _Axes = None) -> Tensor:
 def roll(x: Tensor, shift: _Ints, dim: _Axes = None) -> Tensor:
     """Shift elements along axes; what leaves at one end comes in at the other."""
 
-def round(x: Tensor) -> Tensor:
+def rot90(x: Tensor, k: _int = 1, axes: _Ints = (0, 1)) -> Tensor:
+    """Turn two axes by k quarters, from the first towards the second."""
+
+def round(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded to nearest, halves to even."""
 
-def rsqrt(x: Tensor) -> Tensor:
+def row_stack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the first axis; vectors become rows."""
+
+def rsqrt(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(x)."""
+
+@overload
+def select(x: Tensor, axis: _int, index: _int) -> Tensor:
+    """Give one slice along an axis, which goes: a view."""
+
+@overload
+def select(x: Tensor, dim: _int, index: _int) -> Tensor:
+    """Give one slice along an axis, which goes: a view."""
 
 def set_blas(path: Any) -> None:
     """Compute large products of float32 and float64 with a BLAS library; None: with our kernels."""
@@ -1011,30 +1277,34 @@ def set_blas(path: Any) -> None:
 def shape_match(a: Tensor, b: Tensor) -> _bool:
     """Tell whether two tensors have the same shape."""
 
-def sigmoid(x: Tensor) -> Tensor:
+def sigmoid(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + e ** -x)."""
 
-def sign(x: Tensor) -> Tensor:
+def sign(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
 
-def signbit(x: Tensor) -> Tensor:
+def signbit(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether the sign bit is set (-0.0 too)."""
 
-def sin(x: Tensor) -> Tensor:
+def sin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sine."""
 
-def sinh(x: Tensor) -> Tensor:
+def sinh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic sine."""
 
 @overload
-def softmax(x: Tensor, axis: _int | Sequence[_int] | None = -1) -> Tensor:
+def softmax(
+    x: Tensor, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
+) -> Tensor:
     """e ** x, divided by its sum along an axis."""
 
 @overload
-def softmax(x: Tensor, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
+def softmax(
+    x: Tensor, *, dim: _int | Sequence[_int] | None = -1, out: Tensor | None = None
+) -> Tensor:
     """e ** x, divided by its sum along an axis."""
 
-def softplus(x: Tensor) -> Tensor:
+def softplus(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(1 + e ** x)."""
 
 @overload
@@ -1045,10 +1315,18 @@ def sort(x: Tensor, axis: _int = -1, *, descending: _bool = False, stable: _bool
 def sort(x: Tensor, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
     """Give the elements in order along an axis."""
 
-def sqrt(x: Tensor) -> Tensor:
+@overload
+def split(x: Tensor, sizes: Any, axis: _int = 0) -> tuple[Tensor, ...]:
+    """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
+
+@overload
+def split(x: Tensor, sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
+
+def sqrt(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Square root."""
 
-def square(x: Tensor) -> Tensor:
+def square(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """x * x."""
 
 @overload
@@ -1079,11 +1357,15 @@ def std(
 ) -> Tensor:
     """Give the standard deviation over axes: the root of the variance."""
 
-def sub(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
-    """x - y."""
+def sub(
+    x: Tensor | _Number, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
+) -> Tensor:
+    """x - y, or x - alpha * y."""
 
-def subtract(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
-    """x - y."""
+def subtract(
+    x: Tensor | _Number, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
+) -> Tensor:
+    """x - y, or x - alpha * y."""
 
 @overload
 def sum(
@@ -1091,6 +1373,8 @@ def sum(
     axis: _int | Sequence[_int] | None = None,
     keepdims: _bool = False,
     dtype: _DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The sum over axes; integers are summed in 64 bits."""
 
@@ -1101,6 +1385,7 @@ def sum(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     dtype: _DTypeLike | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The sum over axes; integers are summed in 64 bits."""
 
@@ -1126,6 +1411,9 @@ def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
 def swapdims(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
 
+def t(x: Tensor) -> Tensor:
+    """Transpose a matrix; vectors and numbers stay themselves."""
+
 @overload
 def take(x: Tensor, indices: Tensor, axis: _int | None = None) -> Tensor:
     """Give the elements at indices along an axis; None takes from the flattened tensor."""
@@ -1142,11 +1430,19 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: _int = -1) -> Tensor:
 def take_along_axis(x: Tensor, indices: Tensor, dim: _int = -1) -> Tensor:
     """Give, for each position of indices, the element at that index along the axis."""
 
-def tan(x: Tensor) -> Tensor:
+def tan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Tangent."""
 
-def tanh(x: Tensor) -> Tensor:
+def tanh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
+
+@overload
+def tensor_split(x: Tensor, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
+    """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
+
+@overload
+def tensor_split(x: Tensor, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
 
 def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
     """Sum products over several axes of a and b: a number of them, or a list for each."""
@@ -1189,10 +1485,16 @@ def triu_indices(
 ) -> Tensor:
     """Give the coordinates of the upper triangle of a matrix: row numbers, and column numbers."""
 
-def true_divide(x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
-    """x / y; integers become float32 first."""
+def true_divide(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    rounding_mode: Literal["floor", "trunc"] | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
 
-def trunc(x: Tensor) -> Tensor:
+def trunc(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded towards zero."""
 
 uint16: DType
@@ -1207,6 +1509,14 @@ def unbind(x: Tensor, axis: _int = 0) -> tuple[Tensor, ...]:
 @overload
 def unbind(x: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Give the slices along an axis, which goes."""
+
+@overload
+def unflatten(x: Tensor, axis: _int, sizes: _Ints) -> Tensor:
+    """Part an axis into several; one size may be -1."""
+
+@overload
+def unflatten(x: Tensor, dim: _int, sizes: _Ints) -> Tensor:
+    """Part an axis into several; one size may be -1."""
 
 @overload
 def unfold(x: Tensor, axis: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
@@ -1258,7 +1568,15 @@ def vecdot(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:
 def vecdot(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
     """Multiply along one axis and sum; a is conjugated."""
 
-def where(condition: Tensor, x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+def vsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
+    """Part the first axis into equal pieces, or before indices."""
+
+def vstack(xs: Sequence[Tensor]) -> Tensor:
+    """Join tensors along the first axis; vectors become rows."""
+
+def where(
+    condition: Tensor, x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
+) -> Tensor:
     """x where the condition holds, else y."""
 
 @overload

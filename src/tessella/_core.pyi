@@ -2,7 +2,7 @@
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
 from collections.abc import Iterator, Sequence
-from typing import Any, Self, TypeAlias, overload
+from typing import Any, Literal, Self, TypeAlias, overload
 
 import numpy
 
@@ -186,16 +186,26 @@ class Tensor:
     def __setitem__(self, key: Any, value: Any, /) -> None: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __buffer__(self, flags: _int, /) -> memoryview: ...
-    def abs(self) -> Tensor:
+    def abs(self, *, out: Tensor | None = None) -> Tensor:
         """Absolute value; real for complex x."""
-    def absolute(self) -> Tensor:
+    def abs_(self) -> Self:
         """Absolute value; real for complex x."""
-    def acos(self) -> Tensor:
+    def absolute(self, *, out: Tensor | None = None) -> Tensor:
+        """Absolute value; real for complex x."""
+    def absolute_(self) -> Self:
+        """Absolute value; real for complex x."""
+    def acos(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse cosine."""
-    def acosh(self) -> Tensor:
+    def acos_(self) -> Self:
+        """Inverse cosine."""
+    def acosh(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse hyperbolic cosine."""
-    def add(self, y: Tensor | _Number) -> Tensor:
-        """x + y."""
+    def acosh_(self) -> Self:
+        """Inverse hyperbolic cosine."""
+    def add(self, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+        """x + y, or x + alpha * y."""
+    def add_(self, y: Tensor | _Number, *, alpha: _Number = 1) -> Self:
+        """x + y, or x + alpha * y."""
     def addbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
     def addmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
@@ -205,60 +215,148 @@ class Tensor:
     def addr(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """Give beta * x + alpha * outer(a, b) for vectors a and b."""
     @overload
-    def all(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def all(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Whether none is zero."""
     @overload
-    def all(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def all(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Whether none is zero."""
     def allclose(
         self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
     ) -> _bool:
         """Tell whether all elements are close."""
     @overload
-    def amax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def amax(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
     @overload
-    def amax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def amax(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
     @overload
-    def amin(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def amin(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
     @overload
-    def amin(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def amin(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
-    def angle(self) -> Tensor:
+    def angle(self, *, out: Tensor | None = None) -> Tensor:
+        """Argument of a complex number."""
+    def angle_(self) -> Self:
         """Argument of a complex number."""
     @overload
-    def any(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def any(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Whether one is not zero."""
     @overload
-    def any(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def any(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Whether one is not zero."""
-    def arccos(self) -> Tensor:
+    def arccos(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse cosine."""
-    def arccosh(self) -> Tensor:
+    def arccos_(self) -> Self:
+        """Inverse cosine."""
+    def arccosh(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse hyperbolic cosine."""
-    def arcsin(self) -> Tensor:
+    def arccosh_(self) -> Self:
+        """Inverse hyperbolic cosine."""
+    def arcsin(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse sine."""
-    def arcsinh(self) -> Tensor:
+    def arcsin_(self) -> Self:
+        """Inverse sine."""
+    def arcsinh(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse hyperbolic sine."""
-    def arctan(self) -> Tensor:
+    def arcsinh_(self) -> Self:
+        """Inverse hyperbolic sine."""
+    def arctan(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse tangent."""
-    def arctan2(self, y: Tensor | _Number) -> Tensor:
+    def arctan2(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The angle of the point (y, x): atan(x / y) in the right quadrant."""
-    def arctanh(self) -> Tensor:
+    def arctan2_(self, y: Tensor | _Number) -> Self:
+        """The angle of the point (y, x): atan(x / y) in the right quadrant."""
+    def arctan_(self) -> Self:
+        """Inverse tangent."""
+    def arctanh(self, *, out: Tensor | None = None) -> Tensor:
+        """Inverse hyperbolic tangent."""
+    def arctanh_(self) -> Self:
         """Inverse hyperbolic tangent."""
     @overload
-    def argmax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def argmax(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Where the greatest is, in row-major order: the first, or the first NaN."""
     @overload
-    def argmax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def argmax(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Where the greatest is, in row-major order: the first, or the first NaN."""
     @overload
-    def argmin(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def argmin(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Where the smallest is, in row-major order: the first, or the first NaN."""
     @overload
-    def argmin(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def argmin(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Where the smallest is, in row-major order: the first, or the first NaN."""
     @overload
     def argsort(
@@ -272,76 +370,158 @@ class Tensor:
         """Give the coordinates of elements that are not zero, one row for each."""
     def array_equal(self, y: Tensor) -> _bool:
         """Tell whether two tensors have the same shape and equal elements; NaN equals nothing."""
-    def asin(self) -> Tensor:
+    def as_strided(self, shape: _int | Sequence[_int], strides: Any, offset: Any = None) -> Tensor:
+        """Any shape and strides over the buffer of x, within its bounds; strides count elements, the offset runs from the start of the buffer and is by default that of x."""
+    def asin(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse sine."""
-    def asinh(self) -> Tensor:
+    def asin_(self) -> Self:
+        """Inverse sine."""
+    def asinh(self, *, out: Tensor | None = None) -> Tensor:
+        """Inverse hyperbolic sine."""
+    def asinh_(self) -> Self:
         """Inverse hyperbolic sine."""
     def astype(self, dtype: _DTypeLike | None, copy: _bool = True) -> Tensor:
         """Converted to another dtype."""
     def at(self, *index: _int) -> Any:
         """Give one element as a Python number."""
-    def atan(self) -> Tensor:
+    def atan(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse tangent."""
-    def atan2(self, y: Tensor | _Number) -> Tensor:
+    def atan2(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The angle of the point (y, x): atan(x / y) in the right quadrant."""
-    def atanh(self) -> Tensor:
+    def atan2_(self, y: Tensor | _Number) -> Self:
+        """The angle of the point (y, x): atan(x / y) in the right quadrant."""
+    def atan_(self) -> Self:
+        """Inverse tangent."""
+    def atanh(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse hyperbolic tangent."""
+    def atanh_(self) -> Self:
+        """Inverse hyperbolic tangent."""
+    def atleast_1d(self) -> Any:
+        """Give tensors with one axis at least; a tuple for several."""
+    def atleast_2d(self) -> Any:
+        """Give tensors with two axes at least, new ones in front; a tuple for several."""
+    def atleast_3d(self) -> Any:
+        """Give tensors with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
     def baddbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """Give beta * x + alpha * (a @ b) for batches of matrices."""
-    def bitwise_and(self, y: Tensor | _Number) -> Tensor:
+    def bfloat16(self) -> Tensor:
+        """Give x as bfloat16, or x itself if it is."""
+    def bitwise_and(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x & y."""
-    def bitwise_invert(self) -> Tensor:
+    def bitwise_and_(self, y: Tensor | _Number) -> Self:
+        """x & y."""
+    def bitwise_invert(self, *, out: Tensor | None = None) -> Tensor:
         """~x; logical not for bool."""
-    def bitwise_left_shift(self, y: Tensor | _Number) -> Tensor:
+    def bitwise_invert_(self) -> Self:
+        """~x; logical not for bool."""
+    def bitwise_left_shift(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x << y; 0 for a count below 0 or of the width and more."""
-    def bitwise_not(self) -> Tensor:
+    def bitwise_left_shift_(self, y: Tensor | _Number) -> Self:
+        """x << y; 0 for a count below 0 or of the width and more."""
+    def bitwise_not(self, *, out: Tensor | None = None) -> Tensor:
         """~x; logical not for bool."""
-    def bitwise_or(self, y: Tensor | _Number) -> Tensor:
+    def bitwise_not_(self) -> Self:
+        """~x; logical not for bool."""
+    def bitwise_or(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x | y."""
-    def bitwise_right_shift(self, y: Tensor | _Number) -> Tensor:
+    def bitwise_or_(self, y: Tensor | _Number) -> Self:
+        """x | y."""
+    def bitwise_right_shift(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
-    def bitwise_xor(self, y: Tensor | _Number) -> Tensor:
+    def bitwise_right_shift_(self, y: Tensor | _Number) -> Self:
+        """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
+    def bitwise_xor(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """x ^ y."""
+    def bitwise_xor_(self, y: Tensor | _Number) -> Self:
         """x ^ y."""
     def bmm(self, b: Tensor) -> Tensor:
         """Multiply two batches of matrices."""
+    def bool(self) -> Tensor:
+        """Give x as bool, or x itself if it is."""
     @overload
     def broadcast_to(self, shape: _int | Sequence[_int]) -> Tensor:
         """Repeated along new axes and axes of size 1, without a copy."""
     @overload
     def broadcast_to(self, *shape: _int) -> Tensor:
         """Repeated along new axes and axes of size 1, without a copy."""
-    def cbrt(self) -> Tensor:
+    def byte(self) -> Tensor:
+        """Give x as uint8, or x itself if it is."""
+    def cbrt(self, *, out: Tensor | None = None) -> Tensor:
         """Cube root."""
-    def ceil(self) -> Tensor:
+    def cbrt_(self) -> Self:
+        """Cube root."""
+    def cdouble(self) -> Tensor:
+        """Give x as complex128, or x itself if it is."""
+    def ceil(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded up."""
+    def ceil_(self) -> Self:
+        """Rounded up."""
+    def cfloat(self) -> Tensor:
+        """Give x as complex64, or x itself if it is."""
+    def char(self) -> Tensor:
+        """Give x as int8, or x itself if it is."""
+    @overload
+    def chunk(self, chunks: _int, axis: _int = 0) -> tuple[Tensor, ...]:
+        """Part an axis into at most so many pieces of one size; the last may be smaller: views."""
+    @overload
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Part an axis into at most so many pieces of one size; the last may be smaller: views."""
     def clamp(
-        self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+        self,
+        min: Tensor | _Number | None = None,
+        max: Tensor | _Number | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """x limited to [min, max]; either may be None."""
-    def clip(
+    def clamp_(
         self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+    ) -> Self:
+        """x limited to [min, max]; either may be None."""
+    def clip(
+        self,
+        min: Tensor | _Number | None = None,
+        max: Tensor | _Number | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
+        """x limited to [min, max]; either may be None."""
+    def clip_(
+        self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
+    ) -> Self:
         """x limited to [min, max]; either may be None."""
     def clone(self) -> Tensor:
         """Give a contiguous copy; gradients flow through it."""
-    def conj(self) -> Tensor:
+    def conj(self, *, out: Tensor | None = None) -> Tensor:
+        """Complex conjugate."""
+    def conj_(self) -> Self:
         """Complex conjugate."""
     def contiguous(self) -> Tensor:
         """Give x itself if its elements lie in row-major order, else a copy that does."""
     def copy_(self, source: Tensor) -> Tensor:
         """Copy the elements of a tensor of the same shape into this one."""
-    def copysign(self, y: Tensor | _Number) -> Tensor:
+    def copysign(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The magnitude of x with the sign of y."""
-    def cos(self) -> Tensor:
+    def copysign_(self, y: Tensor | _Number) -> Self:
+        """The magnitude of x with the sign of y."""
+    def cos(self, *, out: Tensor | None = None) -> Tensor:
         """Cosine."""
-    def cosh(self) -> Tensor:
+    def cos_(self) -> Self:
+        """Cosine."""
+    def cosh(self, *, out: Tensor | None = None) -> Tensor:
         """Hyperbolic cosine."""
+    def cosh_(self) -> Self:
+        """Hyperbolic cosine."""
+    def cpu(self) -> Tensor:
+        """Give x, which is on the CPU."""
     @overload
     def cumprod(
         self,
         axis: _int | Sequence[_int] | None = None,
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
@@ -351,6 +531,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
@@ -359,6 +540,8 @@ class Tensor:
         axis: _int | Sequence[_int] | None = None,
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
     @overload
@@ -368,6 +551,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
     @overload
@@ -376,6 +560,8 @@ class Tensor:
         axis: _int | Sequence[_int] | None = None,
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
@@ -385,6 +571,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
@@ -393,6 +580,8 @@ class Tensor:
         axis: _int | Sequence[_int] | None = None,
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
     @overload
@@ -402,6 +591,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
     def detach(self) -> Tensor:
@@ -414,29 +604,79 @@ class Tensor:
         """Make a matrix with all elements on its k-th diagonal, in row-major order."""
     def diagonal(self, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
         """The diagonal of two axes, as the last axis."""
-    def div(self, y: Tensor | _Number) -> Tensor:
-        """x / y; integers become float32 first."""
-    def divide(self, y: Tensor | _Number) -> Tensor:
-        """x / y; integers become float32 first."""
+    def dim(self) -> _int:
+        """Give the number of axes."""
+    def div(
+        self,
+        y: Tensor | _Number,
+        *,
+        rounding_mode: Literal["floor", "trunc"] | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
+    def div_(
+        self, y: Tensor | _Number, *, rounding_mode: Literal["floor", "trunc"] | None = None
+    ) -> Self:
+        """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
+    def divide(
+        self,
+        y: Tensor | _Number,
+        *,
+        rounding_mode: Literal["floor", "trunc"] | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
+    def divide_(
+        self, y: Tensor | _Number, *, rounding_mode: Literal["floor", "trunc"] | None = None
+    ) -> Self:
+        """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
     def dot(self, b: Tensor) -> Tensor:
         """Multiply two vectors to one number."""
-    def eq(self, y: Tensor | _Number) -> Tensor:
+    def double(self) -> Tensor:
+        """Give x as float64, or x itself if it is."""
+    def dsplit(self, sections: Any) -> tuple[Tensor, ...]:
+        """Part the third axis into equal pieces, or before indices."""
+    def element_size(self) -> _int:
+        """Give the number of bytes of an element."""
+    def eq(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x == y."""
-    def erf(self) -> Tensor:
+    def eq_(self, y: Tensor | _Number) -> Self:
+        """x == y."""
+    def equal_(self, y: Tensor | _Number) -> Self:
+        """x == y."""
+    def erf(self, *, out: Tensor | None = None) -> Tensor:
         """Error function."""
-    def erfc(self) -> Tensor:
+    def erf_(self) -> Self:
+        """Error function."""
+    def erfc(self, *, out: Tensor | None = None) -> Tensor:
         """1 - erf(x), accurate for large x."""
-    def exp(self) -> Tensor:
+    def erfc_(self) -> Self:
+        """1 - erf(x), accurate for large x."""
+    def exp(self, *, out: Tensor | None = None) -> Tensor:
         """e ** x."""
-    def exp2(self) -> Tensor:
+    def exp2(self, *, out: Tensor | None = None) -> Tensor:
         """2 ** x."""
+    def exp2_(self) -> Self:
+        """2 ** x."""
+    def exp_(self) -> Self:
+        """e ** x."""
+    @overload
+    def expand(self, shape: _int | Sequence[_int]) -> Tensor:
+        """Like broadcast_to; -1 keeps the size of an axis."""
+    @overload
+    def expand(self, *shape: _int) -> Tensor:
+        """Like broadcast_to; -1 keeps the size of an axis."""
+    def expand_as(self, y: Tensor) -> Tensor:
+        """Broadcast x to the shape of y, without a copy."""
     @overload
     def expand_dims(self, axis: _int | Sequence[_int] | None) -> Tensor:
         """With new axes of size 1 at the named places of the result."""
     @overload
     def expand_dims(self, *, dim: _int | Sequence[_int] | None) -> Tensor:
         """With new axes of size 1 at the named places of the result."""
-    def expm1(self) -> Tensor:
+    def expm1(self, *, out: Tensor | None = None) -> Tensor:
+        """e ** x - 1, accurate near 0."""
+    def expm1_(self) -> Self:
         """e ** x - 1, accurate near 0."""
     def fill_(self, value: Any) -> Tensor:
         """Set every element to one number."""
@@ -450,67 +690,137 @@ class Tensor:
     @overload
     def flip(self, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """Reversed along the named axes, or all."""
-    def floor(self) -> Tensor:
+    def fliplr(self) -> Tensor:
+        """Reverse the second axis."""
+    def flipud(self) -> Tensor:
+        """Reverse the first axis."""
+    def float(self) -> Tensor:
+        """Give x as float32, or x itself if it is."""
+    def floor(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded down."""
-    def floor_divide(self, y: Tensor | _Number) -> Tensor:
+    def floor_(self) -> Self:
+        """Rounded down."""
+    def floor_divide(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The quotient rounded down; an integer divided by 0 gives 0."""
-    def fmod(self, y: Tensor | _Number) -> Tensor:
+    def floor_divide_(self, y: Tensor | _Number) -> Self:
+        """The quotient rounded down; an integer divided by 0 gives 0."""
+    def fmod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
-    def ge(self, y: Tensor | _Number) -> Tensor:
+    def fmod_(self, y: Tensor | _Number) -> Self:
+        """The remainder with the sign of x; an integer modulo 0 is 0."""
+    def ge(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """x >= y."""
+    def ge_(self, y: Tensor | _Number) -> Self:
         """x >= y."""
     def ger(self, b: Tensor) -> Tensor:
         """Give all products of elements of two vectors."""
     def getitem(self, key: Any) -> Tensor:
         """x[key] for integers, slices, `...` and None: a view."""
-    def greater(self, y: Tensor | _Number) -> Tensor:
+    def greater(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x > y."""
-    def greater_equal(self, y: Tensor | _Number) -> Tensor:
+    def greater_(self, y: Tensor | _Number) -> Self:
+        """x > y."""
+    def greater_equal(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x >= y."""
-    def gt(self, y: Tensor | _Number) -> Tensor:
+    def greater_equal_(self, y: Tensor | _Number) -> Self:
+        """x >= y."""
+    def gt(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x > y."""
-    def hypot(self, y: Tensor | _Number) -> Tensor:
+    def gt_(self, y: Tensor | _Number) -> Self:
+        """x > y."""
+    def half(self) -> Tensor:
+        """Give x as float16, or x itself if it is."""
+    def hsplit(self, sections: Any) -> tuple[Tensor, ...]:
+        """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
+    def hypot(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """sqrt(x * x + y * y) without overflow."""
-    def imag(self) -> Tensor:
+    def hypot_(self, y: Tensor | _Number) -> Self:
+        """sqrt(x * x + y * y) without overflow."""
+    def imag(self, *, out: Tensor | None = None) -> Tensor:
         """Imaginary part."""
+    def imag_(self) -> Self:
+        """Imaginary part."""
+    def int(self) -> Tensor:
+        """Give x as int32, or x itself if it is."""
+    def is_complex(self) -> _bool:
+        """Tell whether the elements are complex numbers."""
+    def is_floating_point(self) -> _bool:
+        """Tell whether the elements are floats."""
+    def is_signed(self) -> _bool:
+        """Tell whether the elements can be negative."""
     def isclose(
         self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
     ) -> Tensor:
         """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
-    def isfinite(self) -> Tensor:
+    def isfinite(self, *, out: Tensor | None = None) -> Tensor:
         """Whether it is neither infinite nor NaN."""
-    def isinf(self) -> Tensor:
+    def isfinite_(self) -> Self:
+        """Whether it is neither infinite nor NaN."""
+    def isinf(self, *, out: Tensor | None = None) -> Tensor:
         """Whether it is infinite."""
-    def isnan(self) -> Tensor:
+    def isinf_(self) -> Self:
+        """Whether it is infinite."""
+    def isnan(self, *, out: Tensor | None = None) -> Tensor:
         """Whether it is NaN."""
-    def le(self, y: Tensor | _Number) -> Tensor:
+    def isnan_(self) -> Self:
+        """Whether it is NaN."""
+    def le(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x <= y."""
-    def less(self, y: Tensor | _Number) -> Tensor:
+    def le_(self, y: Tensor | _Number) -> Self:
+        """x <= y."""
+    def less(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x < y."""
-    def less_equal(self, y: Tensor | _Number) -> Tensor:
+    def less_(self, y: Tensor | _Number) -> Self:
+        """x < y."""
+    def less_equal(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x <= y."""
-    def log(self) -> Tensor:
+    def less_equal_(self, y: Tensor | _Number) -> Self:
+        """x <= y."""
+    def log(self, *, out: Tensor | None = None) -> Tensor:
         """Natural logarithm."""
-    def log10(self) -> Tensor:
+    def log10(self, *, out: Tensor | None = None) -> Tensor:
         """Logarithm to base 10."""
-    def log1p(self) -> Tensor:
+    def log10_(self) -> Self:
+        """Logarithm to base 10."""
+    def log1p(self, *, out: Tensor | None = None) -> Tensor:
         """log(1 + x), accurate near 0."""
-    def log2(self) -> Tensor:
+    def log1p_(self) -> Self:
+        """log(1 + x), accurate near 0."""
+    def log2(self, *, out: Tensor | None = None) -> Tensor:
         """Logarithm to base 2."""
+    def log2_(self) -> Self:
+        """Logarithm to base 2."""
+    def log_(self) -> Self:
+        """Natural logarithm."""
     @overload
-    def log_softmax(self, axis: _int | Sequence[_int] | None = -1) -> Tensor:
+    def log_softmax(
+        self, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
+    ) -> Tensor:
         """The logarithm of softmax, without overflow."""
     @overload
-    def log_softmax(self, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
+    def log_softmax(
+        self, *, dim: _int | Sequence[_int] | None = -1, out: Tensor | None = None
+    ) -> Tensor:
         """The logarithm of softmax, without overflow."""
-    def logaddexp(self, y: Tensor | _Number) -> Tensor:
+    def logaddexp(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """log(e ** x + e ** y) without overflow."""
-    def logical_and(self, y: Tensor | _Number) -> Tensor:
+    def logaddexp_(self, y: Tensor | _Number) -> Self:
+        """log(e ** x + e ** y) without overflow."""
+    def logical_and(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Whether both are not zero."""
-    def logical_not(self) -> Tensor:
+    def logical_and_(self, y: Tensor | _Number) -> Self:
+        """Whether both are not zero."""
+    def logical_not(self, *, out: Tensor | None = None) -> Tensor:
         """Whether it is zero."""
-    def logical_or(self, y: Tensor | _Number) -> Tensor:
+    def logical_not_(self) -> Self:
+        """Whether it is zero."""
+    def logical_or(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Whether one is not zero."""
-    def logical_xor(self, y: Tensor | _Number) -> Tensor:
+    def logical_or_(self, y: Tensor | _Number) -> Self:
+        """Whether one is not zero."""
+    def logical_xor(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Whether exactly one is not zero."""
+    def logical_xor_(self, y: Tensor | _Number) -> Self:
         """Whether exactly one is not zero."""
     @overload
     def logsumexp(self, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
@@ -518,55 +828,166 @@ class Tensor:
     @overload
     def logsumexp(self, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
-    def lt(self, y: Tensor | _Number) -> Tensor:
+    def long(self) -> Tensor:
+        """Give x as int64, or x itself if it is."""
+    def lt(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """x < y."""
+    def lt_(self, y: Tensor | _Number) -> Self:
         """x < y."""
     def make_contiguous(self) -> Tensor:
         """Give x itself if its elements lie in row-major order, else a copy that does."""
     def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
         """Put a value where the mask is true."""
-    def matmul(self, b: Tensor) -> Tensor:
+    def matmul(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
     @overload
-    def max(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def max(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
     @overload
-    def max(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def max(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
-    def maximum(self, y: Tensor | _Number) -> Tensor:
+    def maximum(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The greater; NaN if either is NaN."""
+    def maximum_(self, y: Tensor | _Number) -> Self:
         """The greater; NaN if either is NaN."""
     @overload
-    def mean(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def mean(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The mean over axes."""
     @overload
-    def mean(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def mean(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The mean over axes."""
     @overload
-    def min(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def min(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
     @overload
-    def min(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def min(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
-    def minimum(self, y: Tensor | _Number) -> Tensor:
+    def minimum(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The smaller; NaN if either is NaN."""
+    def minimum_(self, y: Tensor | _Number) -> Self:
         """The smaller; NaN if either is NaN."""
     def mm(self, b: Tensor) -> Tensor:
         """Multiply two matrices."""
-    def mod(self, y: Tensor | _Number) -> Tensor:
+    def mod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The remainder with the sign of y; an integer modulo 0 is 0."""
+    def mod_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     def moveaxis(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
     def movedim(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
-    def mul(self, y: Tensor | _Number) -> Tensor:
+    def mul(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x * y."""
-    def multiply(self, y: Tensor | _Number) -> Tensor:
+    def mul_(self, y: Tensor | _Number) -> Self:
         """x * y."""
-    def ne(self, y: Tensor | _Number) -> Tensor:
+    def multiply(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """x * y."""
+    def multiply_(self, y: Tensor | _Number) -> Self:
+        """x * y."""
+    @overload
+    def narrow(self, axis: _int, start: _int, length: _int) -> Tensor:
+        """Give `length` elements of an axis from `start` on: a view."""
+    @overload
+    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
+        """Give `length` elements of an axis from `start` on: a view."""
+    def ndimension(self) -> _int:
+        """Give the number of axes."""
+    def ne(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x != y."""
-    def neg(self) -> Tensor:
+    def ne_(self, y: Tensor | _Number) -> Self:
+        """x != y."""
+    def neg(self, *, out: Tensor | None = None) -> Tensor:
         """-x."""
-    def negative(self) -> Tensor:
+    def neg_(self) -> Self:
         """-x."""
-    def nextafter(self, y: Tensor | _Number) -> Tensor:
+    def negative(self, *, out: Tensor | None = None) -> Tensor:
+        """-x."""
+    def negative_(self) -> Self:
+        """-x."""
+    def nelement(self) -> _int:
+        """Give the number of elements."""
+    @overload
+    def new_empty(
+        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """Make a tensor of x's dtype whose elements are not set."""
+    @overload
+    def new_empty(
+        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """Make a tensor of x's dtype whose elements are not set."""
+    def new_full(
+        self,
+        shape: _Ints,
+        fill_value: _Number,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+    ) -> Tensor:
+        """Make a tensor of x's dtype with one value everywhere."""
+    @overload
+    def new_ones(
+        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """Make ones of x's dtype, of any shape."""
+    @overload
+    def new_ones(
+        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """Make ones of x's dtype, of any shape."""
+    def new_tensor(
+        self, data: Any, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """Make a tensor of numbers in x's dtype."""
+    @overload
+    def new_zeros(
+        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """Make zeros of x's dtype, of any shape."""
+    @overload
+    def new_zeros(
+        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """Make zeros of x's dtype, of any shape."""
+    def nextafter(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The next number after x towards y; not for halves."""
+    def nextafter_(self, y: Tensor | _Number) -> Self:
         """The next number after x towards y; not for halves."""
     def nonzero(self, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
         """Give the coordinates of elements that are not zero, one index tensor for each axis."""
@@ -590,12 +1011,23 @@ class Tensor:
         dtype: _DTypeLike | None = None,
     ) -> Tensor:
         """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
-    def not_equal(self, y: Tensor | _Number) -> Tensor:
+    def not_equal(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x != y."""
+    def not_equal_(self, y: Tensor | _Number) -> Self:
+        """x != y."""
+    def numel(self) -> _int:
+        """Give the number of elements."""
     def numpy(self) -> numpy.ndarray[Any, Any]:
         """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype."""
     def outer(self, b: Tensor) -> Tensor:
         """Give all products of elements of two vectors."""
+    def pad(
+        self,
+        pad: _Ints,
+        mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
+        value: _Number | None = None,
+    ) -> Tensor:
+        """Put a border around a tensor."""
     @overload
     def permute(self, order: _int | Sequence[_int]) -> Tensor:
         """The axes in the given order."""
@@ -608,9 +1040,13 @@ class Tensor:
     @overload
     def permute_dims(self, *order: _int) -> Tensor:
         """The axes in the given order."""
-    def positive(self) -> Tensor:
+    def positive(self, *, out: Tensor | None = None) -> Tensor:
         """+x: a copy."""
-    def pow(self, y: Tensor | _Number) -> Tensor:
+    def positive_(self) -> Self:
+        """+x: a copy."""
+    def pow(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
+    def pow_(self, y: Tensor | _Number) -> Self:
         """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
     @overload
     def prod(
@@ -618,6 +1054,8 @@ class Tensor:
         axis: _int | Sequence[_int] | None = None,
         keepdims: _bool = False,
         dtype: _DTypeLike | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """The product over axes; integers are multiplied in 64 bits."""
     @overload
@@ -627,16 +1065,33 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         dtype: _DTypeLike | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """The product over axes; integers are multiplied in 64 bits."""
-    def real(self) -> Tensor:
+    def ravel(self) -> Tensor:
+        """Give the elements along one axis, in row-major order."""
+    def real(self, *, out: Tensor | None = None) -> Tensor:
         """Real part."""
-    def reciprocal(self) -> Tensor:
+    def real_(self) -> Self:
+        """Real part."""
+    def reciprocal(self, *, out: Tensor | None = None) -> Tensor:
         """1 / x."""
-    def relu(self) -> Tensor:
+    def reciprocal_(self) -> Self:
+        """1 / x."""
+    def relu(self, *, out: Tensor | None = None) -> Tensor:
         """0 where x < 0, else x."""
-    def remainder(self, y: Tensor | _Number) -> Tensor:
+    def relu_(self) -> Self:
+        """0 where x < 0, else x."""
+    def remainder(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
+    def remainder_(self, y: Tensor | _Number) -> Self:
+        """The remainder with the sign of y; an integer modulo 0 is 0."""
+    @overload
+    def repeat_interleave(self, repeats: Any, axis: _int | None = None) -> Tensor:
+        """Repeat each element, along an axis or of the flattened tensor."""
+    @overload
+    def repeat_interleave(self, repeats: Any, dim: _int | None = None) -> Tensor:
+        """Repeat each element, along an axis or of the flattened tensor."""
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Ask for gradients of this tensor, or no longer."""
     @overload
@@ -645,7 +1100,11 @@ class Tensor:
     @overload
     def reshape(self, *shape: _int) -> Tensor:
         """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
-    def rint(self) -> Tensor:
+    def reshape_as(self, y: Tensor) -> Tensor:
+        """Give x with the shape of y."""
+    def rint(self, *, out: Tensor | None = None) -> Tensor:
+        """Rounded to nearest, halves to even."""
+    def rint_(self) -> Self:
         """Rounded to nearest, halves to even."""
     @overload
     def roll(self, shift: _Ints, axis: _Axes = None) -> Tensor:
@@ -653,27 +1112,59 @@ class Tensor:
     @overload
     def roll(self, shift: _Ints, dim: _Axes = None) -> Tensor:
         """Shift elements along axes; what leaves at one end comes in at the other."""
-    def round(self) -> Tensor:
+    def rot90(self, k: _int = 1, axes: _Ints = (0, 1)) -> Tensor:
+        """Turn two axes by k quarters, from the first towards the second."""
+    def round(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded to nearest, halves to even."""
-    def rsqrt(self) -> Tensor:
+    def round_(self) -> Self:
+        """Rounded to nearest, halves to even."""
+    def rsqrt(self, *, out: Tensor | None = None) -> Tensor:
         """1 / sqrt(x)."""
-    def sigmoid(self) -> Tensor:
+    def rsqrt_(self) -> Self:
+        """1 / sqrt(x)."""
+    def scale_(self, y: Tensor | _Number) -> Self:
+        """x * y."""
+    @overload
+    def select(self, axis: _int, index: _int) -> Tensor:
+        """Give one slice along an axis, which goes: a view."""
+    @overload
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """Give one slice along an axis, which goes: a view."""
+    def short(self) -> Tensor:
+        """Give x as int16, or x itself if it is."""
+    def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """1 / (1 + e ** -x)."""
-    def sign(self) -> Tensor:
+    def sigmoid_(self) -> Self:
+        """1 / (1 + e ** -x)."""
+    def sign(self, *, out: Tensor | None = None) -> Tensor:
         """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
-    def signbit(self) -> Tensor:
+    def sign_(self) -> Self:
+        """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
+    def signbit(self, *, out: Tensor | None = None) -> Tensor:
         """Whether the sign bit is set (-0.0 too)."""
-    def sin(self) -> Tensor:
+    def signbit_(self) -> Self:
+        """Whether the sign bit is set (-0.0 too)."""
+    def sin(self, *, out: Tensor | None = None) -> Tensor:
         """Sine."""
-    def sinh(self) -> Tensor:
+    def sin_(self) -> Self:
+        """Sine."""
+    def sinh(self, *, out: Tensor | None = None) -> Tensor:
+        """Hyperbolic sine."""
+    def sinh_(self) -> Self:
         """Hyperbolic sine."""
     @overload
-    def softmax(self, axis: _int | Sequence[_int] | None = -1) -> Tensor:
+    def softmax(
+        self, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
+    ) -> Tensor:
         """e ** x, divided by its sum along an axis."""
     @overload
-    def softmax(self, *, dim: _int | Sequence[_int] | None = -1) -> Tensor:
+    def softmax(
+        self, *, dim: _int | Sequence[_int] | None = -1, out: Tensor | None = None
+    ) -> Tensor:
         """e ** x, divided by its sum along an axis."""
-    def softplus(self) -> Tensor:
+    def softplus(self, *, out: Tensor | None = None) -> Tensor:
+        """log(1 + e ** x)."""
+    def softplus_(self) -> Self:
         """log(1 + e ** x)."""
     @overload
     def sort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
@@ -681,9 +1172,19 @@ class Tensor:
     @overload
     def sort(self, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Give the elements in order along an axis."""
-    def sqrt(self) -> Tensor:
+    @overload
+    def split(self, sizes: Any, axis: _int = 0) -> tuple[Tensor, ...]:
+        """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
+    @overload
+    def split(self, sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
+    def sqrt(self, *, out: Tensor | None = None) -> Tensor:
         """Square root."""
-    def square(self) -> Tensor:
+    def sqrt_(self) -> Self:
+        """Square root."""
+    def square(self, *, out: Tensor | None = None) -> Tensor:
+        """x * x."""
+    def square_(self) -> Self:
         """x * x."""
     @overload
     def squeeze(self, axis: _int | Sequence[_int] | None = None) -> Tensor:
@@ -699,16 +1200,32 @@ class Tensor:
     @overload
     def std(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
         """Give the standard deviation over axes: the root of the variance."""
-    def sub(self, y: Tensor | _Number) -> Tensor:
-        """x - y."""
-    def subtract(self, y: Tensor | _Number) -> Tensor:
-        """x - y."""
+    def storage_offset(self) -> _int:
+        """Give where in the buffer the first element lies."""
+    @overload
+    def stride(self, axis: _int | None = None) -> Any:
+        """Give the strides in elements, or that of one axis."""
+    @overload
+    def stride(self, dim: _int | None = None) -> Any:
+        """Give the strides in elements, or that of one axis."""
+    def sub(self, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+        """x - y, or x - alpha * y."""
+    def sub_(self, y: Tensor | _Number, *, alpha: _Number = 1) -> Self:
+        """x - y, or x - alpha * y."""
+    def subtract(
+        self, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
+    ) -> Tensor:
+        """x - y, or x - alpha * y."""
+    def subtract_(self, y: Tensor | _Number, *, alpha: _Number = 1) -> Self:
+        """x - y, or x - alpha * y."""
     @overload
     def sum(
         self,
         axis: _int | Sequence[_int] | None = None,
         keepdims: _bool = False,
         dtype: _DTypeLike | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """The sum over axes; integers are summed in 64 bits."""
     @overload
@@ -718,6 +1235,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         dtype: _DTypeLike | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """The sum over axes; integers are summed in 64 bits."""
     @overload
@@ -736,22 +1254,43 @@ class Tensor:
         """Two axes exchanged."""
     def swapdims(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
+    def t(self) -> Tensor:
+        """Transpose a matrix; vectors and numbers stay themselves."""
     @overload
     def take(self, indices: Tensor, axis: _int | None = None) -> Tensor:
         """Give the elements at indices along an axis; None takes from the flattened tensor."""
     @overload
     def take(self, indices: Tensor, dim: _int | None = None) -> Tensor:
         """Give the elements at indices along an axis; None takes from the flattened tensor."""
-    def tan(self) -> Tensor:
+    def tan(self, *, out: Tensor | None = None) -> Tensor:
         """Tangent."""
-    def tanh(self) -> Tensor:
+    def tan_(self) -> Self:
+        """Tangent."""
+    def tanh(self, *, out: Tensor | None = None) -> Tensor:
         """Hyperbolic tangent."""
+    def tanh_(self) -> Self:
+        """Hyperbolic tangent."""
+    @overload
+    def tensor_split(self, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
+        """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
+    @overload
+    def tensor_split(self, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
     @overload
     def tile(self, repetitions: _Ints) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
     @overload
     def tile(self, *repetitions: _int) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
+    def to(
+        self,
+        *targets: Any,
+        dtype: _DTypeLike | None = None,
+        device: Any = None,
+        copy: _bool = False,
+        non_blocking: _bool = False,
+    ) -> Tensor:
+        """Give x in a dtype, on a device, or as another tensor is; x itself if nothing changes."""
     def to_device(self, device: Any, *, stream: Any = None) -> Tensor:
         """Give the tensor on a device: itself, as there is only "cpu"."""
     def tolist(self) -> Any:
@@ -764,16 +1303,38 @@ class Tensor:
         """Keep the lower triangle, up to the k-th diagonal; zero above."""
     def triu(self, k: _int = 0) -> Tensor:
         """Keep the upper triangle, from the k-th diagonal on; zero below."""
-    def true_divide(self, y: Tensor | _Number) -> Tensor:
-        """x / y; integers become float32 first."""
-    def trunc(self) -> Tensor:
+    def true_divide(
+        self,
+        y: Tensor | _Number,
+        *,
+        rounding_mode: Literal["floor", "trunc"] | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
+    def true_divide_(
+        self, y: Tensor | _Number, *, rounding_mode: Literal["floor", "trunc"] | None = None
+    ) -> Self:
+        """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
+    def trunc(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded towards zero."""
+    def trunc_(self) -> Self:
+        """Rounded towards zero."""
+    def type(self, dtype: _DTypeLike) -> Tensor:
+        """Give x in a dtype, or x itself if it has it."""
+    def type_as(self, y: Tensor) -> Tensor:
+        """Give x in the dtype of y."""
     @overload
     def unbind(self, axis: _int = 0) -> tuple[Tensor, ...]:
         """Give the slices along an axis, which goes."""
     @overload
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """Give the slices along an axis, which goes."""
+    @overload
+    def unflatten(self, axis: _int, sizes: _Ints) -> Tensor:
+        """Part an axis into several; one size may be -1."""
+    @overload
+    def unflatten(self, dim: _int, sizes: _Ints) -> Tensor:
+        """Part an axis into several; one size may be -1."""
     @overload
     def unfold(self, axis: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
         """Sliding windows along an axis, as a new last axis."""
@@ -808,8 +1369,16 @@ class Tensor:
     @overload
     def view(self, *shape: _int) -> Tensor:
         """Like reshape, but never a copy: refuses where the strides do not allow a view."""
-    def where(self, x: Tensor | _Number, y: Tensor | _Number) -> Tensor:
+    def view_as(self, y: Tensor) -> Tensor:
+        """View x with the shape of y: never a copy."""
+    def vsplit(self, sections: Any) -> tuple[Tensor, ...]:
+        """Part the first axis into equal pieces, or before indices."""
+    def where(
+        self, x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
+    ) -> Tensor:
         """x where the condition holds, else y."""
+    def zero_(self) -> Tensor:
+        """Set every element to 0."""
 
 def blas_path() -> str: ...
 def broadcast_shapes(arg0: Sequence[int], arg1: Sequence[int], /) -> tuple[int, ...]: ...
