@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool
+from tessella.arguments import to_bool, to_int
 from tessella.devices import to_device_name
 from tessella.dtypes import DEFAULTS, DType, as_dtype, boolean, promote
 from tessella.ops.creation import with_grad
@@ -229,9 +229,8 @@ def flat_position(x: Tensor, index: tuple[int, ...]) -> int:
     if len(index) != x.ndim:
         raise errors.index_count(len(index), x.ndim).locate("at", [f"x  {x.dtype} {x.shape}"])
     flat = 0
-    for axis, (i, size) in enumerate(zip(index, x.shape, strict=True)):
-        if isinstance(i, bool) or not hasattr(i, "__index__"):
-            raise errors.wrong_type("index", i, "an integer")
+    for axis, (given, size) in enumerate(zip(index, x.shape, strict=True)):
+        i = to_int("index", given)  # an array has __index__ too, and may refuse it
         if not -size <= i < size:
             raise errors.index_out_of_bounds(i, axis, size).locate(
                 "at", [f"x  {x.dtype} {x.shape}"]
