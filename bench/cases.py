@@ -55,9 +55,9 @@ def ahead(limit: float, *of: str) -> Bar:
     return Bar("ahead", limit, of, f"ahead of {' and '.join(of)} by {limit:g}")
 
 
-def within(limit: float, of: str) -> Bar:
-    """Tessella takes at most `limit` times as long as `of`."""
-    return Bar("ahead", 1 / limit, (of,), f"within {limit:g} of {of}'s time")
+def within(limit: float, *of: str) -> Bar:
+    """Tessella takes at most `limit` times as long as each contender in `of`."""
+    return Bar("ahead", 1 / limit, of, f"within {limit:g} of {' and '.join(of)}'s time")
 
 
 def at_most(limit: float, unit: str) -> Bar:

@@ -1,7 +1,7 @@
 """The rows, in the order in which they run and are printed. A new row is a file and a line here."""
 
 from bench.cases import Row
-from bench.rows import eager, gemm, importing, reduce, size, wild
+from bench.rows import eager, gemm, importing, moving, reduce, size, sorting, wild
 
 ROWS: tuple[Row, ...] = (
     importing.ROW,
@@ -11,5 +11,11 @@ ROWS: tuple[Row, ...] = (
     gemm.ROW,
     gemm.SMALL,
     reduce.ROW,
+    sorting.SORT,
+    sorting.ARGSORT,
+    moving.INDEX,
+    moving.JOIN,
+    moving.CAST,
+    moving.CUMULATIVE,
     wild.ROW,
 )
