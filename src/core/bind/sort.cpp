@@ -20,6 +20,7 @@ void init_sort(nb::module_& module) {
             .ndim = x->ndim,
             .shape = x->shape(),
             .axis = axis,
+            .wanted = x->shape()[axis],
             .x = x->data(),
             .strides_x = x->strides(),
             .values = sorted ? sorted->data() : nullptr,

@@ -1,5 +1,6 @@
 // Patches are moved as bytes of the element's size. Where rows and columns change places, they are
-// moved in small squares, so that each cache line is used while it is in L1.
+// moved in small squares, so that each cache line is used while it is in L1; squares whose sides
+// are runs in memory are turned in vectors of 16 bytes.
 #include "patch.h"
 
 #include <string.h>
@@ -50,14 +51,65 @@ void copy_rows(const Copy& c) {
   }
 }
 
+typedef uint8_t Bytes16 __attribute__((vector_size(16)));
+
+// a0 b0 a1 b1 … of items of Bytes; the second half of it, if Half is 1.
+template <int64_t Bytes, int Half>
+Bytes16 interleaved(Bytes16 a, Bytes16 b) {
+  Bytes16 from{};
+  for (int i = 0; i < 16; ++i) {
+    int item = Half * 8 / static_cast<int>(Bytes) + i / static_cast<int>(Bytes) / 2;
+    bool is_b = i / Bytes % 2 != 0;
+    from[i] = static_cast<uint8_t>(item * Bytes + i % Bytes + (is_b ? 16 : 0));
+  }
+  return __builtin_shuffle(a, b, from);
+}
+
+// A square of as many items as a vector has: log2 of that many perfect shuffles of its rows.
+template <int64_t Bytes>
+void turn(char* to, int64_t to_row, const char* from, int64_t from_column) {
+  constexpr int N = static_cast<int>(16 / Bytes);
+  Bytes16 v[N], w[N];
+  for (int i = 0; i < N; ++i) memcpy(v + i, from + i * from_column, 16);
+  for (int round = 1; round < N; round *= 2) {
+    for (int i = 0; i < N / 2; ++i) {
+      w[2 * i] = interleaved<Bytes, 0>(v[i], v[i + N / 2]);
+      w[2 * i + 1] = interleaved<Bytes, 1>(v[i], v[i + N / 2]);
+    }
+    for (int i = 0; i < N; ++i) v[i] = w[i];
+  }
+  for (int i = 0; i < N; ++i) memcpy(to + i * to_row, v + i, 16);
+}
+
+template <int64_t Bytes>
+void turn_square(const Copy& c) {
+  constexpr int64_t N = 16 / Bytes;
+  int64_t rows = c.rows / N * N, columns = c.columns / N * N;
+  for (int64_t i = 0; i < rows; i += N)
+    for (int64_t j = 0; j < columns; j += N)
+      turn<Bytes>(c.to + (i * c.to_steps.row + j) * Bytes, c.to_steps.row * Bytes,
+                  c.from + (i + j * c.from_steps.column) * Bytes, c.from_steps.column * Bytes);
+  if (columns < c.columns)
+    copy_rows<Bytes>({rows, c.columns - columns, c.to + columns * Bytes, c.to_steps,
+                      c.from + columns * c.from_steps.column * Bytes, c.from_steps});
+  if (rows < c.rows)
+    copy_rows<Bytes>({c.rows - rows, c.columns, c.to + rows * c.to_steps.row * Bytes, c.to_steps,
+                      c.from + rows * Bytes, c.from_steps});
+}
+
 template <int64_t Bytes>
 void copy_squares(const Copy& c) {
+  bool is_dense = Bytes < 16 && c.to_steps.column == 1 && c.from_steps.row == 1;
   for (int64_t i = 0; i < c.rows; i += square)
-    for (int64_t j = 0; j < c.columns; j += square)
-      copy_rows<Bytes>({std::min(square, c.rows - i), std::min(square, c.columns - j),
-                        c.to + (i * c.to_steps.row + j * c.to_steps.column) * Bytes, c.to_steps,
-                        c.from + (i * c.from_steps.row + j * c.from_steps.column) * Bytes,
-                        c.from_steps});
+    for (int64_t j = 0; j < c.columns; j += square) {
+      Copy part = {std::min(square, c.rows - i),
+                   std::min(square, c.columns - j),
+                   c.to + (i * c.to_steps.row + j * c.to_steps.column) * Bytes,
+                   c.to_steps,
+                   c.from + (i * c.from_steps.row + j * c.from_steps.column) * Bytes,
+                   c.from_steps};
+      is_dense ? turn_square<Bytes>(part) : copy_rows<Bytes>(part);
+    }
 }
 
 int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
