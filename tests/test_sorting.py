@@ -45,10 +45,10 @@ def stable_order(x: Array, axis: int, descending: bool) -> Array:
 def check(x: ts.Tensor, axis: int, descending: bool) -> None:
     wide = x if x.dtype.name != "bfloat16" else x.astype(ts.float32)
     order = stable_order(wide.numpy(), axis, descending)
-    found = ts.argsort(x, axis, descending=descending)
+    found = ts.argsort(x, axis=axis, descending=descending)
     assert found.dtype is ts.int64
     np.testing.assert_array_equal(found.numpy(), order)
-    values = ts.sort(x, axis, descending=descending)
+    values = ts.sort(x, axis=axis, descending=descending)
     assert values.dtype is x.dtype
     expected = np.take_along_axis(wide.numpy(), order, axis)
     seen = (values if x.dtype.name != "bfloat16" else values.astype(ts.float32)).numpy()
