@@ -305,6 +305,28 @@ def test_import_is_quick_and_loads_no_numpy(tmp_path: Path) -> None:
     assert min(float(seconds) for seconds, _ in runs) < 0.25
 
 
+def test_the_core_alone_refuses_and_never_crashes() -> None:
+    """A failed import may leave the core without its records: what they do is refused."""
+    code = f"""
+import importlib.util
+spec = importlib.util.spec_from_file_location("tessella._core", {_core.__file__!r})
+core = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(core)
+x = core.empty((2,), {ts.float32.id})
+calls = (lambda: x + x, lambda: -x, lambda: x[0], lambda: repr(x), lambda: list(x), lambda: x.T,
+         lambda: x == x, lambda: bool(x), lambda: x.__iadd__(x), lambda: x.nothing)
+refused = 0
+for call in calls:
+    try:
+        call()
+    except (RuntimeError, SystemError, AttributeError):
+        refused += 1
+print(refused == len(calls), x.dtype, x.shape)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True None (2,)\n", done.stderr
+
+
 TREE = {
     "ShapeError": (ValueError, "shape"),
     "BroadcastError": (ValueError, "broadcast"),

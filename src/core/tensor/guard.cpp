@@ -25,7 +25,10 @@ void set_dtype_objects(PyObject* sequence) {
     Py_XSETREF(dtype_objects[i], PySequence_GetItem(sequence, i));
 }
 
-PyObject* dtype_object(DType dtype) { return dtype_objects[static_cast<int>(dtype)]; }
+PyObject* dtype_object(DType dtype) {
+  PyObject* object = dtype_objects[static_cast<int>(dtype)];
+  return object ? object : Py_None;  // None while the package is being imported
+}
 
 bool dtype_from_object(PyObject* object, DType* out) {
   for (int i = 0; i < DTYPE_COUNT; ++i)

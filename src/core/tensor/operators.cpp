@@ -27,8 +27,15 @@ PyObject* call_foreign(Function* function, PyObject* x, PyObject* y) {
   return PyObject_CallFunctionObjArgs(hook(Hook::foreign), function->record, x, y, nullptr);
 }
 
+// Operators work once the records are made; before, an import is under way or has failed.
+PyObject* refuse_early() {
+  PyErr_SetString(PyExc_RuntimeError, "tessella is not imported yet, or its import failed");
+  return nullptr;
+}
+
 PyObject* binary(Slot slot, PyObject* x, PyObject* y) {
   Function* function = function_of(slot);
+  if (!function) return refuse_early();
   PyObject* args[] = {x, y};
   if (!modes) {
     PyObject* out =
@@ -42,6 +49,7 @@ PyObject* binary(Slot slot, PyObject* x, PyObject* y) {
 
 PyObject* unary(Slot slot, PyObject* x) {
   Function* function = function_of(slot);
+  if (!function) return refuse_early();
   if (!modes) {
     PyObject* out = fast_elementwise(function, &x, 1);
     if (out) return ++counts.fast, out;
@@ -66,6 +74,7 @@ PyObject* power_slot(PyObject* x, PyObject* y, PyObject* modulus) {
 
 template <Slot slot>
 PyObject* inplace_slot(PyObject* x, PyObject* y) {
+  if (!function_of(slot)) return refuse_early();
   return PyObject_CallFunctionObjArgs(hook(Hook::inplace), function_of(slot)->record, x, y,
                                       nullptr);
 }
