@@ -120,7 +120,24 @@ def draw(
     x = draw_reals(op, shape, rng)
     if dtype.is_complex:
         x = x + 1j * draw_reals(op, shape, rng)
+    if op.matrices and i == 0 and len(shape) > 1:
+        x = as_matrices(op, x)
     return np.asarray(round_to(x, dtype))
+
+
+def as_matrices(op: Declared, x: Array) -> Array:
+    """Make matrices of what was drawn: their diagonals dominate, and no two values are near."""
+    x = np.array(hermitian(op, x / 4))
+    diagonal = np.arange(min(x.shape[-2:]))
+    x[..., diagonal, diagonal] += 2 * diagonal + 4
+    return x
+
+
+def hermitian(op: Declared, x: Array) -> Array:
+    """Make matrices, or changes of them, Hermitian where the operation reads them so."""
+    if op.matrices not in ("hermitian", "definite") or x.shape[-2:-1] != x.shape[-1:]:
+        return x
+    return np.asarray((x + np.conj(x.swapaxes(-1, -2))) / 2)
 
 
 def draw_integers(
@@ -231,6 +248,13 @@ def shifted(x: ts.Tensor) -> ts.Tensor:
 def repeated(x: ts.Tensor) -> ts.Tensor:
     """Repeat the first place along the first axis with stride 0: other values than x."""
     return ts.broadcast_to(x[:1], x.shape) if x.ndim and x.shape[0] else x
+
+
+def lay_out(op: Declared, layout: str, operands: Any) -> Any:
+    """Give the operands another layout; equal rows would make matrices singular."""
+    if layout == "repeated" and op.matrices:
+        return map_tensors(lambda x: repeated(x) if x.ndim > 2 else x, operands)
+    return map_tensors(LAYOUTS[layout], operands)
 
 
 LAYOUTS: dict[str, Callable[[ts.Tensor], ts.Tensor]] = {

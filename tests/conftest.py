@@ -17,7 +17,11 @@ from typing import TypeVar
 import hypothesis
 import pytest
 
+from tessella import namespace
+
 Case = TypeVar("Case")
+
+namespace.load()  # the tables are whole before any test reads them
 
 # Workers of pytest-xdist inherit the environment, so that all of them collect the same cases.
 os.environ.setdefault("TESSELLA_TEST_SEED", str(random.SystemRandom().randrange(1 << 31)))

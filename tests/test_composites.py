@@ -8,6 +8,7 @@ for it.
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import tessella as ts
 from cases import (
     LAYOUTS,
     draw_operands,
+    lay_out,
     map_tensors,
     round_to,
     to_array,
@@ -68,7 +70,9 @@ def test_composite_has_a_reference_or_names_its_test(name: str) -> None:
     assert each.doc.endswith(".") and each.example
     if each.tested:
         text = (ROOT / each.tested.partition("::")[0]).read_text()
-        assert re.search(rf"\b{name}\b", text), "the named test does not mention it"
+        assert re.search(rf"\b{name.rpartition('.')[2]}\b", text), (
+            "the named test does not mention it"
+        )
 
 
 @pytest.mark.parametrize("name", list(COMPOSITES))
@@ -76,7 +80,7 @@ def test_function_and_method_are_one_object(name: str) -> None:
     each = COMPOSITES[name]
     for spelling in (name, *each.aliases):
         if each.is_function:
-            assert getattr(ts, spelling) is each.function
+            assert attrgetter(spelling)(ts) is each.function
         if each.is_method and f"x.{spelling}" not in ABSENT:
             assert ts.Tensor.__dict__[spelling] is each.function
 
@@ -148,7 +152,7 @@ def test_composite_gives_the_same_bits_from_any_layout(name: str, layout: str) -
         for case in each.samples:
             if case.layouts == "contiguous" or not supports(each, case, dtype):
                 continue
-            strided = map_tensors(LAYOUTS[layout], prepared(each, case, dtype))
+            strided = lay_out(each, layout, prepared(each, case, dtype))
             plain = map_tensors(lambda x: x.clone(), strided)
             pair = (each.function(*xs, **case.params) for xs in (strided, plain))
             for got, want in zip(*map(leaves, pair), strict=True):

@@ -16,6 +16,7 @@ from cases import (
     cases_of,
     draw_operands,
     generator,
+    hermitian,
     round_to,
     supports,
     to_array,
@@ -99,12 +100,13 @@ def test_composites_pass_gradients_on(name: str) -> None:
             check_direction(each, case, dtype)
 
 
-def draw_direction(x: Any, rng: np.random.Generator) -> Any:
+def draw_direction(op: Declared, i: int, x: Any, rng: np.random.Generator) -> Any:
     """Draw a direction in which an operand moves, or None where gradients do not flow to it."""
     if not is_continuous(x):
         return None
     v = rng.standard_normal(x.shape)
-    return v + 1j * rng.standard_normal(x.shape) if x.dtype.kind == "c" else v
+    v = v + 1j * rng.standard_normal(x.shape) if x.dtype.kind == "c" else v
+    return hermitian(op, v) if i == 0 else v
 
 
 def parts_of(result: Any) -> list[ts.Tensor]:
@@ -120,7 +122,7 @@ def check_direction(op: Declared, case: Case, dtype: DType) -> None:
     drawn = draw_operands(op, case, dtype)
     listed = bool(drawn) and isinstance(drawn[0], list)
     arrays = drawn[0] if listed else drawn
-    v = [draw_direction(x, rng) for x in arrays]
+    v = [draw_direction(op, i, x, rng) for i, x in enumerate(arrays)]
 
     def call(leaves: list[Any]) -> list[ts.Tensor]:
         return parts_of(op.function(*([leaves] if listed else leaves), **case.params))

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from cases import (
     dtypes_of,
     generator,
     held_as,
+    lay_out,
     map_tensors,
     round_to,
     to_array,
@@ -36,6 +38,7 @@ from reference import assert_same_tensors, check_result
 from tessella import _core
 from tessella.declarations import Case
 from tessella.dtypes import DTYPES, DType
+from tessella.host import Host
 from tessella.kinds import Elementwise
 from tessella.records import OPS, Op
 from tessella.spellings import ABSENT
@@ -76,7 +79,7 @@ def fast_path_off() -> Iterator[None]:
 @pytest.mark.parametrize("name", NAMES)
 def test_record_has_a_reference_and_cases(name: str) -> None:
     op = OPS[name]
-    assert op.ref, "nothing to compare with"
+    assert bool(op.ref) != bool(op.tested), "nothing to compare with"
     assert cases_of(op), "no samples"
     assert dtypes_of(op)
 
@@ -86,7 +89,7 @@ def test_function_and_method_are_one_documented_object(name: str) -> None:
     op = OPS[name]
     for each in (name, *op.aliases):
         if op.is_function:
-            assert getattr(ts, each) is op.function
+            assert attrgetter(each)(ts) is op.function
         if op.is_method and f"x.{each}" not in ABSENT:
             assert ts.Tensor.__dict__[each] is op.function
     assert op.function.__name__ == name
@@ -108,7 +111,8 @@ def test_forward_equals_the_reference(name: str, dtype: DType) -> None:
             *op.prepare(*op.bind(tuple(virtual_operands(op, case, dtype)), dict(case.params)))
         )
         assert (got.shape, got.dtype) == (tuple(shape), kind), case
-        check_result(op, got, operands, case, dtype)
+        if op.ref:
+            check_result(op, got, operands, case, dtype)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -184,7 +188,7 @@ def test_layouts_give_the_same_bits(name: str, dtype: DType, layout: str) -> Non
     for case in cases_for(op, dtype):
         if case.layouts == "contiguous":
             continue
-        strided = map_tensors(LAYOUTS[layout], prepared(op, case, dtype))
+        strided = lay_out(op, layout, prepared(op, case, dtype))
         plain = map_tensors(lambda x: x.clone(), strided)
         assert_same_tensors(
             op.function(*strided, **case.params), op.function(*plain, **case.params)
@@ -196,7 +200,12 @@ def grown(op: Op, case: Case) -> Case:
     listed = case.shapes[0] if isinstance(case.shapes[0], list) else case.shapes
     shapes = [shape for shape in listed if isinstance(shape, tuple)]
     axes = [[n for n in shape if n > 1] for shape in shapes]
-    if "shape" in case.params or not any(axes) or any(0 in shape for shape in shapes):
+    if (
+        isinstance(op, Host)
+        or "shape" in case.params
+        or not any(axes)
+        or any(0 in shape for shape in shapes)
+    ):
         return case
     factor = min(round((LARGE / math.prod(a)) ** (1 / len(a))) for a in axes if a)
 

@@ -10,16 +10,22 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import migration
 import operations
 import stubs
+from tessella import namespace
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES: dict[str, Callable[[], str]] = {
     "src/tessella/_core.pyi": stubs.core_stub,
     "src/tessella/__init__.pyi": stubs.package_stub,
+    **{
+        f"src/tessella/{home}/__init__.pyi": partial(stubs.subpackage_stub, home)
+        for home in namespace.load()
+    },
     "docs/from_pytorch.md": migration.migration_page,
     "docs/operations.md": operations.operations_page,
 }

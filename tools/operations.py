@@ -46,8 +46,9 @@ def is_defined(op: Op, dtype: dtypes.DType) -> bool:
         return op.out_dtype(dtype) is not None  # type: ignore[attr-defined]
     try:
         run(sample_text(op, dtype) or "")
-    except (ts.errors.TessellaError, SyntaxError):
-        return False
+    except (ts.errors.TessellaError, SyntaxError) as error:
+        # A matrix of ones is singular: a wrong value, of a dtype that will do.
+        return bool(op.matrices) and isinstance(error, ts.errors.InvalidArgument)
     return True
 
 

@@ -167,7 +167,7 @@ def first_sentence(doc: str) -> str:
 def define_plain(name: str, function: Callable[..., Any], *, is_method: bool) -> str:
     """Write a plain function or composite by its annotations; keywords may be PyTorch's."""
     lists = plain_parameters(function, is_method=is_method)
-    record = COMPOSITES.get(function.__name__)
+    record = getattr(function, "record", None)
     if not record or not TORCH.keys() & record.parameters.keys():
         lists = lists[:1]
     if record and record.variadic:
@@ -392,6 +392,23 @@ def package_stub() -> str:
         else:
             kind = "None" if value is None else renamed(type(value).__name__)
             lines.append(f"{name}: {kind}")
+    return "\n".join([HEAD, ALIASES, *imports, TYPES, *lines]) + "\n"
+
+
+def subpackage_stub(home: str) -> str:
+    """Give the text of a subpackage's __init__.pyi: its public names, records and composites."""
+    module = namespace.load()[home]
+    imports = ["from tessella._core import Tensor", "from tessella.dtypes import DType"]
+    lines = []
+    for name in module.__all__:
+        value = getattr(module, name)
+        if isinstance(value, _core.Function):
+            lines.append(define_record(value.record, name, is_method=False))
+            continue
+        lines.append(define_plain(name, value, is_method=False))
+        returns = str(inspect.signature(value).return_annotation)
+        if returns.endswith("Result"):
+            imports.append(f"from {value.__module__} import {returns} as {returns}")
     return "\n".join([HEAD, ALIASES, *imports, TYPES, *lines]) + "\n"
 
 

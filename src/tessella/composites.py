@@ -132,16 +132,10 @@ def check_for(annotation: str) -> Check | None:
 
 
 class Composite(Declared):
-    """What a composite says about itself. `tested` names the test that stands for a reference."""
+    """What a composite says about itself."""
 
     def __init__(
-        self,
-        body: FunctionType,
-        *,
-        variadic: str = "",
-        tested: str = "",
-        has_twin: bool = False,
-        **declared: Any,
+        self, body: FunctionType, *, variadic: str = "", has_twin: bool = False, **declared: Any
     ) -> None:
         text = textwrap.dedent("    " + (body.__doc__ or ""))
         doc, _, example = text.partition(">>>")
@@ -149,7 +143,6 @@ class Composite(Declared):
         self.example = f">>>{example}".strip() if example else ""
         self.body = body
         self.variadic = variadic
-        self.tested = tested
         self.has_twin = has_twin
         self._read_parameters()
         self.operands = tuple(name for name, check in self.checks.items() if check in _OF_TENSORS)
@@ -193,7 +186,7 @@ class Composite(Declared):
 
 
 def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a composite: what `Declared` takes, `variadic`, `tested` and `has_twin`."""
+    """Declare a composite: what `Declared` takes, `variadic` and `has_twin`."""
 
     def declare(body: Any) -> Any:
         record = Composite(body, **declared)
@@ -224,6 +217,7 @@ def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         COMPOSITES[record.name] = record
         update_wrapper(call, body)
         record.function = call
+        call.record = record  # type: ignore[attr-defined]
         return call
 
     return declare

@@ -110,8 +110,12 @@ class Declared:
         keywords: dict[str, str] | None = None,
         is_method: bool = True,
         is_function: bool = True,
+        home: str = "",
+        matrices: str = "",
+        tested: str = "",
     ) -> None:
-        self.name = name
+        self.name = f"{home}.{name}" if home else name
+        self.home = home  # the subpackage that it is a member of
         self.doc = doc
         self.ref = ref
         self.aliases = tuple(aliases)
@@ -121,13 +125,17 @@ class Declared:
         self.away = away
         self.step = step
         self.count = count
+        # What the first operand's last two axes are: "regular", "hermitian" or "definite" matrices.
+        self.matrices = matrices
+        # The test that stands for a reference, where there is none to compare with.
+        self.tested = tested
         # How many units in the last place a float result may be off; 0: correctly rounded.
         self.ulps = ulps
         self.samples = tuple(samples)
         self.errors = tuple(errors)
         self.refuses = tuple(refuses)
         self.keywords = {**KEYWORDS, **(keywords or {})}
-        self.is_method = is_method
+        self.is_method = is_method and not home
         self.is_function = is_function
 
     def signature(self) -> str:

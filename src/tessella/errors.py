@@ -423,3 +423,46 @@ def einsum_output(letter: str, is_repeated: bool) -> InvalidArgument:
     """A letter of the result that no operand has, or that stands there twice."""
     what = "appears twice" if is_repeated else "is in no operand"
     return InvalidArgument(f"index {letter} of the result {what}", "name each letter once")
+
+
+def no_numpy() -> PreconditionFailed:
+    """An operation that NumPy computes, where it is not installed."""
+    return PreconditionFailed(
+        "NumPy computes this, and it is not installed", 'pip install "tessella[numpy]"'
+    )
+
+
+def not_square(name: str, shape: object) -> ShapeError:
+    """Matrices that have not as many rows as columns."""
+    return ShapeError(
+        f"{name}.shape is {shape}", "the last two axes must be equal: square matrices"
+    )
+
+
+def solve_sizes(a: int, b: int) -> ShapeError:
+    """A right side that does not fit its equations."""
+    return ShapeError(
+        f"a has {a} rows, b {b}", "b is a vector of that length, or matrices with as many rows"
+    )
+
+
+def singular(name: str, is_finite: bool) -> InvalidArgument:
+    """A matrix without an inverse."""
+    return InvalidArgument(
+        f"{name} is singular: it has no inverse",
+        "linalg.pinv and linalg.lstsq give the nearest there is",
+    )
+
+
+def not_definite(name: str, is_finite: bool) -> InvalidArgument:
+    """A matrix without a Cholesky factor."""
+    return InvalidArgument(
+        f"{name} is not positive definite",
+        "where rounding made it so, add a little to its diagonal: x + 1e-6 * ts.eye(n)",
+    )
+
+
+def no_convergence(name: str, is_finite: bool) -> InvalidArgument:
+    """A matrix whose decomposition LAPACK did not find."""
+    why = "the iteration did not converge" if is_finite else "it holds NaN or infinity"
+    return InvalidArgument(f"{name} has no decomposition: {why}", "ts.isfinite(x) shows where")

@@ -60,7 +60,7 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 }  # fmt: skip
 
 # Modules that are loaded when they are first used.
-SUBPACKAGES: tuple[str, ...] = ()
+SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")
 
 METHODS: dict[str, Any] = {
     "at": tensors.at,
@@ -97,7 +97,7 @@ def public_names() -> dict[str, Any]:
     for module, members in FUNCTIONS.items():
         names.update({name: getattr(module, name) for name in members})
     for each in declared():
-        if each.is_function:
+        if each.is_function and not each.home:
             names.update({name: each.function for name in (each.name, *each.aliases)})
     return names
 
@@ -112,6 +112,11 @@ def methods() -> dict[str, Any]:
             twins = (f"{name}_" for name in (each.name, *each.aliases))
             names.update({name: inplace.Twin(each, name) for name in twins})
     return {name: value for name, value in names.items() if f"x.{name}" not in spellings.ABSENT}
+
+
+def load() -> dict[str, Any]:
+    """Load every subpackage, so that the tables are whole: what tests and tools begin with."""
+    return {name: find(name) for name in SUBPACKAGES}
 
 
 def find(name: str) -> Any:

@@ -51,10 +51,10 @@ class Op(Declared):
         self.is_differentiable = any(self.vjp)
         self.saves = self._read_saves()
         self.function = Function(
-            self, name, self._full_doc(), self.signature(), self.fast, opcode,
+            self, self.name, self._full_doc(), self.signature(), self.fast, opcode,
             len(self.operands), self.saves, self.is_differentiable, bool(self.refuses),
         )  # fmt: skip
-        OPS[name] = self
+        OPS[self.name] = self
 
     # --- what the record says about itself ---
 
