@@ -55,7 +55,7 @@ def inv(x: Tensor) -> Tensor:
 def lstsq(a: Tensor, b: Tensor, *, rtol: _float | None = None) -> LstsqResult:
     """Give the x with the smallest a @ x - b, the shortest if there are several."""
 
-def matmul(a: Tensor, b: Tensor) -> Tensor:
+def matmul(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
 
 @overload
