@@ -83,7 +83,8 @@ def elementwise_text(op: Op) -> str:
     elif dtype is ts.complex64:
         x = [3 + 4j, 1j]
     shown = {"x": f"ts.tensor({x})", "y": f"ts.tensor({y})", "min": repr(x[0] - 1),
-             "max": repr(x[0]), "condition": "ts.tensor([True, False])"}  # fmt: skip
+             "max": repr(x[0]), "condition": "ts.tensor([True, False])", "alpha": "0.5",
+             "negative_slope": "0.1"}  # fmt: skip
     return f"ts.{op.name}({', '.join(shown[name] for name in op.operands)})"
 
 

@@ -456,6 +456,8 @@ class Tensor:
         """Rounded up."""
     def ceil_(self) -> Self:
         """Rounded up."""
+    def celu(self, alpha: _float = 1.0) -> Tensor:
+        """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
     def cfloat(self) -> Tensor:
         """Give x as complex64, or x itself if it is."""
     def char(self) -> Tensor:
@@ -638,6 +640,10 @@ class Tensor:
         """Part the third axis into equal pieces, or before indices."""
     def element_size(self) -> _int:
         """Give the number of bytes of an element."""
+    def elu(self, alpha: Tensor | _Number = 1.0, *, out: Tensor | None = None) -> Tensor:
+        """x where x > 0, else alpha * (e ** x - 1)."""
+    def elu_(self, alpha: Tensor | _Number = 1.0) -> Self:
+        """x where x > 0, else alpha * (e ** x - 1)."""
     def eq(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x == y."""
     def eq_(self, y: Tensor | _Number) -> Self:
@@ -708,14 +714,30 @@ class Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
     def fmod_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
+    @overload
+    def gather(self, axis: _int, index: Tensor) -> Tensor:
+        """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
+    @overload
+    def gather(self, dim: _int, index: Tensor) -> Tensor:
+        """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
     def ge(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x >= y."""
     def ge_(self, y: Tensor | _Number) -> Self:
         """x >= y."""
+    def gelu(self, *, approximate: _str = "none", out: Tensor | None = None) -> Tensor:
+        """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
+    def gelu_(self, *, approximate: _str = "none") -> Self:
+        """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
     def ger(self, b: Tensor) -> Tensor:
         """Give all products of elements of two vectors."""
     def getitem(self, key: Any) -> Tensor:
         """x[key] for integers, slices, `...` and None: a view."""
+    @overload
+    def glu(self, axis: _int = -1) -> Tensor:
+        """Give the first half of an axis times the sigmoid of the second."""
+    @overload
+    def glu(self, dim: _int = -1) -> Tensor:
+        """Give the first half of an axis times the sigmoid of the second."""
     def greater(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x > y."""
     def greater_(self, y: Tensor | _Number) -> Self:
@@ -730,6 +752,14 @@ class Tensor:
         """x > y."""
     def half(self) -> Tensor:
         """Give x as float16, or x itself if it is."""
+    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+        """Give x, and 0 where |x| <= lambd."""
+    def hardsigmoid(self) -> Tensor:
+        """Give x / 6 + 1 / 2 limited to [0, 1]."""
+    def hardswish(self) -> Tensor:
+        """Give x * hardsigmoid(x)."""
+    def hardtanh(self, min: _float = -1.0, max: _float = 1.0) -> Tensor:
+        """Limit x to [min, max]."""
     def hsplit(self, sections: Any) -> tuple[Tensor, ...]:
         """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
     def hypot(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -740,6 +770,52 @@ class Tensor:
         """Imaginary part."""
     def imag_(self) -> Self:
         """Imaginary part."""
+    @overload
+    def index_add(self, axis: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+        """Give x with the slices of alpha * source added at a vector of indices along an axis."""
+    @overload
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+        """Give x with the slices of alpha * source added at a vector of indices along an axis."""
+    @overload
+    def index_add_(self, axis: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Self:
+        """Give x with the slices of alpha * source added at a vector of indices along an axis."""
+    @overload
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Self:
+        """Give x with the slices of alpha * source added at a vector of indices along an axis."""
+    @overload
+    def index_copy(self, axis: _int, index: Tensor, source: Tensor) -> Tensor:
+        """Give a copy with the slices of source at a vector of indices along an axis."""
+    @overload
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """Give a copy with the slices of source at a vector of indices along an axis."""
+    @overload
+    def index_copy_(self, axis: _int, index: Tensor, source: Tensor) -> Self:
+        """Give a copy with the slices of source at a vector of indices along an axis."""
+    @overload
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Self:
+        """Give a copy with the slices of source at a vector of indices along an axis."""
+    @overload
+    def index_fill(self, axis: _int, index: Tensor, value: _Number) -> Tensor:
+        """Give a copy with one value at a vector of indices along an axis."""
+    @overload
+    def index_fill(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
+        """Give a copy with one value at a vector of indices along an axis."""
+    @overload
+    def index_fill_(self, axis: _int, index: Tensor, value: _Number) -> Self:
+        """Give a copy with one value at a vector of indices along an axis."""
+    @overload
+    def index_fill_(self, dim: _int, index: Tensor, value: _Number) -> Self:
+        """Give a copy with one value at a vector of indices along an axis."""
+    def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+        """Give a copy with x[indices] = values, or with the values added."""
+    def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Self:
+        """Give a copy with x[indices] = values, or with the values added."""
+    @overload
+    def index_select(self, axis: _int, index: Tensor) -> Tensor:
+        """Give the slices of an axis at a vector of indices."""
+    @overload
+    def index_select(self, dim: _int, index: Tensor) -> Tensor:
+        """Give the slices of an axis at a vector of indices."""
     def int(self) -> Tensor:
         """Give x as int32, or x itself if it is."""
     def is_complex(self) -> _bool:
@@ -768,6 +844,12 @@ class Tensor:
         """x <= y."""
     def le_(self, y: Tensor | _Number) -> Self:
         """x <= y."""
+    def leaky_relu(
+        self, negative_slope: Tensor | _Number = 0.01, *, out: Tensor | None = None
+    ) -> Tensor:
+        """x where x > 0, else negative_slope * x."""
+    def leaky_relu_(self, negative_slope: Tensor | _Number = 0.01) -> Self:
+        """x where x > 0, else negative_slope * x."""
     def less(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x < y."""
     def less_(self, y: Tensor | _Number) -> Self:
@@ -792,6 +874,8 @@ class Tensor:
         """Logarithm to base 2."""
     def log_(self) -> Self:
         """Natural logarithm."""
+    def log_sigmoid(self) -> Tensor:
+        """Give log(sigmoid(x)) without overflow."""
     @overload
     def log_softmax(
         self, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
@@ -822,6 +906,8 @@ class Tensor:
         """Whether exactly one is not zero."""
     def logical_xor_(self, y: Tensor | _Number) -> Self:
         """Whether exactly one is not zero."""
+    def logsigmoid(self) -> Tensor:
+        """Give log(sigmoid(x)) without overflow."""
     @overload
     def logsumexp(self, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
@@ -838,6 +924,14 @@ class Tensor:
         """Give x itself if its elements lie in row-major order, else a copy that does."""
     def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
         """Put a value where the mask is true."""
+    def masked_fill_(self, mask: Tensor, value: _Operand) -> Self:
+        """Put a value where the mask is true."""
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """Give a copy with the elements of source, in their order, where the mask is true."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
+        """Give a copy with the elements of source, in their order, where the mask is true."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """Give the elements where the mask is true, in row-major order."""
     def matmul(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
     @overload
@@ -902,6 +996,10 @@ class Tensor:
         """The smaller; NaN if either is NaN."""
     def minimum_(self, y: Tensor | _Number) -> Self:
         """The smaller; NaN if either is NaN."""
+    def mish(self, *, out: Tensor | None = None) -> Tensor:
+        """x * tanh(log(1 + e ** x))."""
+    def mish_(self) -> Self:
+        """x * tanh(log(1 + e ** x))."""
     def mm(self, b: Tensor) -> Tensor:
         """Multiply two matrices."""
     def mod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -1048,6 +1146,8 @@ class Tensor:
         """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
     def pow_(self, y: Tensor | _Number) -> Self:
         """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
+    def prelu(self, weight: Tensor) -> Tensor:
+        """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
     @overload
     def prod(
         self,
@@ -1080,6 +1180,8 @@ class Tensor:
         """1 / x."""
     def relu(self, *, out: Tensor | None = None) -> Tensor:
         """0 where x < 0, else x."""
+    def relu6(self) -> Tensor:
+        """Limit x to [0, 6]."""
     def relu_(self) -> Self:
         """0 where x < 0, else x."""
     def remainder(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -1125,11 +1227,81 @@ class Tensor:
     def scale_(self, y: Tensor | _Number) -> Self:
         """x * y."""
     @overload
+    def scatter(self, axis: _int, index: Tensor, src: _Operand) -> Tensor:
+        """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
+    @overload
+    def scatter(self, dim: _int, index: Tensor, src: _Operand) -> Tensor:
+        """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
+    @overload
+    def scatter_(self, axis: _int, index: Tensor, src: _Operand) -> Self:
+        """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
+    @overload
+    def scatter_(self, dim: _int, index: Tensor, src: _Operand) -> Self:
+        """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
+    @overload
+    def scatter_add(self, axis: _int, index: Tensor, src: Tensor) -> Tensor:
+        """Give x with src added at x[…, index[…, k, …], …]."""
+    @overload
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+        """Give x with src added at x[…, index[…, k, …], …]."""
+    @overload
+    def scatter_add_(self, axis: _int, index: Tensor, src: Tensor) -> Self:
+        """Give x with src added at x[…, index[…, k, …], …]."""
+    @overload
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Self:
+        """Give x with src added at x[…, index[…, k, …], …]."""
+    @overload
+    def scatter_reduce(
+        self,
+        axis: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
+    @overload
+    def scatter_reduce(
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
+    @overload
+    def scatter_reduce_(
+        self,
+        axis: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+        *,
+        include_self: _bool = True,
+    ) -> Self:
+        """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
+    @overload
+    def scatter_reduce_(
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+        *,
+        include_self: _bool = True,
+    ) -> Self:
+        """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
+    @overload
     def select(self, axis: _int, index: _int) -> Tensor:
         """Give one slice along an axis, which goes: a view."""
     @overload
     def select(self, dim: _int, index: _int) -> Tensor:
         """Give one slice along an axis, which goes: a view."""
+    def selu(self) -> Tensor:
+        """Give a scaled elu, whose results tend to mean 0 and variance 1."""
     def short(self) -> Tensor:
         """Give x as int16, or x itself if it is."""
     def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
@@ -1144,6 +1316,10 @@ class Tensor:
         """Whether the sign bit is set (-0.0 too)."""
     def signbit_(self) -> Self:
         """Whether the sign bit is set (-0.0 too)."""
+    def silu(self, *, out: Tensor | None = None) -> Tensor:
+        """x * sigmoid(x)."""
+    def silu_(self) -> Self:
+        """x * sigmoid(x)."""
     def sin(self, *, out: Tensor | None = None) -> Tensor:
         """Sine."""
     def sin_(self) -> Self:
@@ -1166,6 +1342,10 @@ class Tensor:
         """log(1 + e ** x)."""
     def softplus_(self) -> Self:
         """log(1 + e ** x)."""
+    def softshrink(self, lambd: _float = 0.5) -> Tensor:
+        """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
+    def softsign(self) -> Tensor:
+        """Give x / (1 + |x|)."""
     @overload
     def sort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Give the elements in order along an axis."""
@@ -1254,6 +1434,10 @@ class Tensor:
         """Two axes exchanged."""
     def swapdims(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
+    def swish(self, *, out: Tensor | None = None) -> Tensor:
+        """x * sigmoid(x)."""
+    def swish_(self) -> Self:
+        """x * sigmoid(x)."""
     def t(self) -> Tensor:
         """Transpose a matrix; vectors and numbers stay themselves."""
     @overload
@@ -1262,6 +1446,12 @@ class Tensor:
     @overload
     def take(self, indices: Tensor, dim: _int | None = None) -> Tensor:
         """Give the elements at indices along an axis; None takes from the flattened tensor."""
+    @overload
+    def take_along_dim(self, indices: Tensor, axis: _int | None = None) -> Tensor:
+        """Give, for each position of indices, the element at that index along the axis."""
+    @overload
+    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+        """Give, for each position of indices, the element at that index along the axis."""
     def tan(self, *, out: Tensor | None = None) -> Tensor:
         """Tangent."""
     def tan_(self) -> Self:
@@ -1270,12 +1460,16 @@ class Tensor:
         """Hyperbolic tangent."""
     def tanh_(self) -> Self:
         """Hyperbolic tangent."""
+    def tanhshrink(self) -> Tensor:
+        """Give x - tanh(x)."""
     @overload
     def tensor_split(self, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
     @overload
     def tensor_split(self, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
+    def threshold(self, threshold: _float, value: _float) -> Tensor:
+        """Give x where it is above the threshold, else a value."""
     @overload
     def tile(self, repetitions: _Ints) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
@@ -1438,6 +1632,9 @@ def scatter(
 ) -> None: ...
 def scatter_add(
     arg0: object, arg1: object, arg2: Sequence[int], arg3: Sequence[Any], arg4: int, /
+) -> None: ...
+def scatter_join(
+    arg0: object, arg1: object, arg2: Sequence[int], arg3: Sequence[Any], arg4: int, arg5: int, /
 ) -> None: ...
 def set_apply(arg: object, /) -> None: ...
 def set_dtype_objects(arg: object, /) -> None: ...

@@ -13,6 +13,7 @@ from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Refusal
 from tessella.dtypes import DTYPES
 from tessella.ops import (
+    activation,
     composite,
     conversion,
     creation,
@@ -30,6 +31,8 @@ from tessella.ops import (
     products,
     random,
     reduce,
+    scatter,
+    selection,
     shaping,
     splitting,
     statistics,
@@ -38,9 +41,9 @@ from tessella.ops import (
 from tessella.records import OPS, Op
 
 # Modules that hold records and composites only; importing them made those.
-TABLES = (blas, composite, conversion, creation, diagonals, einsum, elementwise, fused, index,
-          joining, matmul, movement, norms, ordering, padding, products, random, reduce, shaping,
-          splitting, statistics, types)  # fmt: skip
+TABLES = (activation, blas, composite, conversion, creation, diagonals, einsum, elementwise, fused,
+          index, joining, matmul, movement, norms, ordering, padding, products, random, reduce,
+          scatter, selection, shaping, splitting, statistics, types)  # fmt: skip
 
 CONSTANTS: dict[str, Any] = {
     "__array_api_version__": info.VERSION,

@@ -98,6 +98,13 @@ void init_index(nb::module_& module) {
     LongWork work(tensor_of(values)->size);
     launch::scatter_add(indexing.task, tensor_of(x)->dtype);
   });
+  // The caller has converted both to a dtype that scatter_join knows.
+  module.def("scatter_join", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
+                                nb::sequence indices, int place, int joining) {
+    Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
+    LongWork work(tensor_of(values)->size);
+    launch::scatter_join(indexing.task, tensor_of(x)->dtype, static_cast<launch::Joining>(joining));
+  });
   // (ndim, count): row d holds the coordinates along axis d.
   module.def("nonzero", [](nb::handle mask) {
     launch::MaskTask task = mask_task(tensor_of(mask));

@@ -55,6 +55,42 @@ TS_INLINE V relu(V x) {
   return x < V{} ? V{} : x;
 }  // NaN stays NaN
 
+// x w (w + more) / (1 + w w) of w = exp(x/2) = sqrt(exp(x)) for a negative x, and the same turned
+// round for a positive one: in that order no factor underflows before the product does.
+template <class V>
+TS_INLINE V silu(V x) {
+  V half = simd::exp(simd::abs(x) * splat<V>(static_cast<Lane<V>>(-0.5)));
+  V below = one<V>() + half * half;
+  return x < V{} ? x * half * half / below : x / below;
+}
+
+template <class V>
+TS_INLINE V gelu(V x) {
+  constexpr Lane<V> root = static_cast<Lane<V>>(-0.70710678118654752440);  // -sqrt(1/2)
+  return x * splat<V>(static_cast<Lane<V>>(0.5)) * simd::erfc(x * splat<V>(root));
+}
+
+// x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x**3): PyTorch's and the original's approximation.
+template <class V>
+TS_INLINE V gelu_tanh(V x) {
+  constexpr Lane<V> scale = static_cast<Lane<V>>(2 * 0.79788456080286535588);
+  V u = splat<V>(scale) * (x + splat<V>(static_cast<Lane<V>>(0.044715)) * x * x * x);
+  V half = simd::exp(simd::abs(u) * splat<V>(static_cast<Lane<V>>(-0.5)));
+  V below = one<V>() + half * half;
+  return x < V{} ? x * half * half / below : x / below;
+}
+
+// tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2), e = exp(x); 1 in every digit above x = 40.
+template <class V>
+TS_INLINE V mish(V x) {
+  constexpr Lane<V> most = static_cast<Lane<V>>(40);
+  V half =
+      simd::exp((x > splat<V>(most) ? splat<V>(most) : x) * splat<V>(static_cast<Lane<V>>(0.5)));
+  V more = half * half + splat<V>(static_cast<Lane<V>>(2));
+  V below = half * half * more + splat<V>(static_cast<Lane<V>>(2));
+  return x < V{} ? x * half * (half * more / below) : x * (half * half * more / below);
+}
+
 #define TS_ROUNDING(name, function) \
   template <class V>                \
   TS_INLINE V name(V x) {           \

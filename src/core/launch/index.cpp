@@ -116,6 +116,29 @@ struct Add {
   }
 };
 
+struct Multiply {
+  template <class T>
+  static void run(T* __restrict x, T* __restrict value, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) x[i] = x[i] * value[i];
+  }
+};
+
+struct Greatest {
+  template <class T>
+  static void run(T* __restrict x, T* __restrict value, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      x[i] = value[i] > x[i] || value[i] != value[i] ? value[i] : x[i];
+  }
+};
+
+struct Least {
+  template <class T>
+  static void run(T* __restrict x, T* __restrict value, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      x[i] = value[i] < x[i] || value[i] != value[i] ? value[i] : x[i];
+  }
+};
+
 // Runs Op between x and values, element type T. The points of a block and the rest are two nested
 // loops; inside goes the one whose steps in memory are smaller.
 template <class Op, class T>
@@ -223,6 +246,19 @@ void write_items(const IndexTask& task) {
   });
 }
 
+template <class T>
+void join_items(const IndexTask& task, Joining joining) {
+  switch (joining) {
+    case Joining::product:  // integers wrap around, as unsigned ones do
+      if constexpr (static_cast<T>(0.5) == 0) return write_items<Multiply, uint64_t>(task);
+      return write_items<Multiply, T>(task);
+    case Joining::greatest:
+      return write_items<Greatest, T>(task);
+    case Joining::least:
+      return write_items<Least, T>(task);
+  }
+}
+
 // Elements that only move: N bytes, of any alignment.
 template <int N>
 struct Item {
@@ -312,6 +348,19 @@ void scatter_add(const IndexTask& task, DType dtype) {
       return write_items<Add, ComplexElement<float>>(task);
     case DType::complex128:
       return write_items<Add, ComplexElement<double>>(task);
+  }
+}
+
+void scatter_join(const IndexTask& task, DType dtype, Joining joining) {
+  switch (dtype) {
+    case DType::int64:
+      return join_items<int64_t>(task, joining);
+    case DType::uint64:
+      return join_items<uint64_t>(task, joining);
+    case DType::float32:
+      return join_items<float>(task, joining);
+    default:
+      return join_items<double>(task, joining);
   }
 }
 

@@ -45,5 +45,9 @@ void scatter(const IndexTask& task);  // x[indices] = values; of equal indices t
 // x[indices] += values; equal indices add up in their row-major order. bool is a logical or; halves
 // add in float32 and round each time.
 void scatter_add(const IndexTask& task, DType dtype);
+// The same with a product, or the greater or smaller of both, NaN if either is: for int64, uint64,
+// float32 and float64.
+enum class Joining : uint8_t { product, greatest, least };
+void scatter_join(const IndexTask& task, DType dtype, Joining joining);
 
 }  // namespace tessella::launch

@@ -160,7 +160,8 @@ def _value_tensor(value: Any, dtype: DType) -> Tensor:
     raise errors.not_tensor("value", value)
 
 
-def _need_integers(indices: Tensor) -> Tensor:
+def need_integers(indices: Tensor) -> Tensor:
+    """Give an index tensor as int64; refuse one that does not hold integers."""
     if not indices.dtype.is_integer:
         raise errors.bad_index_dtype(indices.dtype)
     return indices.astype(int64, copy=False)
@@ -183,7 +184,7 @@ def take(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     place = normal_axes(x, axis)[0]
-    return gather_axes(x, (place,), (_need_integers(indices),), place)
+    return gather_axes(x, (place,), (need_integers(indices),), place)
 
 
 @composite(
@@ -200,7 +201,7 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
     >>> ts.take_along_axis(ts.tensor([[1, 2], [3, 4]]), ts.tensor([[1], [0]])).tolist()
     [[2], [3]]
     """
-    index, place = _need_integers(indices), normal_axes(x, axis)[0]
+    index, place = need_integers(indices), normal_axes(x, axis)[0]
     if index.ndim != x.ndim:
         raise errors.index_count(index.ndim, x.ndim)
     every = []
@@ -247,7 +248,7 @@ def argwhere(x: Tensor) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x, mask, value: np.where(mask, value, x), ulps=0,
+    ref=lambda np, x, mask, value: np.where(mask, value, x), ulps=0, has_twin=True,
     samples=[case((3, 4), (3, 4), True), case((3, 4), (4,), False)],
     errors=[case((3,), (4,), 1, match="do not broadcast"),
             case((3,), zeros(3), 1, match="mask.dtype is float32")],
