@@ -381,6 +381,9 @@ def cdist(a: Tensor, b: Tensor, p: _float = 2.0) -> Tensor:
 def ceil(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded up."""
 
+def celu(x: Tensor, alpha: _float = 1.0) -> Tensor:
+    """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+
 @overload
 def chunk(x: Tensor, chunks: _int, axis: _int = 0) -> tuple[Tensor, ...]:
     """Part an axis into at most so many pieces of one size; the last may be smaller: views."""
@@ -604,6 +607,9 @@ e: _float
 def einsum(equation: Any, *operands: Any) -> Tensor:
     """Sum products of operands over the letters that the result does not have."""
 
+def elu(x: Tensor | _Number, alpha: Tensor | _Number = 1.0, *, out: Tensor | None = None) -> Tensor:
+    """x where x > 0, else alpha * (e ** x - 1)."""
+
 @overload
 def empty(
     shape: _Ints,
@@ -733,14 +739,33 @@ def full_like(
 ) -> Tensor:
     """Make a tensor of x's shape and dtype with one value everywhere."""
 
+@overload
+def gather(x: Tensor, axis: _int, index: Tensor) -> Tensor:
+    """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
+
+@overload
+def gather(x: Tensor, dim: _int, index: Tensor) -> Tensor:
+    """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
+
 def ge(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x >= y."""
+
+def gelu(x: Tensor, *, approximate: _str = "none", out: Tensor | None = None) -> Tensor:
+    """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
 
 def ger(a: Tensor, b: Tensor) -> Tensor:
     """Give all products of elements of two vectors."""
 
 def get_blas() -> _str | None:
     """Give the path of the BLAS library that computes large products, or None."""
+
+@overload
+def glu(x: Tensor, axis: _int = -1) -> Tensor:
+    """Give the first half of an axis times the sigmoid of the second."""
+
+@overload
+def glu(x: Tensor, dim: _int = -1) -> Tensor:
+    """Give the first half of an axis times the sigmoid of the second."""
 
 def greater(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x > y."""
@@ -750,6 +775,18 @@ def greater_equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | Non
 
 def gt(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x > y."""
+
+def hardshrink(x: Tensor, lambd: _float = 0.5) -> Tensor:
+    """Give x, and 0 where |x| <= lambd."""
+
+def hardsigmoid(x: Tensor) -> Tensor:
+    """Give x / 6 + 1 / 2 limited to [0, 1]."""
+
+def hardswish(x: Tensor) -> Tensor:
+    """Give x * hardsigmoid(x)."""
+
+def hardtanh(x: Tensor, min: _float = -1.0, max: _float = 1.0) -> Tensor:
+    """Limit x to [min, max]."""
 
 def hsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
@@ -765,6 +802,43 @@ def iinfo(type: Any) -> IntegerLimits:
 
 def imag(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Imaginary part."""
+
+@overload
+def index_add(
+    x: Tensor, axis: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1
+) -> Tensor:
+    """Give x with the slices of alpha * source added at a vector of indices along an axis."""
+
+@overload
+def index_add(x: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+    """Give x with the slices of alpha * source added at a vector of indices along an axis."""
+
+@overload
+def index_copy(x: Tensor, axis: _int, index: Tensor, source: Tensor) -> Tensor:
+    """Give a copy with the slices of source at a vector of indices along an axis."""
+
+@overload
+def index_copy(x: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    """Give a copy with the slices of source at a vector of indices along an axis."""
+
+@overload
+def index_fill(x: Tensor, axis: _int, index: Tensor, value: _Number) -> Tensor:
+    """Give a copy with one value at a vector of indices along an axis."""
+
+@overload
+def index_fill(x: Tensor, dim: _int, index: Tensor, value: _Number) -> Tensor:
+    """Give a copy with one value at a vector of indices along an axis."""
+
+def index_put(x: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    """Give a copy with x[indices] = values, or with the values added."""
+
+@overload
+def index_select(x: Tensor, axis: _int, index: Tensor) -> Tensor:
+    """Give the slices of an axis at a vector of indices."""
+
+@overload
+def index_select(x: Tensor, dim: _int, index: Tensor) -> Tensor:
+    """Give the slices of an axis at a vector of indices."""
 
 inf: _float
 
@@ -813,6 +887,11 @@ def kron(a: Tensor, b: Tensor) -> Tensor:
 def le(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x <= y."""
 
+def leaky_relu(
+    x: Tensor | _Number, negative_slope: Tensor | _Number = 0.01, *, out: Tensor | None = None
+) -> Tensor:
+    """x where x > 0, else negative_slope * x."""
+
 def less(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x < y."""
 
@@ -843,6 +922,9 @@ def log1p(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 def log2(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm to base 2."""
 
+def log_sigmoid(x: Tensor) -> Tensor:
+    """Give log(sigmoid(x)) without overflow."""
+
 @overload
 def log_softmax(
     x: Tensor, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
@@ -870,6 +952,9 @@ def logical_or(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None =
 def logical_xor(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Whether exactly one is not zero."""
 
+def logsigmoid(x: Tensor) -> Tensor:
+    """Give log(sigmoid(x)) without overflow."""
+
 @overload
 def logsumexp(x: Tensor, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow."""
@@ -886,6 +971,12 @@ def manual_seed(seed: Any) -> Generator:
 
 def masked_fill(x: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """Put a value where the mask is true."""
+
+def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Give a copy with the elements of source, in their order, where the mask is true."""
+
+def masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    """Give the elements where the mask is true, in row-major order."""
 
 def matmul(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
@@ -969,6 +1060,9 @@ def min(
 
 def minimum(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller; NaN if either is NaN."""
+
+def mish(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """x * tanh(log(1 + e ** x))."""
 
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two matrices."""
@@ -1123,6 +1217,9 @@ def positive(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 def pow(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
 
+def prelu(x: Tensor, weight: Tensor) -> Tensor:
+    """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
+
 @overload
 def prod(
     x: Tensor,
@@ -1213,6 +1310,9 @@ def reciprocal(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 def relu(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 where x < 0, else x."""
 
+def relu6(x: Tensor) -> Tensor:
+    """Limit x to [0, 6]."""
+
 def remainder(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
 
@@ -1267,12 +1367,55 @@ def rsqrt(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(x)."""
 
 @overload
+def scatter(x: Tensor, axis: _int, index: Tensor, src: _Operand) -> Tensor:
+    """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
+
+@overload
+def scatter(x: Tensor, dim: _int, index: Tensor, src: _Operand) -> Tensor:
+    """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
+
+@overload
+def scatter_add(x: Tensor, axis: _int, index: Tensor, src: Tensor) -> Tensor:
+    """Give x with src added at x[…, index[…, k, …], …]."""
+
+@overload
+def scatter_add(x: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """Give x with src added at x[…, index[…, k, …], …]."""
+
+@overload
+def scatter_reduce(
+    x: Tensor,
+    axis: _int,
+    index: Tensor,
+    src: Tensor,
+    reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+    *,
+    include_self: _bool = True,
+) -> Tensor:
+    """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
+
+@overload
+def scatter_reduce(
+    x: Tensor,
+    dim: _int,
+    index: Tensor,
+    src: Tensor,
+    reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+    *,
+    include_self: _bool = True,
+) -> Tensor:
+    """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
+
+@overload
 def select(x: Tensor, axis: _int, index: _int) -> Tensor:
     """Give one slice along an axis, which goes: a view."""
 
 @overload
 def select(x: Tensor, dim: _int, index: _int) -> Tensor:
     """Give one slice along an axis, which goes: a view."""
+
+def selu(x: Tensor) -> Tensor:
+    """Give a scaled elu, whose results tend to mean 0 and variance 1."""
 
 def set_blas(path: Any) -> None:
     """Compute large products of float32 and float64 with a BLAS library; None: with our kernels."""
@@ -1288,6 +1431,9 @@ def sign(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def signbit(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether the sign bit is set (-0.0 too)."""
+
+def silu(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """x * sigmoid(x)."""
 
 def sin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sine."""
@@ -1309,6 +1455,12 @@ def softmax(
 
 def softplus(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(1 + e ** x)."""
+
+def softshrink(x: Tensor, lambd: _float = 0.5) -> Tensor:
+    """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
+
+def softsign(x: Tensor) -> Tensor:
+    """Give x / (1 + |x|)."""
 
 @overload
 def sort(x: Tensor, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
@@ -1414,6 +1566,9 @@ def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
 def swapdims(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
 
+def swish(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """x * sigmoid(x)."""
+
 def t(x: Tensor) -> Tensor:
     """Transpose a matrix; vectors and numbers stay themselves."""
 
@@ -1433,11 +1588,22 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: _int = -1) -> Tensor:
 def take_along_axis(x: Tensor, indices: Tensor, dim: _int = -1) -> Tensor:
     """Give, for each position of indices, the element at that index along the axis."""
 
+@overload
+def take_along_dim(x: Tensor, indices: Tensor, axis: _int | None = None) -> Tensor:
+    """Give, for each position of indices, the element at that index along the axis."""
+
+@overload
+def take_along_dim(x: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
+    """Give, for each position of indices, the element at that index along the axis."""
+
 def tan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Tangent."""
 
 def tanh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
+
+def tanhshrink(x: Tensor) -> Tensor:
+    """Give x - tanh(x)."""
 
 @overload
 def tensor_split(x: Tensor, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
@@ -1449,6 +1615,9 @@ def tensor_split(x: Tensor, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
 
 def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
     """Sum products over several axes of a and b: a number of them, or a list for each."""
+
+def threshold(x: Tensor, threshold: _float, value: _float) -> Tensor:
+    """Give x where it is above the threshold, else a value."""
 
 @overload
 def tile(x: Tensor, repetitions: _Ints) -> Tensor:
