@@ -132,12 +132,13 @@ def cond(x: Tensor, p: Any = None) -> Tensor:
     4.0
     """
     need_matrices(x)
-    if p is None or p in (2, -2):
+    order = 2.0 if p is None else _check_order(p)
+    if order in (2, -2):
         values = svdvals(x)
         ends = values[..., 0], values[..., -1]
-        return ends[1] / ends[0] if p == -2 else ends[0] / ends[1]
+        return ends[1] / ends[0] if order == -2 else ends[0] / ends[1]
     size = need_square(x)
     is_singular = unsqueeze(det(x.detach()) == 0, (-2, -1))
     regular = where(is_singular, eye(size, dtype=x.dtype), x)
-    found = matrix_norm(x, ord=p) * matrix_norm(inv(regular), ord=p)
+    found = matrix_norm(x, ord=order) * matrix_norm(inv(regular), ord=order)
     return where(is_singular[..., 0, 0], math.inf, found)

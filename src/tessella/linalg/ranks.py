@@ -16,8 +16,9 @@ from tessella.host import Host, to_array
 from tessella.kinds import cast
 from tessella.linalg.factors import svdvals
 from tessella.linalg.shapes import adjoint, narrow, need_matrices, solved_shape
+from tessella.ops.creation import arange, ones
 from tessella.ops.elementwise import abs
-from tessella.ops.movement import unsqueeze
+from tessella.ops.movement import broadcast_to, unsqueeze
 from tessella.ops.reduce import sum
 from tessella.ops.types import finfo
 
@@ -29,6 +30,13 @@ def _to_tolerance(rtol: Any) -> dict[str, Any]:
     if rtol is not None and not isinstance(rtol, Tensor):
         rtol = to_float("rtol", rtol)
     return {"rtol": rtol}
+
+
+def _fit_tolerance(rtol: Tensor, batch: Sequence[int]) -> None:
+    """Require real numbers, one for each matrix of a batch or fewer that broadcast to it."""
+    if not rtol.dtype.is_floating:
+        raise errors.wrong_value("rtol.dtype", rtol.dtype, "a floating dtype")
+    broadcast_to(rtol, tuple(batch))
 
 
 def _tolerance(np: Any, x: Any, rtol: Any) -> Any:
@@ -47,6 +55,8 @@ def _pinv(np: Any, x: Any, rtol: Any = None) -> Any:
 
 def _pinv_shape(x: Tensor, rtol: Any) -> Sequence[int]:
     rows, columns = need_matrices(x)
+    if isinstance(rtol, Tensor):
+        _fit_tolerance(rtol, x.shape[:-2])
     return (*x.shape[:-2], columns, rows)
 
 
@@ -66,7 +76,9 @@ pinv = Host(
     ref=lambda np, x, rtol=None: _pinv(np, narrow(np, x), rtol),
     example=">>> ts.linalg.pinv(ts.tensor([[2.0, 0.0]])).tolist()\n[[0.5], [0.0]]",
     samples=[case((3, 3)), case((2, 4, 3)), case((2, 3), rtol=1e-3), case((0, 3)), case((0, 2, 2))],
-    errors=[*_NO_MATRIX, case((2, 2), rtol="x", match="rtol must be a real number")],
+    errors=[*_NO_MATRIX, case((2, 2), rtol="x", match="rtol must be a real number"),
+            case((2, 2), rtol=ones(2), match="the target has fewer axes"),
+            case((2, 2), rtol=arange(2), match="rtol.dtype is int64")],
 ).function  # fmt: skip
 
 
@@ -173,5 +185,6 @@ def matrix_rank(x: Tensor, *, rtol: Any = None) -> Tensor:
     if share is None:
         share = builtins.max(x.shape[-2:]) * finfo(values.dtype).eps
     elif isinstance(share, Tensor):
+        _fit_tolerance(share, x.shape[:-2])
         share = unsqueeze(share, -1)
     return cast(sum(cast(values > values[..., :1] * share, int64), axis=-1), int64)
