@@ -55,13 +55,18 @@ TS_INLINE V relu(V x) {
   return x < V{} ? V{} : x;
 }  // NaN stays NaN
 
-// x w (w + more) / (1 + w w) of w = exp(x/2) = sqrt(exp(x)) for a negative x, and the same turned
-// round for a positive one: in that order no factor underflows before the product does.
+// x / (1 + exp(-u)). Where u is negative, x w w / (1 + w w) of w = exp(u / 2): multiplied in that
+// order, no factor underflows before the product does.
+template <class V>
+TS_INLINE V times_sigmoid(V x, V u) {
+  V half = simd::exp(simd::abs(u) * splat<V>(static_cast<Lane<V>>(-0.5)));
+  V below = one<V>() + half * half;
+  return u < V{} ? x * half * half / below : x / below;
+}
+
 template <class V>
 TS_INLINE V silu(V x) {
-  V half = simd::exp(simd::abs(x) * splat<V>(static_cast<Lane<V>>(-0.5)));
-  V below = one<V>() + half * half;
-  return x < V{} ? x * half * half / below : x / below;
+  return times_sigmoid(x, x);
 }
 
 template <class V>
@@ -75,9 +80,7 @@ template <class V>
 TS_INLINE V gelu_tanh(V x) {
   constexpr Lane<V> scale = static_cast<Lane<V>>(2 * 0.79788456080286535588);
   V u = splat<V>(scale) * (x + splat<V>(static_cast<Lane<V>>(0.044715)) * x * x * x);
-  V half = simd::exp(simd::abs(u) * splat<V>(static_cast<Lane<V>>(-0.5)));
-  V below = one<V>() + half * half;
-  return x < V{} ? x * half * half / below : x / below;
+  return times_sigmoid(x, u);
 }
 
 // tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2), e = exp(x); 1 in every digit above x = 40.
