@@ -17,7 +17,7 @@ from typing import TypeVar
 import hypothesis
 import pytest
 
-from tessella import namespace
+from tessella import _core, namespace
 
 Case = TypeVar("Case")
 
@@ -70,6 +70,13 @@ def still_collector() -> Iterator[None]:
     gc.disable()
     yield
     gc.enable()
+
+
+@pytest.fixture
+def live() -> int:
+    """Give the bytes of tensors that live before a test, without other tests' garbage."""
+    gc.collect()
+    return _core.memory_counts()[0]
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ VIEWS: dict[str, Call] = {
 def test_views_agree(name: str, grad: bool) -> None:
     x = make(2, 3, 4, grad=grad)
     check_both(VIEWS[name], x)
-    assert _core.shares_buffer(VIEWS[name](x), x)
+    assert _core.may_overlap(VIEWS[name](x), x)
 
 
 def test_matrix_transpose_is_a_view() -> None:

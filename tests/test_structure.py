@@ -270,7 +270,7 @@ def test_operation_reference_has_an_example_for_every_operation_that_runs() -> N
         run_examples(entry.split("(")[0], entry.replace("```", ""))
 
 
-@pytest.mark.parametrize("file", ["README.md", "ARCHITECTURE.md"])
+@pytest.mark.parametrize("file", ["README.md", "ARCHITECTURE.md", "docs/interop.md"])
 def test_examples_of_a_page_run(file: str) -> None:
     for block in re.findall(r"```(?:python|pycon)\n(.*?)```", (ROOT / file).read_text(), re.DOTALL):
         if block.startswith(">>>"):
@@ -344,6 +344,7 @@ TREE = {
     "CaptureError": (RuntimeError, "capture"),
     "FormatError": (ValueError, "format"),
     "ArgumentError": (TypeError, "argument"),
+    "ExchangeError": (BufferError, "exchange"),
     "UnknownName": (AttributeError, "unknown_name"),
 }
 

@@ -45,6 +45,7 @@ PARAMETERS = {
     "order": INTS,
     "rounding_mode": 'Literal["floor", "trunc"] | None',
     "shape": INTS,
+    "view.shape": f"{INTS} | _DTypeLike | None",
 }
 LISTS = {"xs": "Sequence[Tensor]"}
 TORCH = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch's keywords for ours
@@ -60,7 +61,7 @@ RESULTS = {
     "supported_isas": "list[str]",
     "to_list": "list[Any]",
 }
-TENSORS = {"empty", "empty_virtual", "from_buffer", "view", "view_bytes"}
+TENSORS = {"bitcast", "empty", "empty_virtual", "from_buffer", "from_dlpack", "view"}
 
 PROPERTIES = {
     "T": "Tensor",
@@ -104,8 +105,10 @@ def type_of_operand(op: Op, name: str) -> str:
     return f"{kind} | None" if op.defaults.get(name, 0) is None else kind
 
 
-def type_of_parameter(name: str, default: Any) -> str:
+def type_of_parameter(op: Op, name: str, default: Any) -> str:
     """Give the type of a parameter by its name, or by its default."""
+    if f"{op.name}.{name}" in PARAMETERS:
+        return PARAMETERS[f"{op.name}.{name}"]
     if name in PARAMETERS:
         return PARAMETERS[name]
     if isinstance(default, bool | int | float | str):
@@ -129,7 +132,7 @@ def record_parameters(op: Op, *, is_method: bool, is_twin: bool = False) -> list
         head[0] = "self"
     tail = []
     for name, default in op.params.items():
-        text = f": {type_of_parameter(name, default)}"
+        text = f": {type_of_parameter(op, name, default)}"
         tail.append((name, text if default is REQUIRED else f"{text} = {shown_default(default)}"))
     out = ["out: Tensor | None = None"] if op.takes_out and not is_twin else []
     by_place = tail[: max(0, op.positional - len(head))]
@@ -198,6 +201,9 @@ def plain_parameters(function: Callable[..., Any], *, is_method: bool) -> list[l
         if parameter.default is not parameter.empty:
             text += f" = {shown_default(parameter.default)}"
         parameters.append(text)
+    places = [each.kind for each in signature.parameters.values()]
+    if inspect.Parameter.POSITIONAL_ONLY in places:
+        parameters.insert(places.count(inspect.Parameter.POSITIONAL_ONLY), "/")
     if is_method:
         parameters[0] = "self"
     turned = [re.sub(r"^(\w+)", lambda m: TORCH.get(m[1], m[1]), text) for text in parameters]
@@ -316,13 +322,14 @@ def operators() -> Iterable[str]:
         yield f"def __{name}__(self) -> {returns}: ..."
     yield "def __getitem__(self, key: Any, /) -> Tensor: ..."
     yield "def __setitem__(self, key: Any, value: Any, /) -> None: ..."
+    yield "def __contains__(self, value: Tensor | _Number, /) -> _bool: ..."
     yield "def __iter__(self) -> Iterator[Tensor]: ..."
     yield "def __buffer__(self, flags: _int, /) -> memoryview: ..."
 
 
 def tensor_methods() -> Iterable[str]:
     """Write the methods that records and plain functions give Tensor."""
-    for name, method in sorted(namespace.methods().items()):
+    for name, method in sorted({**namespace.methods(), **namespace.PROTOCOLS}.items()):
         if isinstance(method, _core.Function):
             yield define_record(method.record, name, is_method=True)
         elif isinstance(method, Twin):

@@ -33,14 +33,11 @@ Buffer* make_virtual_buffer(size_t bytes) {
   return buffer;
 }
 
-Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly, void (*release)(void*),
-                     void* owner) {
+Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly) {
   Buffer* buffer = make_header(bytes, 0);
   buffer->data = static_cast<char*>(data);
   buffer->is_readonly = is_readonly;
   buffer->allocator = nullptr;
-  buffer->release = release;
-  buffer->owner = owner;
   return buffer;
 }
 

@@ -29,9 +29,14 @@ struct Buffer {
 
 Buffer* make_buffer(size_t bytes);  // one reference; throws out of memory
 Buffer* make_virtual_buffer(size_t bytes);
-Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly, void (*release)(void*),
-                     void* owner);
+Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly);  // who wraps sets the owner
 void destroy_buffer(Buffer* buffer);
+
+// Whether a write to one may reach the other: the same foreign memory may lie in several buffers.
+inline bool may_overlap(const Buffer* a, const Buffer* b) {
+  auto start = [](const Buffer* x) { return reinterpret_cast<uintptr_t>(x->host_ptr()); };
+  return a == b || (start(a) < start(b) + b->bytes && start(b) < start(a) + a->bytes);
+}
 
 inline Buffer* retain(Buffer* buffer) {
   ++buffer->refs;

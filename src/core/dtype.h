@@ -48,6 +48,12 @@ constexpr const DTypeInfo& info(DType dtype) { return DTYPES[static_cast<int>(dt
 constexpr int64_t itemsize(DType dtype) { return info(dtype).itemsize; }
 constexpr DKind kind(DType dtype) { return info(dtype).kind; }
 
+// What the address of an element is a multiple of: the size of a number, or of a complex one's
+// part.
+constexpr int64_t alignment(DType dtype) {
+  return kind(dtype) == DKind::complex ? itemsize(dtype) / 2 : itemsize(dtype);
+}
+
 constexpr bool has_gradients(DType dtype) {
   return kind(dtype) == DKind::floating || kind(dtype) == DKind::complex;
 }

@@ -84,6 +84,18 @@ void fail_view_needs_copy(Shape from, Shape to) {
        "the strides do not allow it; use reshape, or contiguous() first");
 }
 
+void fail_bitcast(Shape shape, int64_t from_size, int64_t to_size, const char* why) {
+  fail(Code::shape,
+       "items of " + number(from_size) + " bytes in shape " + to_text(shape) +
+           " cannot be seen as items of " + number(to_size) + ": " + why,
+       "the last axis changes its size and must be contiguous; use contiguous() or reshape first");
+}
+
+void fail_bitcast_alignment(const char* dtype) {
+  fail(Code::invalid_argument, std::string("the memory is not aligned for ") + dtype,
+       "view a copy: x.clone()");
+}
+
 void fail_broadcast(Shape x, Shape y, int axis_from_end) {
   auto size = [&](Shape s) { return number(s[s.size() - static_cast<size_t>(axis_from_end)]); };
   fail(Code::broadcast,
@@ -183,9 +195,91 @@ void fail_flat_index(int64_t index, int64_t size) {
        "flat indices run from -size to size - 1");
 }
 
-void fail_export(const char* why) {
-  fail(Code::invalid_argument, std::string("cannot be exported: ") + why,
-       "export a contiguous, writable copy of a dtype that the other side has");
+void fail_export_dtype(const char* dtype) {
+  fail(Code::exchange, std::string(dtype) + " has no format in the buffer protocol",
+       "x.view(ts.uint16) shares its bits, x.astype(ts.float32) converts it");
+}
+
+void fail_export_virtual() {
+  fail(Code::exchange, "a virtual tensor has no memory to share",
+       "it has a shape and a dtype only; compute with a real tensor");
+}
+
+void fail_export_gradients() {
+  fail(Code::exchange, "x requires gradients, which nobody would record outside",
+       "share x.detach()");
+}
+
+void fail_export_readonly() {
+  fail(Code::exchange, "x is read-only, or its elements share memory, and would be writable",
+       "share x.clone(), or ask for read-only memory (DLPack from version 1.0 has it)");
+}
+
+void fail_export_backwards() {
+  fail(Code::exchange, "x has negative strides, on which some consumers of DLPack end the process",
+       "share x.contiguous(); NumPy takes x as it is: np.asarray(x)");
+}
+
+void fail_export_gaps(const char* order) {
+  fail(Code::exchange, std::string("x is not ") + order, "share x.contiguous()");
+}
+
+void fail_import(const std::string& why) {
+  fail(Code::exchange, "the exporter describes no array: " + why,
+       "this is an error of the library that it comes from");
+}
+
+void fail_import_format(const char* format, int64_t itemsize) {
+  fail(Code::exchange,
+       std::string("items of format '") + format + "' and " + number(itemsize) +
+           " bytes are of no dtype",
+       "bool, integers, floats and complex numbers of the machine's usual sizes are");
+}
+
+void fail_import_dtype(int code, int bits, int lanes) {
+  fail(Code::exchange,
+       "items of DLPack's kind " + number(code) + " with " + number(bits) + " bits in " +
+           number(lanes) + " lanes are of no dtype",
+       "one lane, and the kinds, widths and codes of Tessella's dtypes; convert it first");
+}
+
+void fail_import_device(int type, int id) {
+  fail(Code::exchange,
+       "the memory is on device (" + number(type) + ", " + number(id) + "), not on the CPU (1, 0)",
+       "move it to the CPU first, or pass device=\"cpu\"");
+}
+
+void fail_import_axes(int64_t ndim) {
+  fail_import("it has " + number(ndim) + " axes; 0 to 64 are possible");
+}
+
+void fail_import_reach(Shape shape) {
+  fail_import("shape " + to_text(shape) + " with its strides reaches beyond memory");
+}
+
+void fail_import_no_memory(Shape shape) {
+  fail_import("shape " + to_text(shape) + " has elements, and their address is null");
+}
+
+void fail_import_version(int64_t major, int64_t minor) {
+  fail(Code::exchange, "DLPack " + number(major) + "." + number(minor) + " is not understood",
+       "the exporter must give version 1 or an older one");
+}
+
+void fail_import_capsule(const char* name, bool is_used) {
+  fail(Code::exchange, std::string("a capsule of ") + name + " holds no array to take",
+       is_used ? "it was used before; ask x.__dlpack__() for a new one"
+               : "x.__dlpack__() gives one of dltensor or dltensor_versioned");
+}
+
+void fail_not_capsule(const char* type_name) {
+  fail(Code::argument, std::string("__dlpack__ must give a capsule, got ") + type_name,
+       "this is an error of the library that x comes from");
+}
+
+void fail_cannot_share(const char* why) {
+  fail(Code::exchange, std::string("a copy is needed: ") + why,
+       "let it be copied: ts.asarray(x), without copy=False");
 }
 
 void fail_isa(const char* wanted) {

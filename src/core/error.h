@@ -22,6 +22,7 @@ enum class Code : uint8_t {
   length_overflow,
   illegal_state,
   argument,
+  exchange,
 };
 
 struct Error {
@@ -45,6 +46,8 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_reshape_size(Shape from, Shape to);
 [[noreturn]] void fail_reshape_unknown(Shape from, Shape to);
 [[noreturn]] void fail_view_needs_copy(Shape from, Shape to);
+[[noreturn]] void fail_bitcast(Shape shape, int64_t from_size, int64_t to_size, const char* why);
+[[noreturn]] void fail_bitcast_alignment(const char* dtype);
 [[noreturn]] void fail_broadcast(Shape x, Shape y, int axis_from_end);
 [[noreturn]] void fail_broadcast_to(Shape from, Shape to, int axis_from_end);
 [[noreturn]] void fail_step_zero();
@@ -61,7 +64,23 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_item_arguments(int64_t count);
 [[noreturn]] void fail_item_index(const char* type_name);
 [[noreturn]] void fail_flat_index(int64_t index, int64_t size);
-[[noreturn]] void fail_export(const char* why);
+[[noreturn]] void fail_export_dtype(const char* dtype);
+[[noreturn]] void fail_export_virtual();
+[[noreturn]] void fail_export_gradients();
+[[noreturn]] void fail_export_readonly();
+[[noreturn]] void fail_export_backwards();
+[[noreturn]] void fail_export_gaps(const char* order);
+[[noreturn]] void fail_import(const std::string& why);
+[[noreturn]] void fail_import_format(const char* format, int64_t itemsize);
+[[noreturn]] void fail_import_dtype(int code, int bits, int lanes);
+[[noreturn]] void fail_import_device(int type, int id);
+[[noreturn]] void fail_import_axes(int64_t ndim);
+[[noreturn]] void fail_import_reach(Shape shape);
+[[noreturn]] void fail_import_no_memory(Shape shape);
+[[noreturn]] void fail_import_version(int64_t major, int64_t minor);
+[[noreturn]] void fail_import_capsule(const char* name, bool is_used);
+[[noreturn]] void fail_not_capsule(const char* type_name);
+[[noreturn]] void fail_cannot_share(const char* why);
 [[noreturn]] void fail_isa(const char* wanted);
 [[noreturn]] void fail_layout_outside(int64_t first, int64_t last, int64_t elements);
 

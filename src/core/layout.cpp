@@ -257,6 +257,34 @@ Layout Layout::unfold(int64_t named, int64_t window, int64_t step) const {
   return out;
 }
 
+Layout Layout::bitcast(int64_t from_size, int64_t to_size) const {
+  if (from_size == to_size) return *this;
+  if (ndim == 0) fail_bitcast(sizes(), from_size, to_size, "a 0-d tensor has no axis to change");
+  Layout out = *this;
+  int last = ndim - 1;
+  bool grows = from_size > to_size;
+  int64_t ratio = grows ? from_size / to_size : to_size / from_size;
+  if (!grows && shape[last] % ratio)
+    fail_bitcast(sizes(), from_size, to_size, "the last axis does not divide into whole items");
+  out.shape[last] = grows ? shape[last] * ratio : shape[last] / ratio;
+  if (size() == 0) return contiguous(out.sizes());
+  bool is_dense = shape[last] == 1 || strides[last] == 1;
+  bool is_whole = grows || offset % ratio == 0;
+  for (int i = 0; i < last; ++i) {
+    is_whole = is_whole && (grows || shape[i] == 1 || strides[i] % ratio == 0);
+    // The stride of an axis of size 1 may be anything.
+    if (!grows)
+      out.strides[i] = strides[i] / ratio;
+    else if (__builtin_mul_overflow(strides[i], ratio, &out.strides[i]))
+      out.strides[i] = 0;
+  }
+  if (!is_dense || !is_whole)
+    fail_bitcast(sizes(), from_size, to_size, "its items do not lie side by side");
+  out.strides[last] = 1;
+  out.offset = grows ? offset * ratio : offset / ratio;
+  return out;
+}
+
 Layout resolve_reshape(Shape from, Shape to) {
   check_ndim(to.size());
   int64_t size = 1, known = 1;

@@ -54,6 +54,8 @@ struct Layout {
   Layout flip(Shape axes) const;
   Layout diagonal(int64_t diagonal, int64_t a, int64_t b) const;
   Layout unfold(int64_t axis, int64_t window, int64_t step) const;
+  // The same bytes as items of another size (powers of 2): the last axis grows or shrinks.
+  Layout bitcast(int64_t from_size, int64_t to_size) const;
   bool reshape(Shape target, Layout* out) const;  // false: would need a copy; -1 is inferred
 };
 

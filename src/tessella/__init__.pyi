@@ -14,6 +14,8 @@ from tessella import (
     dtypes as dtypes,
     errors as errors,
     exceptions as exceptions,
+    exchange as exchange,
+    exchange_errors as exchange_errors,
     fft as fft,
     host as host,
     indexing as indexing,
@@ -24,6 +26,7 @@ from tessella import (
     linalg as linalg,
     namespace as namespace,
     ops as ops,
+    pickling as pickling,
     printing as printing,
     records as records,
     spellings as spellings,
@@ -35,7 +38,7 @@ from tessella.dtypes import DType as DType
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.ops.random import Generator as Generator
 from tessella.ops.types import FloatLimits, IntegerLimits
-from tessella.tensors import from_data as from_data, from_numpy as from_numpy, tensor as tensor
+from tessella.tensors import from_data as from_data, tensor as tensor
 from tessella.threads import (
     get_num_threads as get_num_threads,
     num_threads as num_threads,
@@ -264,6 +267,15 @@ def array_equal(x: Tensor, y: Tensor) -> _bool:
 
 def as_strided(x: Tensor, shape: _int | Sequence[_int], strides: Any, offset: Any = None) -> Tensor:
     """Any shape and strides over the buffer of x, within its bounds; strides count elements, the offset runs from the start of the buffer and is by default that of x."""
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    copy: _bool | None = None,
+) -> Tensor:
+    """Give a tensor of a number, nested sequences, a tensor, or an array of any library."""
 
 def asin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse sine."""
@@ -718,6 +730,12 @@ def floor_divide(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None
 
 def fmod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of x; an integer modulo 0 is 0."""
+
+def from_dlpack(x: Any, *, device: _str | None = None, copy: _bool | None = None) -> Tensor:
+    """Give a tensor over the memory of an array of another library, by DLPack."""
+
+def from_numpy(array: Any) -> Tensor:
+    """Give a tensor over a NumPy array's memory: no copy; writes are seen on both sides."""
 
 def full(
     shape: _Ints,

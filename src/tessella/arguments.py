@@ -14,6 +14,16 @@ LISTS = (list, tuple)
 _NEAR = 1 << 62  # integers up to here need no look at how many bits they may have
 
 
+def is_scalar(value: Any) -> bool:
+    """Tell whether a value is a NumPy scalar: a number, with a dtype, that cannot be written."""
+    return hasattr(value, "__array_interface__") and not hasattr(value, "__setitem__")
+
+
+def to_number(value: Any) -> Any:
+    """Give the number that a NumPy scalar stands for; anything else is given as it is."""
+    return value.item() if is_scalar(value) else value
+
+
 def to_int(name: str, value: Any, bits: int = 63) -> int:
     """Check an integer parameter, of a sign and so many bits; bool is not one."""
     if type(value) is int and -_NEAR <= value <= _NEAR:

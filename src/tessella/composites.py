@@ -23,6 +23,7 @@ from tessella.arguments import (
     to_float,
     to_int,
     to_ints,
+    to_number,
     to_offset,
     to_word,
 )
@@ -63,6 +64,7 @@ def check_tensor(name: str, value: Any) -> Any:
 
 def check_operand(name: str, value: Any) -> Any:
     """Require a tensor or a number."""
+    value = to_number(value)
     if not isinstance(value, _OPERANDS):
         raise errors.not_tensor(name, value)
     return value
@@ -70,8 +72,7 @@ def check_operand(name: str, value: Any) -> Any:
 
 def check_number(name: str, value: Any) -> Any:
     """Require a Python number; a tensor of one element stands for its number."""
-    if isinstance(value, Tensor):
-        value = value.item()
+    value = value.item() if isinstance(value, Tensor) else to_number(value)
     if not isinstance(value, NUMBERS):
         raise errors.wrong_type(name, value, "a number")
     return value

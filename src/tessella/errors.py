@@ -16,6 +16,7 @@ from tessella.exceptions import (
     CaptureError as CaptureError,
     DTypeMismatch as DTypeMismatch,
     Empty as Empty,
+    ExchangeError as ExchangeError,
     FormatError as FormatError,
     IllegalState as IllegalState,
     IndexOutOfBounds as IndexOutOfBounds,
@@ -29,6 +30,7 @@ from tessella.exceptions import (
     UnknownName as UnknownName,
     UseAfterFree as UseAfterFree,
     brief as brief,
+    is_foreign_array as is_foreign_array,
     type_name as type_name,
     user_site as user_site,
 )
@@ -36,7 +38,7 @@ from tessella.exceptions import (
 # In the order of Code in error.h.
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
     ShapeError, BroadcastError, InvalidArgument, IndexOutOfBounds, DTypeMismatch, OutOfMemory,
-    LengthOverflow, IllegalState, ArgumentError,
+    LengthOverflow, IllegalState, ArgumentError, ExchangeError,
 )  # fmt: skip
 
 
@@ -53,8 +55,8 @@ def from_core(code: int, what: str, hint: str) -> TessellaError:
 def not_tensor(name: str, value: object, wanted: str = "a tensor or a number") -> ArgumentError:
     """An operand that is neither a tensor nor, where numbers will do, a number."""
     hint = "make one with ts.tensor(...)"
-    if hasattr(value, "__array_interface__"):
-        hint = "NumPy arrays are taken by ts.from_numpy(a) (no copy) or ts.tensor(a)"
+    if is_foreign_array(value):
+        hint = "arrays of other libraries are taken by ts.asarray(a) (no copy) or ts.tensor(a)"
     elif isinstance(value, list | tuple):
         hint = "make it a tensor first: ts.tensor(...)"
     return ArgumentError(f"{name} must be {wanted}, got {type_name(value)}", hint)
@@ -177,13 +179,6 @@ def readonly(name: str) -> InvalidArgument:
     return InvalidArgument(f"{name} is read-only", "write to a copy: x.clone()")
 
 
-def unaligned(name: str, alignment: int) -> InvalidArgument:
-    """Memory whose elements lie across the borders of machine words."""
-    return InvalidArgument(
-        f"the memory of {name} is not aligned to {alignment} bytes", f"use {name}.copy()"
-    )
-
-
 def overlapping_target(name: str) -> InvalidArgument:
     """A write through a view in which elements share memory."""
     return InvalidArgument(
@@ -235,13 +230,6 @@ def grad_of_result() -> IllegalState:
     """Gradients switched off for a tensor that an operation made."""
     return IllegalState(
         "only leaves can stop requiring gradients", "this tensor is a result; use x.detach()"
-    )
-
-
-def numpy_of_graph() -> IllegalState:
-    """NumPy's view of a tensor that gradients flow through."""
-    return IllegalState(
-        "x requires gradients and NumPy would not record them", "use x.detach().numpy()"
     )
 
 

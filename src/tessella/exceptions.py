@@ -152,6 +152,12 @@ class ArgumentError(TessellaError, TypeError):
     code = "argument"
 
 
+class ExchangeError(TessellaError, BufferError, ValueError):
+    """Memory that cannot be shared as asked."""
+
+    code = "exchange"
+
+
 class UnknownName(TessellaError, AttributeError):  # noqa: N818
     """A name that does not exist."""
 
@@ -190,6 +196,11 @@ def type_name(value: object) -> str:
     return (
         kind.__qualname__ if module in ("builtins", "tessella") else f"{module}.{kind.__qualname__}"
     )
+
+
+def is_foreign_array(value: object) -> bool:
+    """Tell whether a value that is no tensor is an array of another library."""
+    return hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
 
 
 def brief(value: object) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.dtypes import DType
+from tessella.exchange import share
 from tessella.kinds import cast, common_dtype
+from tessella.ops.creation import copy_of
 from tessella.records import Op
-from tessella.tensors import copy_of, from_numpy
 
 Failure = Callable[[str, bool], errors.TessellaError]
 
@@ -31,7 +32,7 @@ def need_numpy() -> Any:
 def to_array(np: Any, x: Tensor) -> Any:
     """Give the elements of a tensor as a contiguous array."""
     plain = x.detach()
-    return np.asarray(memoryview(plain if plain.is_contiguous else copy_of(plain, plain.dtype)))
+    return np.asarray(memoryview(plain if plain.is_contiguous else copy_of(plain)))
 
 
 def need_precision(dtype: DType) -> None:
@@ -95,7 +96,7 @@ class Host(Op):
                 raise self._explain(np, arrays, params) from None
         found = np.asarray(found, dtype=out.dtype.name, order="C")
         assert found.shape == out.shape, (self.name, found.shape, out.shape)
-        _core.copy(out, from_numpy(found), True)
+        _core.copy(out, share(found, True), True)
 
     def _explain(self, np: Any, arrays: list[Any], params: dict[str, Any]) -> Exception:
         """Find the first matrix of the batch that is refused, and say why."""

@@ -14,6 +14,8 @@ from typing import Any
 from tessella import _core, errors
 from tessella._core import Layout, Tensor
 from tessella.dtypes import boolean, int64
+from tessella.exchange import share
+from tessella.tensors import tensor
 
 
 def basic_layout(layout: Layout, key: Any) -> Layout:
@@ -102,7 +104,7 @@ def is_advanced(item: Any) -> bool:
     """Tell whether an item of a key gathers."""
     if isinstance(item, Tensor):
         return item.ndim > 0 or not item.dtype.is_integer
-    return isinstance(item, list | bool) or hasattr(item, "__array_interface__")
+    return isinstance(item, list | bool) or errors.is_foreign_array(item)
 
 
 class Gathering:
@@ -158,14 +160,14 @@ def _taken(basic: list[Any]) -> int:
 
 def _convert(item: Any) -> Any:
     """Make lists, arrays and bools tensors."""
-    from tessella.tensors import from_numpy, tensor
-
+    if isinstance(item, Tensor):
+        return item
     if isinstance(item, bool):
         return tensor(item)
     if isinstance(item, list):
         return tensor(item) if item else tensor(item, dtype=int64)
-    if hasattr(item, "__array_interface__"):
-        return from_numpy(item)
+    if errors.is_foreign_array(item):
+        return share(item, True)
     return item
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.arguments import NUMBERS
+from tessella.arguments import NUMBERS, to_number
 from tessella.composites import Composite
 from tessella.declarations import describe
 from tessella.dtypes import _ORDER
+from tessella.ops.creation import copy_of
 from tessella.records import Op, apply, set_writer
 
 
@@ -34,8 +35,8 @@ def write(x: Tensor, value: Tensor) -> None:
     check_source(value)
     check_kinds(x, value)
     _core.layout_of(value).broadcast_to(x.shape)
-    if _core.shares_buffer(x, value):
-        value = detached_copy(value)
+    if _core.may_overlap(x, value):
+        value = copy_of(value)
     if not x.is_virtual:
         _core.copy(x, value, False)
     _core.bump_version(x)
@@ -51,13 +52,6 @@ def check_kinds(x: Tensor, value: Tensor) -> None:
     """Refuse to write a higher kind into a lower one: floats into integers, complex into real."""
     if _ORDER[value.dtype.kind] > _ORDER[x.dtype.kind]:
         raise errors.inplace_dtype(value.dtype, x.dtype)
-
-
-def detached_copy(x: Tensor) -> Tensor:
-    """Copy a tensor outside any graph."""
-    out = _core.empty(x.shape, x.dtype.id)
-    _core.copy(out, x, True)
-    return out
 
 
 def operate(op: Op, x: Tensor, y: Any) -> Tensor:
@@ -162,8 +156,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """
     try:
         check_target(self)
-        if isinstance(value, Tensor):
-            value = value.item()
+        value = value.item() if isinstance(value, Tensor) else to_number(value)
         if not isinstance(value, NUMBERS):
             raise errors.wrong_type("value", value, "a number")
         if not _core.fill(self, value):
@@ -194,13 +187,8 @@ def zero_(self: Tensor) -> Tensor:
 def foreign(op: Op, x: Any, y: Any) -> Any:
     """Handle an operator with an operand of another library or of no numeric type."""
     other = y if isinstance(x, Tensor) else x
-    if hasattr(other, "__array_interface__"):
-        if getattr(other, "shape", None) == () and not hasattr(
-            other, "__setitem__"
-        ):  # a NumPy scalar
-            number = other.item()
-            return apply(op, x, number) if other is y else apply(op, number, y)
-        return apply(op, x, y)  # an array: the error says how to convert it
+    if errors.is_foreign_array(other):
+        return apply(op, x, y)  # NumPy's scalars are numbers; of arrays the error says what to do
     if other is not None and not isinstance(other, str | bytes | list | tuple | dict | set):
         return NotImplemented
     return apply(op, x, y)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Function, Layout, Tensor
-from tessella.arguments import NUMBERS
+from tessella.arguments import NUMBERS, to_number
 from tessella.declarations import REQUIRED
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
 from tessella.records import OPS, Op, Rule
@@ -61,6 +61,7 @@ class Elementwise(Op):
         self, inputs: list[Any], params: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
         """Promote the operands to one dtype."""
+        inputs = [to_number(x) for x in inputs]
         common = self.computed_dtype(common_dtype(self.operands, inputs))
         return [fit(x, common) for x in inputs], {}
 
@@ -99,9 +100,11 @@ class Elementwise(Op):
 
 def _reads_first(out: Tensor, x: Tensor) -> bool:
     """Tell whether each element of x is read before its place in `out` is written."""
-    if not _core.shares_buffer(out, x):
+    if not _core.may_overlap(out, x):
         return True
-    return out.dtype is x.dtype and _core.layout_of(out) == _core.layout_of(x)
+    # Addresses, not offsets: foreign memory may lie in several buffers.
+    is_same_place = out.data_ptr == x.data_ptr and out.dtype is x.dtype
+    return is_same_place and out.shape == x.shape and out.strides == x.strides
 
 
 def common_dtype(names: tuple[str, ...], inputs: list[Any]) -> DType:
@@ -150,7 +153,7 @@ class Where(Elementwise):
         self, inputs: list[Any], params: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
         """Promote the two that are chosen from."""
-        condition, *choices = inputs
+        condition, *choices = map(to_number, inputs)
         if not isinstance(condition, Tensor):
             raise errors.not_tensor("condition", condition)
         if condition.dtype is not boolean:
@@ -190,7 +193,7 @@ class Clip(Elementwise):
         self, inputs: list[Any], params: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
         """Put the dtype's own limits in place of None."""
-        x, low, high = inputs
+        x, low, high = map(to_number, inputs)
         if not isinstance(x, Tensor):
             raise errors.not_tensor("x", x)
         given = [value for value in (low, high) if value is not None]

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import importlib
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from tessella import _core, blas, errors, info, inplace, printing, spellings, tensors, threads
+from tessella import (
+    _core,
+    blas,
+    errors,
+    exchange,
+    info,
+    inplace,
+    pickling,
+    printing,
+    spellings,
+    tensors,
+    threads,
+)
 from tessella._core import Tensor
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Refusal
@@ -58,12 +71,27 @@ CONSTANTS: dict[str, Any] = {
 FUNCTIONS: dict[Any, tuple[str, ...]] = {
     info: ("__array_namespace_info__",),
     random: ("Generator",),
-    tensors: ("from_data", "from_numpy", "tensor"),
+    tensors: ("from_data", "tensor"),
     threads: ("get_num_threads", "num_threads", "set_num_threads"),
 }  # fmt: skip
 
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")
+
+API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", info.VERSION)
+
+
+def array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
+    """Give the module that holds the functions of the array API.
+
+    >>> ts.zeros(2).__array_namespace__() is ts
+    True
+    """
+    if api_version is not None and api_version not in API_VERSIONS:
+        found = errors.wrong_value("api_version", api_version, f"one of {', '.join(API_VERSIONS)}")
+        raise found.locate("__array_namespace__", [f"x  {self.dtype} {self.shape}"])
+    return sys.modules["tessella"]
+
 
 METHODS: dict[str, Any] = {
     "at": tensors.at,
@@ -72,13 +100,27 @@ METHODS: dict[str, Any] = {
     "detach": tensors.detach,
     "fill_": inplace.fill_,
     "flat_index": tensors.flat_index,
-    "numpy": tensors.numpy_of,
+    "numpy": exchange.numpy_of,
     "make_contiguous": composite.contiguous,
     "requires_grad_": tensors.requires_grad_,
     "scale_": inplace.Twin(OPS["mul"], "scale_"),
     "to_device": tensors.to_device,
     "tolist": tensors.tolist,
     "zero_": inplace.zero_,
+}
+
+
+# What Python, NumPy and the array API ask of a tensor, beside the slots of the core.
+PROTOCOLS: dict[str, Any] = {
+    "__array__": exchange.array_of,
+    "__array_namespace__": array_namespace,
+    "__copy__": pickling.copied,
+    "__deepcopy__": pickling.deep_copied,
+    "__dlpack__": exchange.dlpack,
+    "__dlpack_device__": exchange.dlpack_device,
+    "__format__": printing.formatted,
+    "__reduce_ex__": pickling.reduced,
+    "__reversed__": tensors.iterate_back,
 }
 
 
@@ -144,11 +186,11 @@ def install(module: dict[str, Any]) -> None:
     module.update(public_names())
     for name, function in methods().items():
         setattr(Tensor, name, function)
-    setattr(Tensor, "__reduce__", tensors.pickle_parts)  # noqa: B010 - mypy types object's own
+    for name, function in PROTOCOLS.items():
+        setattr(Tensor, name, function)
     Tensor.__array_ufunc__ = None  # NumPy's operators leave the work to ours
     for op in OPS.values():
         _core.set_slot(op.name, op.function)
-    setattr(Tensor, "__format__", tensors.formatted)  # noqa: B010 - mypy types object's own
     _core.set_hook("repr", printing.represent)
     _core.set_hook("iterate", tensors.iterate)
     _core.set_hook("contains", tensors.contains)

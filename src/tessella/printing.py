@@ -29,6 +29,20 @@ def represent(x: Tensor) -> str:
     return f"{head} {body}" if "\n" not in body else f"{head}\n{body}"
 
 
+def formatted(self: Tensor, specification: str) -> str:
+    """Format each element as Python formats numbers; without a specification, print the tensor.
+
+    >>> f"{ts.tensor([1.0, 2.5]):.2f}"
+    '[1.00, 2.50]'
+    """
+    if not specification:
+        return str(self)
+    plain = self.detach()
+    values = _shortened(plain) if self.size > _SHOWN else plain.tolist()
+    texts = _map(values, lambda v: v if v is ... else format(v, specification))
+    return _lines(texts, self.ndim)
+
+
 def _formatted(x: Tensor) -> Any:
     """Nest the texts of the shown elements, padded to one width."""
     plain = x.detach()

@@ -1,37 +1,38 @@
-"""What Tensor offers in Python on top of the core's type: making, reading, copying, exchanging.
+"""Tensors from data, and reading them: numbers, lists, iteration, places of elements.
 
-Operations are not here: they are records, in ops/. Printing is in printing.py.
+Operations are not here: they are records, in ops/. Memory of other libraries is in exchange.py,
+printing in printing.py, pickling and copying in pickling.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from tessella import _core, errors
+from tessella import _core, errors, exchange_errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_int
+from tessella.arguments import is_scalar, to_bool, to_int, to_number
+from tessella.composites import Device, DTypeLike, composite
 from tessella.devices import to_device_name
-from tessella.dtypes import DEFAULTS, DType, as_dtype, boolean, promote
-from tessella.ops.creation import with_grad
-
-if TYPE_CHECKING:
-    import numpy
+from tessella.dtypes import DEFAULTS, DType, as_dtype, boolean, promote, promote_scalar
+from tessella.exchange import is_shareable, share
+from tessella.ops.creation import copy_of, with_grad
 
 _MAX_DEPTH = 64
 
 
 def tensor(data: Any, dtype: Any = None, *, requires_grad: bool = False) -> Tensor:
-    """Make a tensor of numbers, nested lists, a NumPy array or another tensor: always a copy.
+    """Make a tensor of numbers, nested lists, or an array of any library: always a copy.
 
     >>> ts.tensor([[1, 2], [3, 4]], dtype=ts.float32).shape
     (2, 2)
     """
     try:
         kind = None if dtype is None else as_dtype(dtype)
-        if isinstance(data, Tensor) or is_array(data):
-            source = data if isinstance(data, Tensor) else from_numpy(data)
-            out = copy_of(source, kind or source.dtype)
+        if isinstance(data, Tensor):
+            out = copy_of(data, kind)
+        elif is_shareable(data):
+            out = copy_of(share(data, True), kind)
         else:
             out = _from_nested(data, kind)
         return with_grad(out, requires_grad)
@@ -39,28 +40,64 @@ def tensor(data: Any, dtype: Any = None, *, requires_grad: bool = False) -> Tens
         raise error.locate("tensor", [f"data  {errors.brief(data)}"]) from None
 
 
-def copy_of(x: Tensor, dtype: DType) -> Tensor:
-    """Give a contiguous copy that is not part of any graph."""
-    if x.dtype.is_complex and not dtype.is_complex:
-        raise errors.cannot_cast(x.dtype, dtype)
-    out = _core.empty(x.shape, dtype.id)
-    _core.copy(out, x, True)
-    return out
+@composite(is_method=False, tested="tests/test_asarray.py")
+def asarray(
+    obj: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Device | None = None,
+    copy: bool | None = None,
+) -> Tensor:
+    """Give a tensor of a number, nested sequences, a tensor, or an array of any library.
+
+    A tensor is given as it is, and an array's memory is shared, through the buffer protocol or
+    DLPack, where neither dtype nor byte order must change. `copy=True` always copies; `copy=False`
+    raises where a copy is needed.
+
+    >>> ts.asarray([1, 2.5]).tolist()
+    [1.0, 2.5]
+    """
+    is_array = isinstance(obj, Tensor) or is_shareable(obj)
+    if copy is False and (not is_array or is_scalar(obj)):
+        raise exchange_errors.copy_needed("numbers and lists have no memory to share")
+    if not is_array:
+        return _from_nested(obj, dtype, keeps_graph=True)
+    x = obj if isinstance(obj, Tensor) else share(obj, copy is not False)
+    kind = dtype or x.dtype
+    if kind is not x.dtype and copy is False:
+        raise exchange_errors.copy_needed(f"its dtype is {x.dtype}, not {kind}")
+    if kind is not x.dtype:
+        return x.astype(kind)
+    return clone(x) if copy else x
 
 
-def _from_nested(data: Any, dtype: DType | None) -> Tensor:
+# --- nested sequences ----------------------------------------------------------------------------
+
+
+def _is_sequence(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return True
+    return isinstance(value, Sequence) and not isinstance(value, str) and not is_shareable(value)
+
+
+def _from_nested(data: Any, dtype: DType | None, keeps_graph: bool = False) -> Tensor:
+    """Make a tensor of numbers, or of equal arrays, in nested sequences."""
     shape = _shape_of(data)
     flat: list[Any] = [data]
     for depth, size in enumerate(shape):
         level: list[Any] = []
         for item in flat:
-            if not isinstance(item, list | tuple):
+            if not _is_sequence(item):
                 raise errors.ragged_depth(depth)
             if len(item) != size:
                 raise errors.ragged(depth, size, len(item))
             level.extend(item)
         flat = level
-    flat = [_to_number(value, len(shape)) for value in flat]
+    flat = [_to_item(value, len(shape)) for value in flat]
+    if any(isinstance(item, Tensor) for item in flat):
+        if keeps_graph and any(isinstance(x, Tensor) and x.requires_grad for x in flat):
+            raise exchange_errors.nested_gradients()
+        return _from_items(shape, flat, dtype)
     if dtype is None:
         dtype = _kind_of(flat)
     out = _core.empty(shape, dtype.id)
@@ -70,10 +107,36 @@ def _from_nested(data: Any, dtype: DType | None) -> Tensor:
     return out
 
 
+def _from_items(shape: tuple[int, ...], items: list[Any], dtype: DType | None) -> Tensor:
+    """Join tensors and numbers of one shape; tensors decide the dtype before numbers do."""
+    tensors = [item for item in items if isinstance(item, Tensor)]
+    numbers = [item for item in items if not isinstance(item, Tensor)]
+    inner = tensors[0].shape
+    for other in (*(x.shape for x in tensors), *(() for _ in numbers[:1])):
+        if other != inner:
+            raise exchange_errors.nested_shapes(inner, other)
+    if dtype is None:
+        dtype = tensors[0].dtype
+        for x in tensors:
+            dtype = promote(dtype, x.dtype)
+        for number in numbers:
+            dtype = promote_scalar(dtype, number)
+    out = _core.empty((*shape, *inner), dtype.id)
+    rows = out.reshape(len(items), *inner)
+    for i, item in enumerate(items):
+        if isinstance(item, Tensor):
+            if item.dtype.is_complex and not dtype.is_complex:
+                raise errors.cannot_cast(item.dtype, dtype)
+            _core.copy(rows[i], item, True)
+        elif not _core.fill(rows[i], item):
+            raise errors.scalar_does_not_fit(item, dtype)
+    return out
+
+
 def _shape_of(data: Any) -> tuple[int, ...]:
     """Follow the first items down."""
     shape: list[int] = []
-    while isinstance(data, list | tuple):
+    while _is_sequence(data):
         if len(shape) == _MAX_DEPTH:
             raise errors.wrong_value("depth of the lists", "more than 64", "at most 64")
         shape.append(len(data))
@@ -83,17 +146,16 @@ def _shape_of(data: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _to_number(value: Any, depth: int) -> Any:
-    if isinstance(value, bool | int | float | complex):
+def _to_item(value: Any, depth: int) -> Any:
+    """Give a number or a tensor."""
+    value = to_number(value)
+    if isinstance(value, bool | int | float | complex | Tensor):
         return value
-    if isinstance(value, list | tuple):
+    if _is_sequence(value):
         raise errors.ragged_depth(depth)
-    if isinstance(value, Tensor):
-        return value.item()
-    number = value.item() if is_array(value) and value.size == 1 else None
-    if isinstance(number, bool | int | float | complex):
-        return number
-    raise errors.wrong_type("data", value, "numbers in nested lists, an array or a tensor")
+    if not is_shareable(value):
+        raise errors.wrong_type("data", value, "numbers in nested lists, an array or a tensor")
+    return share(value, True)
 
 
 def _kind_of(values: list[Any]) -> DType:
@@ -125,70 +187,6 @@ def from_data(values: Any, shape: Any, dtype: Any = None) -> Tensor:
             "from_data", []
         ) from None
     return tensor(flat, dtype).reshape(shape)
-
-
-# --- NumPy and the buffer protocol ---------------------------------------------------------------
-
-
-def is_array(value: Any) -> bool:
-    """Tell whether a value is a NumPy array or scalar, without importing NumPy."""
-    return hasattr(value, "__array_interface__")
-
-
-def from_numpy(array: Any) -> Tensor:
-    """Give a tensor over a NumPy array's memory: no copy; writes are seen on both sides.
-
-    >>> ts.from_numpy(numpy.arange(3)).tolist()
-    [0, 1, 2]
-    """
-    if not is_array(array):
-        raise errors.wrong_type("array", array, "a NumPy array").locate("from_numpy", [])
-    if not hasattr(array, "strides") or array.ndim == 0 or array.size == 0:
-        return _from_small_array(array)
-    return _from_memory(array)
-
-
-def _from_memory(array: Any) -> Tensor:
-    name = array.dtype.name
-    try:
-        dtype = as_dtype(name)
-        if not array.dtype.isnative:
-            raise errors.wrong_value("array.dtype", array.dtype, "in the machine's byte order")
-        if any(stride % dtype.itemsize for stride in array.strides):
-            raise errors.wrong_value("array.strides", array.strides, "multiples of the item size")
-        alignment = min(dtype.itemsize, 8)
-        if array.__array_interface__["data"][0] % alignment:
-            raise errors.unaligned("array", alignment)
-        # Where the first element lies from the start of what the buffer protocol exports.
-        return _core.from_buffer(array, dtype.id, array.shape, array.strides, 0)
-    except errors.TessellaError as error:
-        raise error.locate("from_numpy", [f"array  {name} {array.shape}"]) from None
-
-
-def _from_small_array(array: Any) -> Tensor:
-    """Copy what has no memory to share: scalars and empty arrays."""
-    dtype = as_dtype(array.dtype.name)
-    out = _core.empty(array.shape, dtype.id)
-    if out.size:
-        _core.fill(out, array.item())
-    return out
-
-
-def numpy_of(self: Tensor) -> numpy.ndarray[Any, Any]:
-    """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype.
-
-    >>> ts.arange(3).numpy()
-    array([0, 1, 2])
-    """
-    import numpy
-
-    if self.requires_grad:
-        raise errors.numpy_of_graph().locate("numpy", [])
-    if self.dtype.name == "bfloat16":
-        raise errors.no_kernel(self.dtype, "NumPy has no bfloat16; use astype(ts.float32)")
-    if self.is_virtual:
-        raise errors.virtual_value("numpy()")
-    return numpy.asarray(memoryview(self))
 
 
 # --- reading and writing -------------------------------------------------------------------------
@@ -258,17 +256,16 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     return (x[i] for i in range(x.shape[0]))
 
 
+def iterate_back(x: Tensor) -> Iterator[Tensor]:
+    """Answer reversed(x): the slices along the first axis, the last one first."""
+    return iterate(x.flip(0) if x.ndim else x)
+
+
 def contains(x: Tensor, value: Any) -> bool:
     """Tell whether an element equals a number."""
     if not isinstance(value, bool | int | float | complex | Tensor):
         raise errors.not_tensor("value", value).locate("in", [f"x  {x.dtype} {x.shape}"])
     return bool((x == value).any())
-
-
-def formatted(self: Tensor, specification: str) -> str:
-    """Format the only element of a 0-d tensor as Python formats numbers; print any other."""
-    is_number = self.ndim == 0 and specification
-    return format(self.item() if is_number else str(self), specification)
 
 
 def clone(self: Tensor) -> Tensor:
@@ -278,25 +275,6 @@ def clone(self: Tensor) -> Tensor:
     True
     """
     return +self if self.dtype is not boolean else self.astype(boolean)
-
-
-def pickle_parts(self: Tensor) -> tuple[Any, ...]:
-    """Give what rebuilds the tensor: bytes, dtype, shape, and whether it is a leaf of graphs."""
-    plain = copy_of(self.detach(), self.dtype)
-    data = bytes(memoryview(reinterpret(plain)))
-    return rebuild, (data, self.dtype, self.shape, self.requires_grad and self.grad_fn is None)
-
-
-def reinterpret(x: Tensor) -> Tensor:
-    """View a contiguous tensor as its bytes."""
-    return _core.view_bytes(x)
-
-
-def rebuild(data: bytes, dtype: DType, shape: tuple[int, ...], requires_grad: bool) -> Tensor:
-    """Make a tensor of its bytes."""
-    out = _core.empty(shape, dtype.id)
-    memoryview(reinterpret(out))[:] = data
-    return with_grad(out, requires_grad)
 
 
 def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:

@@ -26,6 +26,7 @@ inline nb::object own(Tensor* tensor) { return nb::steal(as_object(tensor)); }
 void init_dtype(nb::module_& module);
 void init_layout(nb::module_& module);
 void init_tensor(nb::module_& module);
+void init_exchange(nb::module_& module);
 void init_elementwise(nb::module_& module);
 void init_threads(nb::module_& module);
 void init_memory(nb::module_& module);

@@ -38,6 +38,7 @@ void init_layout(nb::module_& module) {
       .def(
           "permute", [](const Layout& self, const Sizes& order) { return self.permute(order); },
           nb::arg("order"))
+      .def("bitcast", &Layout::bitcast, nb::arg("from_size"), nb::arg("to_size"))
       .def("transpose", &Layout::transpose, nb::arg("a"), nb::arg("b"))
       .def(
           "slice",

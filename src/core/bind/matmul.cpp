@@ -21,7 +21,7 @@ bool multiply_into(nb::handle target, nb::handle left, nb::handle right, bool ac
     if (!is_plain_matrix(x.ptr())) return false;
   Tensor *out = as_tensor(target.ptr()), *a = as_tensor(left.ptr()), *b = as_tensor(right.ptr());
   bool is_one_dtype = a->dtype == out->dtype && b->dtype == out->dtype;
-  bool is_apart = a->buffer != out->buffer && b->buffer != out->buffer;
+  bool is_apart = !may_overlap(a->buffer, out->buffer) && !may_overlap(b->buffer, out->buffer);
   if (!is_one_dtype || !is_apart || !out->is_contiguous || out->buffer->is_readonly) return false;
   int a_row = transpose_a, b_row = transpose_b;
   const int64_t* shape = out->shape();

@@ -52,6 +52,7 @@ NB_MODULE(_core, module) {
   init_dtype(module);
   init_layout(module);
   init_tensor(module);
+  init_exchange(module);
   init_elementwise(module);
   init_threads(module);
   init_memory(module);

@@ -1,6 +1,4 @@
 // Making tensors and views, and writing into them, for the slow path.
-#include <memory>
-
 #include "../launch/elementwise.h"
 #include "../tensor/run.h"
 #include "bind.h"
@@ -19,42 +17,13 @@ void check_inside(const Tensor* x, const Layout& layout) {
 
 DType dtype_at(int id) { return static_cast<DType>(id); }
 
-struct Export {
-  Py_buffer view;
-};
-
-void release_export(void* owner) {
-  Export* exported = static_cast<Export*>(owner);
-  PyBuffer_Release(&exported->view);
-  delete exported;
-}
-
-// Memory of an object with the buffer protocol, as a tensor over it: no copy.
-nb::object from_buffer(nb::handle object, int dtype, const Sizes& shape, const Sizes& byte_strides,
-                       int64_t byte_offset) {
-  auto exported = std::make_unique<Export>();
-  bool is_readonly = false;
-  if (PyObject_GetBuffer(object.ptr(), &exported->view, PyBUF_STRIDED) != 0) {
-    PyErr_Clear();
-    is_readonly = true;
-    if (PyObject_GetBuffer(object.ptr(), &exported->view, PyBUF_STRIDED_RO) != 0)
-      throw PythonError{};
-  }
-  int64_t size = itemsize(dtype_at(dtype));
-  Sizes strides;
-  int64_t lowest = 0, highest = size;  // bytes reached, from the first element
-  for (size_t i = 0; i < shape.size(); ++i) {
-    strides.push_back(byte_strides[i] / size);
-    int64_t reach = (shape[i] - 1) * byte_strides[i];
-    if (shape[i] > 0) (reach < 0 ? lowest : highest) += reach;
-  }
-  char* start = static_cast<char*>(exported->view.buf) + byte_offset + lowest;
-  Layout layout = Layout::of(shape, strides, -lowest / size);
-  is_readonly |= exported->view.readonly != 0;
-  Buffer* buffer = wrap_foreign(start, static_cast<size_t>(highest - lowest), is_readonly,
-                                release_export, exported.get());
-  exported.release();
-  return own(make_over(buffer, dtype_at(dtype), layout));
+// The same bytes as elements of another dtype.
+Tensor* bitcast(const Tensor* x, DType dtype) {
+  Layout layout = x->layout().bitcast(itemsize(x->dtype), itemsize(dtype));
+  auto place = reinterpret_cast<uintptr_t>(x->buffer->host_ptr());
+  if (layout.size() && place % static_cast<size_t>(alignment(dtype)))
+    fail_bitcast_alignment(info(dtype).name);
+  return make_over(retain(x->buffer), dtype, layout);
 }
 
 }  // namespace
@@ -73,15 +42,10 @@ void init_tensor(nb::module_& module) {
     check_inside(tensor_of(x), layout);
     return own(make_view(tensor_of(x), layout));
   });
-  // The memory of a contiguous tensor as uint8.
-  module.def("view_bytes", [](nb::handle source) {
-    Tensor* x = tensor_of(source);
-    int64_t bytes = x->size * itemsize(x->dtype);
-    Layout layout = Layout::contiguous({&bytes, 1});
-    layout.offset = x->offset * itemsize(x->dtype);
-    return own(make_over(retain(x->buffer), DType::uint8, layout));
-  });
+  module.def("bitcast",
+             [](nb::handle x, int dtype) { return own(bitcast(tensor_of(x), dtype_at(dtype))); });
   module.def("copy", [](nb::handle out, nb::handle x, bool interruptible) {
+    if (tensor_of(out)->is_virtual() || tensor_of(x)->is_virtual()) fail_virtual_value("copy");
     run_copy(tensor_of(out), tensor_of(x), interruptible);
   });
   module.def(
@@ -89,6 +53,7 @@ void init_tensor(nb::module_& module) {
       [](nb::handle out, nb::handle value, bool interruptible) {
         Tensor* target = tensor_of(out);
         Scalar scalar;
+        if (target->is_virtual()) fail_virtual_value("fill");
         if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
         run_fill(target, scalar, interruptible);
         return true;
@@ -126,9 +91,8 @@ void init_tensor(nb::module_& module) {
     }
     return list;
   });
-  module.def("from_buffer", from_buffer);
-  module.def("shares_buffer", [](nb::handle x, nb::handle y) {
-    return tensor_of(x)->buffer == tensor_of(y)->buffer;
+  module.def("may_overlap", [](nb::handle x, nb::handle y) {
+    return may_overlap(tensor_of(x)->buffer, tensor_of(y)->buffer);
   });
   module.def("bump_version", [](nb::handle x) { tensor_of(x)->buffer->version++; });
   module.def("set_readonly", [](nb::handle x) { tensor_of(x)->buffer->is_readonly = true; });

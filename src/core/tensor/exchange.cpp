@@ -1,8 +1,11 @@
-// The buffer protocol: memoryview, NumPy and others read and write a tensor's memory in place.
+// The buffer protocol, both ways: memoryview, NumPy and others read and write a tensor's memory in
+// place, and tensors theirs.
 #include "exchange.h"
 
+#include <memory>
+
+#include "foreign.h"
 #include "guard.h"
-#include "tensor.h"
 
 namespace tessella {
 
@@ -11,18 +14,37 @@ namespace {
 constexpr const char* FORMATS[DTYPE_COUNT] = {"?", "b", "h",     "i", "l", "B",  "H", "I",
                                               "L", "e", nullptr, "f", "d", "Zf", "Zd"};
 
+// --- export --------------------------------------------------------------------------------------
+
+bool is_column_major(const Tensor* x) {
+  int64_t reversed[MAX_NDIM];
+  for (int i = 0; i < x->ndim; ++i) reversed[i] = x->ndim - 1 - i;
+  return x->layout().permute({reversed, x->ndim}).is_contiguous();
+}
+
+bool asks_for(int flags, int wanted) { return (flags & wanted) == wanted; }
+
+bool is_exported_readonly(const Tensor* x) {
+  return x->buffer->is_readonly || (!x->is_contiguous && x->layout().overlaps_itself());
+}
+
+void check_request(const Tensor* x, int flags) {
+  if (!FORMATS[static_cast<int>(x->dtype)]) fail_export_dtype(info(x->dtype).name);
+  if (x->is_virtual()) fail_export_virtual();
+  if (x->requires_grad) fail_export_gradients();
+  if (asks_for(flags, PyBUF_WRITABLE) && is_exported_readonly(x)) fail_export_readonly();
+  bool in_rows = !asks_for(flags, PyBUF_STRIDES) || asks_for(flags, PyBUF_C_CONTIGUOUS);
+  bool in_columns = asks_for(flags, PyBUF_F_CONTIGUOUS);
+  bool in_either = asks_for(flags, PyBUF_ANY_CONTIGUOUS);
+  if (in_rows && !x->is_contiguous) fail_export_gaps("contiguous");
+  if (in_columns && !is_column_major(x)) fail_export_gaps("contiguous in columns");
+  if (in_either && !x->is_contiguous && !is_column_major(x)) fail_export_gaps("contiguous");
+}
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   Tensor* x = as_tensor(self);
-  const char* format = FORMATS[static_cast<int>(x->dtype)];
-  PyObject* checked = guarded([&]() -> PyObject* {
-    if (!format) fail_export("bfloat16 has no format in the buffer protocol");
-    if (x->is_virtual()) fail_export("a virtual tensor has no memory");
-    if ((flags & PyBUF_WRITABLE) && x->buffer->is_readonly) fail_export("the tensor is read-only");
-    if (!(flags & PyBUF_STRIDES) && !x->is_contiguous) fail_export("the tensor is not contiguous");
-    return Py_None;
-  });
   view->obj = nullptr;
-  if (!checked) return -1;
+  if (!guarded([&]() -> PyObject* { return check_request(x, flags), Py_None; })) return -1;
   // shape, then strides in bytes, for as long as the view lives
   auto* dims = static_cast<Py_ssize_t*>(PyMem_Malloc(sizeof(Py_ssize_t) * 2 * (x->ndim + 1u)));
   if (!dims) return PyErr_NoMemory(), -1;
@@ -33,12 +55,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = Py_NewRef(self);
   view->buf = x->data();
   view->len = x->size * itemsize(x->dtype);
-  view->readonly = x->buffer->is_readonly;
+  view->readonly = is_exported_readonly(x);
   view->itemsize = itemsize(x->dtype);
-  view->format = flags & PyBUF_FORMAT ? const_cast<char*>(format) : nullptr;
+  const char* format = FORMATS[static_cast<int>(x->dtype)];
+  view->format = asks_for(flags, PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
   view->ndim = x->ndim;
-  view->shape = flags & PyBUF_ND ? dims : nullptr;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? dims + x->ndim : nullptr;
+  view->shape = asks_for(flags, PyBUF_ND) ? dims : nullptr;
+  view->strides = asks_for(flags, PyBUF_STRIDES) ? dims + x->ndim : nullptr;
   view->suboffsets = nullptr;
   view->internal = dims;
   return 0;
@@ -46,7 +69,80 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 void release_buffer(PyObject*, Py_buffer* view) { PyMem_Free(view->internal); }
 
+// --- import --------------------------------------------------------------------------------------
+
+struct BufferKeeper : Keeper {
+  Py_buffer view;
+};
+
+void let_go_of_buffer(Keeper* keeper) {
+  auto* held = static_cast<BufferKeeper*>(keeper);
+  PyBuffer_Release(&held->view);
+  delete held;
+}
+
+bool kind_of_format(char letter, DKind* out) {
+  constexpr const char* letters[] = {"?", "bhilqn", "BHILQN", "efd", "FD"};
+  for (int i = 0; letter && i < 5; ++i)
+    if (strchr(letters[i], letter)) return *out = static_cast<DKind>(i), true;
+  return false;
+}
+
+// The dtype of items in the notation of the module struct, with Zf and Zd for complex numbers.
+DType dtype_of_format(const Py_buffer& view, bool* is_swapped) {
+  const char* format = view.format ? view.format : "B";
+  const char* letter = format;
+  *is_swapped = *letter == '>' || *letter == '!';
+  if (*letter && strchr("@=<>!^", *letter)) ++letter;
+  bool is_complex = *letter == 'Z';
+  if (is_complex) ++letter;
+  DKind kind;
+  if (kind_of_format(*letter, &kind) && !letter[1]) {
+    if (is_complex && kind == DKind::floating) kind = DKind::complex;
+    for (int i = 0; i < DTYPE_COUNT; ++i)
+      if (DTYPES[i].kind == kind && DTYPES[i].itemsize == view.itemsize)
+        return static_cast<DType>(i);
+  }
+  fail_import_format(format, view.itemsize);
+}
+
+Tensor* adopt_buffer(BufferKeeper* keeper, bool may_copy) {
+  const Py_buffer& view = keeper->view;
+  bool is_swapped;
+  DType dtype = dtype_of_format(view, &is_swapped);
+  if (view.ndim < 0 || view.ndim > MAX_NDIM) fail_import_axes(view.ndim);
+  if (view.suboffsets) fail_import("its rows lie behind pointers");
+  int64_t length = view.len / view.itemsize;
+  bool is_flat = !view.shape && view.ndim == 1;
+  if (!view.shape && view.ndim > 1) fail_import("it has axes and no shape");
+  Shape shape{is_flat ? &length : view.shape, static_cast<size_t>(view.ndim)};
+  int64_t byte_strides[MAX_NDIM];
+  fill_byte_strides(shape, dtype, byte_strides);
+  for (int i = 0; view.strides && i < view.ndim; ++i) byte_strides[i] = view.strides[i];
+  Foreign array{.data = static_cast<char*>(view.buf),
+                .dtype = dtype,
+                .shape = shape,
+                .byte_strides = {byte_strides, shape.size()},
+                .is_readonly = view.readonly != 0,
+                .is_swapped = is_swapped && itemsize(dtype) > 1};
+  return adopt(array, keeper, may_copy);
+}
+
 }  // namespace
+
+Tensor* from_buffer(PyObject* object, bool may_copy) {
+  auto keeper = std::make_unique<BufferKeeper>();
+  keeper->let_go = let_go_of_buffer;
+  if (PyObject_GetBuffer(object, &keeper->view, PyBUF_RECORDS_RO) != 0) throw PythonError{};
+  try {
+    Tensor* out = adopt_buffer(keeper.get(), may_copy);
+    keeper.release();
+    return out;
+  } catch (...) {
+    PyBuffer_Release(&keeper->view);
+    throw;
+  }
+}
 
 void add_exchange_slots(PyType_Slot* slots, int* used) {
   slots[(*used)++] = {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)};

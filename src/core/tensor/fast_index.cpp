@@ -99,7 +99,8 @@ bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {
   bool is_number = !is_tensor(value);
   if (!is_writable(x)) return false;
   if (is_number ? !store_scalar(value, x->dtype, &number)
-                : as_tensor(value)->dtype != x->dtype || as_tensor(value)->buffer == x->buffer ||
+                : as_tensor(value)->dtype != x->dtype ||
+                      may_overlap(as_tensor(value)->buffer, x->buffer) ||
                       as_tensor(value)->is_virtual() || as_tensor(value)->requires_grad)
     return false;
   return attempted([&]() -> PyObject* {

@@ -87,7 +87,8 @@ PyObject* compare(PyObject* x, PyObject* y, int operation) {
                             Slot::not_equal, Slot::greater,    Slot::greater_equal};
   // == and != with something that is no number follow Python: different objects differ.
   bool is_equality = operation == Py_EQ || operation == Py_NE;
-  if (is_equality && !is_operand(y) && !PyObject_HasAttrString(y, "__array_interface__"))
+  if (is_equality && !is_operand(y) && !PyObject_HasAttrString(y, "__array_interface__") &&
+      !PyObject_HasAttrString(y, "__dlpack__"))
     Py_RETURN_NOTIMPLEMENTED;
   return binary(slots[operation], x, y);
 }

@@ -53,13 +53,16 @@ bool store_real(PyObject* value, double* out) {
 
 }  // namespace
 
-void park_if_finalizing() {
+bool is_finalizing() {
 #if PY_VERSION_HEX >= 0x030D0000
-  bool is_ending = Py_IsFinalizing();
+  return !Py_IsInitialized() || Py_IsFinalizing();
 #else
-  bool is_ending = _Py_IsFinalizing();
+  return !Py_IsInitialized() || _Py_IsFinalizing();
 #endif
-  while (is_ending) pause();
+}
+
+void park_if_finalizing() {
+  while (is_finalizing()) pause();
 }
 
 bool store_scalar(PyObject* value, DType dtype, Scalar* out) {

@@ -10,6 +10,9 @@
 
 namespace tessella {
 
+// Whether the interpreter ends or has ended: then its lock is no longer to be had.
+bool is_finalizing();
+
 // A thread that asks for the interpreter's lock while the interpreter ends is ended by it, in a way
 // that C++ frames cannot survive: such a thread sleeps until the process is gone.
 void park_if_finalizing();

@@ -27,6 +27,18 @@ def with_grad(out: Tensor, requires_grad: bool) -> Tensor:
     return out
 
 
+def copy_of(x: Tensor, dtype: DType | None = None) -> Tensor:
+    """Give a contiguous copy, converted if asked, that is not part of any graph."""
+    dtype = dtype or x.dtype
+    if x.dtype.is_complex and not dtype.is_complex:
+        raise errors.cannot_cast(x.dtype, dtype)
+    if x.is_virtual:
+        return _core.empty_virtual(x.shape, dtype.id)
+    out = _core.empty(x.shape, dtype.id)
+    _core.copy(out, x, True)
+    return out
+
+
 def _filled(out: Tensor, value: Number, requires_grad: bool) -> Tensor:
     if not out.is_virtual and not _core.fill(out, value, True):
         raise errors.scalar_does_not_fit(value, out.dtype)

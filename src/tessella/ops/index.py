@@ -7,15 +7,17 @@ from typing import Any
 
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
-from tessella.arguments import LISTS, NUMBERS
+from tessella.arguments import LISTS, NUMBERS, to_number
 from tessella.composites import Operand, composite
 from tessella.declarations import REQUIRED, case, describe, refusal
 from tessella.dtypes import DType, boolean, float32, int64
+from tessella.exchange import is_shareable, share
 from tessella.indexing import Gathering, is_basic
-from tessella.ops.creation import arange, zeros
+from tessella.ops.creation import arange, copy_of, zeros
 from tessella.ops.elementwise import where
 from tessella.ops.movement import getitem, normal_axes, reshape
 from tessella.records import Op
+from tessella.tensors import tensor
 
 
 class Gather(Op):
@@ -132,31 +134,28 @@ def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
     spread = _core.view(source, _core.layout_of(source).broadcast_to(plan.out_shape))
     if source.dtype is not base.dtype:
         spread = spread.astype(base.dtype)
-    elif _core.shares_buffer(base, source):
-        spread = inplace.detached_copy(spread)
-    indices = [
-        inplace.detached_copy(i) if _core.shares_buffer(base, i) else i for i in plan.indices
-    ]
+    elif _core.may_overlap(base, source):
+        spread = copy_of(spread)
+    indices = [copy_of(i) if _core.may_overlap(base, i) else i for i in plan.indices]
     _core.scatter(spread, base, plan.axes, indices, plan.place)
     _core.bump_version(base)
 
 
 def _value_tensor(value: Any, dtype: DType) -> Tensor:
     """Make the assigned value a tensor; numbers take the target's dtype."""
-    from tessella.tensors import from_numpy, is_array, tensor
-
     if isinstance(value, Tensor):
         inplace.check_source(value)
         return value.detach()
+    value = to_number(value)
     if isinstance(value, NUMBERS):
         out = _core.empty((), dtype.id)
         if not _core.fill(out, value):
             raise errors.scalar_does_not_fit(value, dtype)
         return out
-    if is_array(value):
-        return from_numpy(value)
     if isinstance(value, LISTS):
         return tensor(value)
+    if is_shareable(value):
+        return share(value, True)
     raise errors.not_tensor("value", value)
 
 

@@ -13,6 +13,7 @@ from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import DType, boolean
 from tessella.kinds import cast, common_dtype
+from tessella.ops.creation import copy_of
 from tessella.ops.elementwise import conjugate, mul
 from tessella.ops.movement import normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import sum
@@ -126,7 +127,7 @@ def matmul_into(out: Tensor, a: Tensor, b: Tensor, *, accumulate: bool = False,
     shape, _ = record.infer(inputs, {})
     if tuple(shape) != out.shape:
         raise errors.inplace_shape(tuple(shape), out.shape)
-    a, b = (inplace.detached_copy(x) if _core.shares_buffer(out, x) else x for x in (a, b))
+    a, b = (copy_of(x) if _core.may_overlap(out, x) else x for x in (a, b))
     _core.matmul(out, a, b, accumulate, False)
     _core.bump_version(out)
     return out

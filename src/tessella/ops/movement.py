@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tessella import _core, errors
+from tessella import _core, errors, exchange_errors
 from tessella._core import Layout, Tensor
 from tessella.arguments import to_int, to_ints
 from tessella.declarations import REQUIRED, case
-from tessella.dtypes import DType, boolean
+from tessella.dtypes import DType, as_dtype, boolean, float64
 from tessella.indexing import basic_layout
 from tessella.kinds import View
+from tessella.ops.creation import copy_of
 from tessella.records import Op
 
 
@@ -69,20 +70,11 @@ class Reshape(View):
         layout = _core.layout_of(inputs[0]).reshape(params["shape"])
         if layout is not None:
             return _core.view(inputs[0], layout)
-        copied = _contiguous_copy(inputs[0])
-        return _core.view(copied, Layout(params["shape"]))
+        return _core.view(copy_of(inputs[0]), Layout(params["shape"]))
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Take the resolved shape."""
         return params["shape"], inputs[0].dtype
-
-
-def _contiguous_copy(x: Tensor) -> Tensor:
-    if x.is_virtual:
-        return _core.empty_virtual(x.shape, x.dtype.id)
-    out = _core.empty(x.shape, x.dtype.id)
-    _core.copy(out, x, True)
-    return out
 
 
 _RESHAPE_ERRORS = [
@@ -104,13 +96,62 @@ reshape = Reshape(
     errors=_RESHAPE_ERRORS,
 ).function  # fmt: skip
 
-view = View(
-    "view", layout=Layout.view, params={"shape": REQUIRED}, variadic="shape",
-    normalise=lambda x, shape: {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape))},
-    vjp=lambda g, x_shape: reshape(g, x_shape),
-    doc="Like reshape, but never a copy: refuses where the strides do not allow a view.",
-    ref="reshape", samples=[case((2, 6), shape=(3, 4), layouts="contiguous")],
-    errors=_RESHAPE_ERRORS, is_function=False,
+
+def _view_params(x: Tensor, shape: Any, dtype: Any) -> dict[str, Any]:
+    """Tell a shape from a dtype, which may stand in its place."""
+    is_numpy_dtype = hasattr(shape, "itemsize") and not hasattr(shape, "__index__")
+    if isinstance(shape, DType | str | type) or is_numpy_dtype:
+        shape, dtype = None, shape
+    if (shape is None) == (dtype is None):
+        raise errors.wrong_value("shape", shape, "a shape or a dtype: one of the two")
+    if shape is not None:
+        return {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape)), "dtype": None}
+    dtype = as_dtype(dtype)
+    if dtype is x.dtype:
+        return {"shape": x.shape, "dtype": None}
+    if dtype is boolean:
+        raise exchange_errors.bitcast_bool(x.dtype)
+    if _core.needs_node(x):
+        raise exchange_errors.bitcast_graph()
+    return {"shape": None, "dtype": dtype}
+
+
+class Look(View):
+    """The same memory in another shape, or as another dtype."""
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Ask the layout; items of another size change the last axis."""
+        layout, dtype = _core.layout_of(inputs[0]), params["dtype"]
+        if dtype is None:
+            return params["shape"], inputs[0].dtype
+        return layout.bitcast(inputs[0].dtype.itemsize, dtype.itemsize).shape, dtype
+
+    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
+        """Share the buffer."""
+        x, dtype = inputs[0], params["dtype"]
+        if dtype is not None:
+            return _core.bitcast(x, dtype.id)
+        return _core.view(x, _core.layout_of(x).view(params["shape"]))
+
+
+def _view_ref(np: Any, x: Any, shape: Any = None, dtype: Any = None) -> Any:
+    return x.reshape(shape) if dtype is None else x.view(dtype.name)
+
+
+view = Look(
+    "view", layout=Layout.view, params={"shape": None, "dtype": None}, variadic="shape",
+    normalise=_view_params, vjp=lambda g, x_shape: reshape(g, x_shape),
+    doc="Like reshape, but never a copy: refuses where the strides do not allow a view. Given a "
+        "dtype in place of a shape, the same bits as that dtype; items of another size change the "
+        "last axis, which must be contiguous.",
+    ref=_view_ref, samples=[case((2, 6), shape=(3, 4), layouts="contiguous")],
+    errors=[*_RESHAPE_ERRORS,
+            case((2, 3), float64, match="cannot be seen as items of 8: the last axis"),
+            case((), float64, match="a 0-d tensor has no axis to change"),
+            case((2,), boolean, match="the bits of float32 need not be those of bools"),
+            case((2,), match="shape is None"),
+            case((2,), "float33", match="dtype must be a Tessella dtype")],
+    is_function=False,
 ).function  # fmt: skip
 
 

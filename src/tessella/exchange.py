@@ -1,0 +1,212 @@
+"""Memory shared with other libraries, both ways: the buffer protocol, NumPy, and DLPack.
+
+A tensor over foreign memory keeps it alive, and is read-only where that memory is. Memory that
+cannot be used as it lies (badly aligned, in another byte order) is copied where that is allowed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tessella import _core, errors, exchange_errors
+from tessella._core import Tensor
+from tessella.arguments import is_scalar
+from tessella.composites import Device, composite
+from tessella.dtypes import as_dtype, bfloat16
+from tessella.ops.creation import copy_of
+
+if TYPE_CHECKING:
+    import numpy
+
+_VERSION = (1, 1)  # of DLPack, the newest that the core understands
+_CPU = (1, 0)  # DLPack's name of the device
+
+
+# --- in ------------------------------------------------------------------------------------------
+
+
+def is_array(value: Any) -> bool:
+    """Tell whether a value is a NumPy array or scalar, without importing NumPy."""
+    return hasattr(value, "__array_interface__")
+
+
+def is_shareable(value: Any) -> bool:
+    """Tell whether a value has memory that `share` can read."""
+    return (
+        _core.has_buffer(value)
+        or hasattr(value, "__dlpack__")
+        or is_array(value)
+        or hasattr(value, "__array__")
+    )
+
+
+def share(x: Any, may_copy: bool) -> Tensor:
+    """Give a tensor over the memory of an array of any library; a copy where it may be needed."""
+    if not _core.has_buffer(x) and not hasattr(x, "__dlpack__"):
+        return _ask(x, may_copy)
+    if not _core.has_buffer(x):
+        return _take(x, None, None if may_copy else False)
+    if is_array(x):
+        return _share_array(x, may_copy)
+    try:
+        return _share_buffer(x, may_copy)
+    except errors.ExchangeError:
+        if not hasattr(x, "__dlpack__"):
+            raise
+    return _take(x, None, None if may_copy else False)  # JAX's bfloat16 has no buffer
+
+
+def _share_buffer(x: Any, may_copy: bool) -> Tensor:
+    try:
+        return _core.from_buffer(x, may_copy)
+    except (errors.TessellaError, MemoryError):
+        raise
+    except Exception as error:
+        raise exchange_errors.exporter_refuses(error) from None
+
+
+def _share_array(array: Any, may_copy: bool) -> Tensor:
+    """Share a NumPy array; a scalar is a value, and copied."""
+    if hasattr(array, "filled"):
+        raise exchange_errors.masked_array()
+    if as_dtype(array.dtype.name) is bfloat16:  # an extension of NumPy, without a buffer format
+        return _core.bitcast(_share_buffer(array.view("uint16"), may_copy), bfloat16.id)
+    shared = _share_buffer(array, may_copy)
+    return copy_of(shared) if is_scalar(array) else shared
+
+
+def _ask(x: Any, may_copy: bool) -> Tensor:
+    """Share what only NumPy can read: objects with __array__ or __array_interface__."""
+    if not may_copy:
+        raise exchange_errors.copy_needed("only NumPy can read it")
+    import numpy
+
+    return _share_array(numpy.asarray(x), True)
+
+
+@composite(is_method=False, tested="tests/test_exchange.py")
+def from_numpy(array: Any) -> Tensor:
+    """Give a tensor over a NumPy array's memory: no copy; writes are seen on both sides.
+
+    >>> ts.from_numpy(numpy.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    if not is_array(array):
+        raise errors.wrong_type("array", array, "a NumPy array")
+    return _share_array(array, False)
+
+
+@composite(is_method=False, tested="tests/test_dlpack.py")
+def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
+    """Give a tensor over the memory of an array of another library, by DLPack.
+
+    The memory is shared unless it cannot be used as it lies; `copy=False` then raises and
+    `copy=True` always copies. An array that cannot say whether it may be written (DLPack before
+    version 1.0) becomes a read-only tensor. `device="cpu"` asks an array elsewhere to come.
+
+    >>> ts.from_dlpack(numpy.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    if not hasattr(x, "__dlpack__"):
+        raise errors.wrong_type("x", x, "an array with __dlpack__")
+    shared = _take(x, device, copy)
+    return copy_of(shared) if copy else shared
+
+
+def _take(x: Any, device: str | None, copy: bool | None) -> Tensor:
+    """Ask for a capsule, and share its memory."""
+    try:
+        kind, number = (int(part) for part in x.__dlpack_device__())
+        if device is None and kind != _CPU[0]:
+            raise exchange_errors.other_device((kind, number))
+        capsule = _capsule_of(x, device, copy)
+    except (errors.TessellaError, MemoryError):
+        raise
+    except Exception as error:
+        raise exchange_errors.exporter_refuses(error) from None
+    return _core.from_dlpack(capsule, copy is not False)
+
+
+def _capsule_of(x: Any, device: str | None, copy: bool | None) -> Any:
+    keywords: dict[str, Any] = {"max_version": _VERSION}
+    if device is not None:
+        keywords["dl_device"] = _CPU
+    if copy is False:
+        keywords["copy"] = False
+    try:
+        return x.__dlpack__(**keywords)
+    except TypeError:  # arrays from before version 1.0 know none of these
+        return x.__dlpack__()
+
+
+# --- out -----------------------------------------------------------------------------------------
+
+
+def numpy_of(self: Tensor) -> numpy.ndarray[Any, Any]:
+    """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype.
+
+    >>> ts.arange(3).numpy()
+    array([0, 1, 2])
+    """
+    import numpy
+
+    try:
+        if self.requires_grad:
+            raise exchange_errors.numpy_of_graph()
+        if self.dtype is bfloat16:
+            raise exchange_errors.numpy_of_bfloat16()
+        if self.is_virtual:
+            raise errors.virtual_value("numpy()")
+    except errors.TessellaError as error:
+        raise error.locate("numpy", [f"x  {self.dtype} {self.shape}"]) from None
+    return numpy.asarray(memoryview(self))
+
+
+def array_of(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """Answer np.asarray(x) where the buffer protocol was refused, and others that ask NumPy's way.
+
+    >>> numpy.array(ts.arange(3), dtype=float)
+    array([0., 1., 2.])
+    """
+    array = numpy_of(self)
+    if dtype is None or dtype == array.dtype:
+        return array.copy() if copy else array
+    if copy is False:
+        raise exchange_errors.copy_needed(f"its dtype is {array.dtype}, not {dtype}")
+    return array.astype(dtype)
+
+
+def dlpack(
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """Give a DLPack capsule over the tensor's memory, which lives as long as its consumer.
+
+    Consumers that know version 1.0 learn whether the memory is read-only; others are refused then.
+
+    >>> numpy.from_dlpack(ts.arange(3))
+    array([0, 1, 2])
+    """
+    try:
+        if stream is not None:
+            raise errors.wrong_value("stream", stream, "None: the CPU has no streams")
+        if dl_device is not None and tuple(map(int, dl_device)) != _CPU:
+            raise exchange_errors.other_device(dl_device)
+        is_versioned = max_version is not None and max_version[0] >= 1
+        is_copied = bool(copy) and not self.requires_grad  # which is refused below
+        return _core.to_dlpack(copy_of(self) if is_copied else self, is_versioned, is_copied)
+    except errors.TessellaError as error:
+        raise error.locate("__dlpack__", [f"x  {self.dtype} {self.shape}"]) from None
+
+
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """Name the device as DLPack does.
+
+    >>> ts.zeros(2).__dlpack_device__()
+    (1, 0)
+    """
+    return _CPU
