@@ -13,7 +13,7 @@ PYTEST := TESSELLA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n 2
 
 ASAN := build/asan
 
-.PHONY: demo test proof bench lint format generate sanitize wheel clean
+.PHONY: demo test test-interop proof peers bench lint format generate sanitize wheel clean
 
 $(BIN)/installed: pyproject.toml CMakeLists.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -60,10 +60,18 @@ sanitize: $(BIN)/installed
 proof: $(BIN)/installed
 	$(BIN)/python tools/proof.py
 
-bench: wheel
+# The benchmark environment: the wheel beside NumPy, PyTorch and JAX.
+peers: wheel
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install -q -r bench/requirements.txt
 	$(BENCH)/bin/pip install -q --force-reinstall --no-deps dist/tessella-*.whl
+
+# Memory shared with PyTorch and JAX, both ways.
+test-interop: peers
+	$(BENCH)/bin/pip install -q pytest hypothesis
+	$(BENCH)/bin/python -m pytest tests/interop
+
+bench: peers
 	$(BENCH)/bin/python -m bench --rows "$(ROWS)" $(if $(CHECK),--check)
 	$(BENCH)/bin/python -m bench.report
 
