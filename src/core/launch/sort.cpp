@@ -25,7 +25,8 @@ enum class Path : uint8_t { tiles, lines, shared };
 template <class W>
 struct Plan {
   Path path;
-  int64_t batch = 1;  // lines that a worker takes at once
+  int64_t batch = 1;  // lines that a worker takes at once,
+  int64_t group = 1;  // and of these, into scratch
   int64_t scratch;    // of each worker, or of all if the path is shared
 
   Plan(const SortLines& lines, int64_t item, int workers) {
@@ -40,8 +41,9 @@ struct Plan {
       scratch = SharedSorter<W>::scratch_bytes(n);
     } else {
       path = Path::lines;
-      batch = std::max<int64_t>(batch_words / n, LineSorter<W>::group(lines));
-      scratch = LineSorter<W>::scratch_bytes(lines, item);
+      group = LineSorter<W>::group(lines, workers);
+      batch = std::max(batch_words / n, group);
+      scratch = LineSorter<W>::scratch_bytes(lines, item, group);
     }
   }
 
@@ -73,7 +75,7 @@ void sort_lines(const SortTask& task, const SortLines& lines, int workers, char*
     int64_t first = chunk * plan.batch, last = std::min(first + plan.batch, count);
     char* memory = scratch + worker * plan.scratch;
     if (plan.path == Path::tiles) return TileSorter<W>(task, lines, memory)(first, last);
-    LineSorter<W>(task, lines, memory)(first, last);
+    LineSorter<W>(task, lines, plan.group, memory)(first, last);
   };
   parallel(chunks, ns, task.interruptible, call, workers);
 }

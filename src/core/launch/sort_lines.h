@@ -10,26 +10,27 @@ namespace tessella::launch {
 template <class W>
 class LineSorter {
  public:
-  LineSorter(const SortTask& task, const SortLines& lines, char* memory)
+  LineSorter(const SortTask& task, const SortLines& lines, int64_t group, char* memory)
       : task_(task),
         lines_(lines),
         coding_(task, lines.n),
-        group_(group(lines)),
+        group_(group),
         words_(reinterpret_cast<W*>(memory)),
-        indices_(reinterpret_cast<int64_t*>(memory + word_bytes(lines))),
+        indices_(reinterpret_cast<int64_t*>(memory + word_bytes(lines, group))),
         elements_(reinterpret_cast<char*>(indices_ + group_ * lines.wanted)),
         values_(elements_ + group_ * lines.n * coding_.item) {}
 
   // How many lines are taken together. Of lines side by side, each cache line holds many.
-  static int64_t group(const SortLines& lines) {
+  static int64_t group(const SortLines& lines, int workers) {
     if (are_runs(lines)) return std::max<int64_t>(1, run_elements / lines.n);
-    return std::clamp<int64_t>(group_elements / lines.n, 1, 16);
+    int64_t fair = (lines.lines.size + workers - 1) / workers;
+    return std::clamp<int64_t>(group_elements / lines.n, 1, std::min<int64_t>(16, fair));
   }
 
   // Words; indices, elements and values that are no runs where they are.
-  static int64_t scratch_bytes(const SortLines& lines, int64_t item) {
+  static int64_t scratch_bytes(const SortLines& lines, int64_t item, int64_t group) {
     int64_t each = lines.wanted * (8 + item) + lines.n * item;
-    return word_bytes(lines) + (are_runs(lines) ? 0 : (group(lines) * each + 63) / 64 * 64);
+    return word_bytes(lines, group) + (are_runs(lines) ? 0 : (group * each + 63) / 64 * 64);
   }
 
   static bool are_runs(const SortLines& lines) {
@@ -53,8 +54,8 @@ class LineSorter {
   static constexpr int64_t run_elements = 4096;
   static constexpr int64_t group_elements = 1 << 20;
 
-  static int64_t word_bytes(const SortLines& lines) {
-    return (group(lines) * lines.n * static_cast<int64_t>(sizeof(W)) + 63) / 64 * 64;
+  static int64_t word_bytes(const SortLines& lines, int64_t group) {
+    return (group * lines.n * static_cast<int64_t>(sizeof(W)) + 63) / 64 * 64;
   }
 
   // Lines of x and of the results, and the distances between them in elements.
