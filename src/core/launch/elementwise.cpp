@@ -172,25 +172,4 @@ void elementwise(const ElementwiseTask& task) {
   });
 }
 
-void copy(int ndim, const int64_t* shape, const Operand& out, const Operand& x,
-          bool interruptible) {
-  const int64_t* strides[] = {out.strides, x.strides};
-  Space space(ndim, shape, 2, strides);
-  CastFn cast = cast_kernel(x.dtype, out.dtype);
-  int64_t from = itemsize(x.dtype), to = itemsize(out.dtype);
-  bool in_direct = space.is_linear(1), out_direct = space.is_linear(0);
-  share(space.size, interruptible, [&](int64_t begin, int64_t end) {
-    alignas(64) char in_tile[TILE_BYTES], out_tile[TILE_BYTES];
-    int64_t step = in_direct && out_direct ? end - begin : TILE;
-    for (int64_t flat = begin; flat < end; flat += step) {
-      int64_t count = end - flat < step ? end - flat : step;
-      const char* source = x.data + flat * from;
-      char* target = out_direct ? out.data + flat * to : out_tile;
-      if (!in_direct) gather_tile(space, 1, x.data, from, flat, count, in_tile), source = in_tile;
-      cast(count, target, source);
-      if (!out_direct) scatter_tile(space, 0, out.data, to, flat, count, out_tile);
-    }
-  });
-}
-
 }  // namespace tessella::launch

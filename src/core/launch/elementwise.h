@@ -23,7 +23,4 @@ bool elementwise_out_dtype(Opcode opcode, DType dtype, DType* out);
 // out may share memory with an input only if both have the same layout.
 void elementwise(const ElementwiseTask& task);
 
-// out = x, converted; out and x do not overlap.
-void copy(int ndim, const int64_t* shape, const Operand& out, const Operand& x, bool interruptible);
-
 }  // namespace tessella::launch

@@ -13,6 +13,11 @@ namespace {
 
 constexpr int64_t square = 16;
 
+template <int64_t Bytes>
+struct Item {
+  char bytes[Bytes];
+};
+
 struct Copy {
   int64_t rows, columns;
   char* to;
@@ -27,8 +32,17 @@ struct Copy {
   }
 };
 
+// One element, repeated.
+template <int64_t Bytes>
+void fill_run(int64_t count, char* to, const char* element) {
+  Item<Bytes> value;
+  memcpy(&value, element, Bytes);
+  for (int64_t i = 0; i < count; ++i) memcpy(to + i * Bytes, &value, Bytes);
+}
+
 template <int64_t Bytes>
 void copy_run(int64_t count, char* to, int64_t to_step, const char* from, int64_t from_step) {
+  if (to_step == 1 && from_step == 0) return fill_run<Bytes>(count, to, from);
   if (to_step == 1 && from_step == 2) {  // the parts of complex numbers: a loop of shuffles
     for (int64_t i = 0; i < count; ++i) memcpy(to + i * Bytes, from + i * 2 * Bytes, Bytes);
     return;

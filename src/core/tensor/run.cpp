@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "../launch/copy.h"
 #include "../launch/elementwise.h"
 #include "guard.h"
 
