@@ -61,6 +61,9 @@ struct Indexing {
             .value_index_strides = value_index.data(),
             .value_rest_strides = value_rest.data(),
             .interruptible = true};
+  }
+
+  void check(const std::vector<int>& axes) const {
     launch::BadIndex bad;
     if (!launch::check_indices(task, &bad))
       fail_index_out_of_bounds(bad.value, axes[static_cast<size_t>(bad.which)], bad.axis_size);
@@ -81,13 +84,18 @@ void init_index(nb::module_& module) {
   module.def("gather", [](nb::handle out, nb::handle x, const std::vector<int>& axes,
                           nb::sequence indices, int place) {
     Indexing indexing(tensor_of(x), tensor_of(out), axes, indices, place);
-    LongWork work(tensor_of(out)->size);
-    launch::gather(indexing.task);
+    bool is_good;
+    {
+      LongWork work(tensor_of(out)->size);
+      is_good = launch::gather(indexing.task);
+    }
+    if (!is_good) indexing.check(axes);
   });
   // Writes to x; from the first write on it runs to its end.
   module.def("scatter", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
                            nb::sequence indices, int place) {
     Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
+    indexing.check(axes);
     indexing.task.interruptible = false;
     LongWork work(tensor_of(values)->size);
     launch::scatter(indexing.task);
@@ -95,6 +103,7 @@ void init_index(nb::module_& module) {
   module.def("scatter_add", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
                                nb::sequence indices, int place) {
     Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
+    indexing.check(axes);
     LongWork work(tensor_of(values)->size);
     launch::scatter_add(indexing.task, tensor_of(x)->dtype);
   });

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "../half.h"
 #include "../threads.h"
@@ -16,10 +17,11 @@ namespace tessella::launch {
 namespace {
 
 constexpr int64_t block_points = 512;
-constexpr int64_t chunk_elements = 16384;
-constexpr int64_t span_points = 16384;  // of a set that runs on one thread, between two polls
-constexpr int64_t part_bytes = 1024;    // a smaller piece of a slice is not worth a chunk
-constexpr int64_t short_run = 8;        // elements; below this a loop over points is faster
+constexpr int64_t chunk_elements = 16384;  // of a chunk that copies runs
+constexpr int64_t chunk_points = 4096;     // of one that copies single elements
+constexpr int64_t span_points = 16384;     // of a set that runs on one thread, between two polls
+constexpr int64_t part_bytes = 1024;       // a smaller piece of a slice is not worth a chunk
+constexpr int64_t short_run = 8;           // elements; below this a loop over points is faster
 
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
@@ -39,14 +41,17 @@ void for_each_index(const IndexTask& task, int which, int64_t begin, int64_t end
   });
 }
 
-// Negative indices count from the end. An index that changed after its check and lies outside the
-// axis becomes 0.
-int64_t resolve(int64_t index, int64_t size) {
+// Negative indices count from the end. One outside the axis becomes 0, and sets *is_bad.
+int64_t resolve(int64_t index, int64_t size, bool* is_bad) {
   index += index < 0 ? size : 0;
-  return static_cast<uint64_t>(index) < static_cast<uint64_t>(size) ? index : 0;
+  bool is_outside = static_cast<uint64_t>(index) >= static_cast<uint64_t>(size);
+  *is_bad |= is_outside;
+  return is_outside ? 0 : index;
 }
 
-void resolve_block(const IndexTask& task, int64_t begin, int64_t end, Block& block) {
+// Tells whether every index was inside its axis.
+bool resolve_block(const IndexTask& task, int64_t begin, int64_t end, Block& block) {
+  bool is_bad = false;
   block.count = end - begin;
   if (task.index_count == 0) std::fill_n(block.x, block.count, 0);
   for (int which = 0; which < task.index_count; ++which) {
@@ -55,7 +60,7 @@ void resolve_block(const IndexTask& task, int64_t begin, int64_t end, Block& blo
     bool is_first = which == 0;
     for_each_index(task, which, begin, end, [&](const int64_t* index, int64_t step, int64_t n) {
       for (int64_t i = 0; i < n; ++i, ++out)
-        *out = (is_first ? 0 : *out) + resolve(index[i * step], size) * stride;
+        *out = (is_first ? 0 : *out) + resolve(index[i * step], size, &is_bad) * stride;
     });
   }
   Runs<1> runs(task.index_ndim, task.index_shape, {task.value_index_strides});
@@ -65,6 +70,7 @@ void resolve_block(const IndexTask& task, int64_t begin, int64_t end, Block& blo
     for (int64_t i = 0; i < n; ++i) out[i] = offsets[0] + i * step;
     out += n;
   });
+  return !is_bad;
 }
 
 // What happens to a contiguous run of elements; n is 1 where there is none.
@@ -164,25 +170,68 @@ class Mover {
     return points * (2 + rest * bytes / 8);
   }
 
-  // The points [first, last), in order, and of the rest the elements [begin, end).
-  void operator()(int64_t first, int64_t last, int64_t begin, int64_t end) const {
+  bool is_points_inside() const { return is_points_inside_; }
+
+  // The points [first, last), in order, and of the rest the elements [begin, end). Tells whether
+  // every index was inside its axis.
+  bool operator()(int64_t first, int64_t last, int64_t begin, int64_t end) const {
+    if (rest_.size == 1 && task_.index_count == 1) return points_alone<1>(first, last);
+    if (rest_.size == 1 && task_.index_count == 2) return points_alone<2>(first, last);
+    if (rest_.size == 1 && task_.index_count == 3) return points_alone<3>(first, last);
     Block block;
+    bool is_good = true;
     for (int64_t at = first; at < last; at += block_points) {
-      resolve_block(task_, at, std::min(at + block_points, last), block);
+      is_good &= resolve_block(task_, at, std::min(at + block_points, last), block);
+      int64_t step_x = rest_.inner_stride(0), step_v = rest_.inner_stride(1);
       if (is_points_inside_) {
         points_inside(block, begin, end);
-      } else if (rest_.inner_stride(0) == 1 && rest_.inner_stride(1) == 1) {
+      } else if (step_x == 1 && step_v == 1) {
         rest_inside(block, begin, end, [](T* x, T* v, int64_t n) { Op::run(x, v, n); });
+      } else if (step_x == 1 && step_v == 0) {
+        rest_inside(block, begin, end, [](T* x, T* v, int64_t n) {
+          for (int64_t i = 0; i < n; ++i) Op::run(x + i, v, 1);
+        });
       } else {
-        int64_t step_x = rest_.inner_stride(0), step_v = rest_.inner_stride(1);
         rest_inside(block, begin, end, [=](T* x, T* v, int64_t n) {
           for (int64_t i = 0; i < n; ++i) Op::run(x + i * step_x, v + i * step_v, 1);
         });
       }
     }
+    return is_good;
   }
 
  private:
+  // Single elements, chosen by N index tensors.
+  template <int N>
+  bool points_alone(int64_t first, int64_t last) const {
+    const int64_t* strides[N + 1];
+    for (int k = 0; k < N; ++k) strides[k] = task_.index_strides[k];
+    strides[N] = task_.value_index_strides;
+    Runs<N + 1> runs(task_.index_ndim, task_.index_shape, strides);
+    bool is_bad = false;
+    runs.walk(first, last, [&](const int64_t (&offsets)[N + 1], int64_t n) {
+      // Copies: what is written through a T* could be any of the originals.
+      const int64_t* index[N];
+      int64_t step[N], size[N], stride[N], step_v = runs.inner_stride(N);
+      for (int k = 0; k < N; ++k) {
+        index[k] = task_.indices[k] + offsets[k];
+        step[k] = runs.inner_stride(k);
+        size[k] = task_.axis_sizes[k];
+        stride[k] = task_.axis_strides[k];
+      }
+      T *x = x_, *v = values_ + offsets[N];
+      bool is_outside = false;
+      for (int64_t i = 0; i < n; ++i) {
+        int64_t at = 0;
+        for (int k = 0; k < N; ++k)
+          at += resolve(index[k][i * step[k]], size[k], &is_outside) * stride[k];
+        Op::run(x + at, v + i * step_v, 1);
+      }
+      is_bad |= is_outside;
+    });
+    return !is_bad;
+  }
+
   void points_inside(const Block& block, int64_t begin, int64_t end) const {
     rest_.walk(begin, end, [&](const int64_t (&offsets)[2], int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
@@ -211,18 +260,24 @@ class Mover {
 };
 
 template <class T>
-void gather_items(const IndexTask& task) {
+bool gather_items(const IndexTask& task) {
   Mover<Get, T> move(task);
   int64_t points = move.points(), rest = move.rest();
-  if (points == 0 || rest == 0) return;
-  int64_t span = std::clamp<int64_t>(chunk_elements / rest, 1, points);
-  int64_t part = std::min(rest, chunk_elements);
+  if (points == 0 || rest == 0) return true;
+  // Whichever is inside comes whole into a chunk, if it is not longer than that.
+  int64_t elements = move.is_points_inside() ? chunk_points : chunk_elements;
+  int64_t inside = move.is_points_inside() ? std::min(points, block_points) : 1;
+  int64_t part = std::clamp<int64_t>(elements / inside, 1, rest);
+  int64_t span = std::clamp<int64_t>(elements / part, 1, points);
   int64_t parts = ceil_div(rest, part);
   int64_t chunks = ceil_div(points, span) * parts;
+  std::atomic<bool> is_good = true;
   parallel(chunks, move.cost_ns(span, part), task.interruptible, [&](int64_t chunk, int) {
     int64_t first = chunk / parts * span, begin = chunk % parts * part;
-    move(first, std::min(first + span, points), begin, std::min(begin + part, rest));
+    if (!move(first, std::min(first + span, points), begin, std::min(begin + part, rest)))
+      is_good.store(false, std::memory_order_relaxed);
   });
+  return is_good;
 }
 
 template <class Op, class T>
@@ -274,8 +329,9 @@ bool check_indices(const IndexTask& task, BadIndex* bad) {
     const int64_t* found = nullptr;
     for_each_index(task, which, 0, points, [&](const int64_t* index, int64_t step, int64_t n) {
       if (found) return;
-      auto is_bad = [=](int64_t i) {
-        return (index[i * step] < -size) | (index[i * step] >= size);
+      auto is_bad = [=](int64_t i) {  // one comparison: the sum wraps around where it is negative
+        auto distance = static_cast<uint64_t>(index[i * step]) + static_cast<uint64_t>(size);
+        return distance >= 2 * static_cast<uint64_t>(size);
       };
       int64_t bad_count = 0;
       for (int64_t i = 0; i < n; ++i) bad_count += is_bad(i);
@@ -290,7 +346,7 @@ bool check_indices(const IndexTask& task, BadIndex* bad) {
   return true;
 }
 
-void gather(const IndexTask& task) {
+bool gather(const IndexTask& task) {
   switch (task.itemsize) {
     case 1:
       return gather_items<Item<1>>(task);

@@ -36,11 +36,13 @@ struct BadIndex {
 // Is every index in [-size, size)? If not, says which is the first that is not.
 bool check_indices(const IndexTask& task, BadIndex* bad);
 
-// The three below require checked indices. An index that another thread has changed since then
+// values = x[indices]. False if an index was outside its axis: then it was taken for 0.
+bool gather(const IndexTask& task);
+
+// The two below require checked indices. An index that another thread has changed since then
 // selects some element of its axis: nothing is read or written out of bounds. The memory that is
 // written shares none with what is read (the caller copies indices or values that overlap).
 
-void gather(const IndexTask& task);   // values = x[indices]
 void scatter(const IndexTask& task);  // x[indices] = values; of equal indices the last one wins
 // x[indices] += values; equal indices add up in their row-major order. bool is a logical or; halves
 // add in float32 and round each time.

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "../threads.h"
@@ -56,9 +55,13 @@ int64_t* locate_run(const char* mask, int64_t stride, int64_t n, int64_t first, 
                     int64_t* end) {
   int64_t i = 0;
   for (; stride == 1 && n - i >= 8 && end - out >= 8; i += 8) {
-    // The product moves the low bit of byte b to bit 56 + b (of a little-endian word).
-    uint64_t bits = truth(mask + i) * 0x0102040810204080 >> 56;
-    for (; bits != 0; bits &= bits - 1) *out++ = first + i + std::countr_zero(bits);
+    uint64_t truths = truth(mask + i);
+    if (truths == 0) continue;
+    // Every place is written and only the true ones are kept: no branch depends on the mask.
+    for (int k = 0; k < 8; ++k) {
+      *out = first + i + k;
+      out += truths >> 8 * k & 1;  // of a little-endian word
+    }
   }
   for (; i < n && out < end; ++i)
     if (mask[i * stride] != 0) *out++ = first + i;

@@ -29,6 +29,8 @@ bool collect(PyObject* const* items, Py_ssize_t count, PyObject* axis_value, int
   return true;
 }
 
+constexpr int64_t large_bytes = 1 << 17;  // worth the way over the pool
+
 void join(PyObject* const* items, Py_ssize_t count, int64_t axis, Tensor* out) {
   bool is_outermost = true;  // then each tensor is one run of the result
   for (int64_t k = 0; k < axis; ++k) is_outermost &= out->shape()[k] == 1;
@@ -37,8 +39,8 @@ void join(PyObject* const* items, Py_ssize_t count, int64_t axis, Tensor* out) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     Tensor* x = as_tensor(items[i]);
     int64_t size = x->shape()[axis];
-    if (is_outermost && x->is_contiguous) {
-      int64_t item = itemsize(x->dtype);
+    int64_t item = itemsize(x->dtype);
+    if (is_outermost && x->is_contiguous && x->size * item < large_bytes) {
       memcpy(out->data() + start * whole.strides[axis] * item, x->data(),
              static_cast<size_t>(x->size * item));
     } else if (x->size) {

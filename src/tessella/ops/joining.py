@@ -100,10 +100,16 @@ def stack(xs: Sequence[Tensor], axis: int = 0) -> Tensor:
     >>> ts.stack([ts.zeros(2), ts.ones(2)]).tolist()
     [[0.0, 0.0], [1.0, 1.0]]
     """
-    for i, x in enumerate(xs):
-        if x.shape != xs[0].shape:
-            raise errors.stack_shapes(xs[0].shape, i, x.shape)
-    return concat([unsqueeze(x, axis) for x in xs], axis)
+    shapes = [x.shape for x in xs]
+    for i, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise errors.stack_shapes(shapes[0], i, shape)
+    place = axis + len(shapes[0]) + 1 if axis < 0 and shapes else axis
+    if not shapes or not 0 <= place < len(shapes[0]):
+        return concat([unsqueeze(x, axis) for x in xs], axis)
+    # Joined along the axis that stands there now, the parts follow one another as they shall.
+    whole = concat(xs, place)
+    return reshape(whole, (*shapes[0][:place], len(shapes), *shapes[0][place:]))
 
 
 _STACKED = {"ulps": 0, "is_method": False}
