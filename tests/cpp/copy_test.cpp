@@ -85,7 +85,7 @@ int main() {
       {3, 40000}, {40000, 3}, {2, 130, 140}, {1, 50, 1},   {9, 1, 2000}};
   for (int threads : {1, 3}) {
     set_num_threads(threads);
-    for (int round = 0; round < 12; ++round)
+    for (int round = 0; round < 5; ++round)
       for (const auto& shape : shapes) {
         for (DType dtype : same) check(shape, dtype, dtype);
         check(shape, DType::uint8, DType::float32);
