@@ -111,6 +111,7 @@ void init_index(nb::module_& module) {
   module.def("scatter_join", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
                                 nb::sequence indices, int place, int joining) {
     Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
+    indexing.check(axes);
     LongWork work(tensor_of(values)->size);
     launch::scatter_join(indexing.task, tensor_of(x)->dtype, static_cast<launch::Joining>(joining));
   });
