@@ -39,10 +39,11 @@ PARAMETERS = {
     "alpha": "_Number",
     "copy": "_bool",
     "correction": "_float",
+    "device": "_str",
     "dtype": "_DTypeLike | None",
     "key": "Any",
     "keepdims": "_bool",
-    "order": INTS,
+    "axes": INTS,
     "rounding_mode": 'Literal["floor", "trunc"] | None',
     "shape": INTS,
     "view.shape": f"{INTS} | _DTypeLike | None",
@@ -110,7 +111,8 @@ def type_of_parameter(op: Op, name: str, default: Any) -> str:
     if f"{op.name}.{name}" in PARAMETERS:
         return PARAMETERS[f"{op.name}.{name}"]
     if name in PARAMETERS:
-        return PARAMETERS[name]
+        is_open = default is None and not PARAMETERS[name].endswith("None")
+        return f"{PARAMETERS[name]} | None" if is_open else PARAMETERS[name]
     if isinstance(default, bool | int | float | str):
         return f"_{type(default).__name__}"
     return "Any"

@@ -310,14 +310,14 @@ def bad_index_dtype(dtype: object) -> DTypeMismatch:
     )
 
 
-def two_ellipses() -> InvalidArgument:
+def two_ellipses() -> IndexOutOfBounds:
     """More than one `...` in a key."""
-    return InvalidArgument("more than one ... in an index", "one ... stands for all axes left out")
+    return IndexOutOfBounds("more than one ... in an index", "one ... stands for all axes left out")
 
 
-def mask_shape(mask: object, axes: object, axis: int) -> ShapeError:
+def mask_shape(mask: object, axes: object, axis: int) -> IndexOutOfBounds:
     """A mask that does not fit the axes it selects from."""
-    return ShapeError(
+    return IndexOutOfBounds(
         f"a mask of shape {mask} indexes axes of shape {axes}, from axis {axis} on",
         "a mask must have the sizes of the axes it selects from",
     )

@@ -178,8 +178,10 @@ def _coordinates(item: Any, shape: tuple[int, ...], axis: int) -> list[Tensor]:
         _core.fill(out, to_index(item))
         return [out]
     if item.dtype is boolean:
-        if item.shape != shape[axis : axis + item.ndim]:
-            raise errors.mask_shape(item.shape, shape[axis : axis + item.ndim], axis)
+        # The array API lets a mask without elements select nothing from an axis of any size.
+        sizes = shape[axis : axis + item.ndim]
+        if any(size not in (0, here) for size, here in zip(item.shape, sizes, strict=True)):
+            raise errors.mask_shape(item.shape, sizes, axis)
         return _mask_coordinates(item)
     if not item.dtype.is_integer:
         raise errors.bad_index_dtype(item.dtype)

@@ -7,8 +7,9 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Function, Layout, Tensor
-from tessella.arguments import NUMBERS, to_number
+from tessella.arguments import NUMBERS, to_bool, to_number
 from tessella.declarations import REQUIRED
+from tessella.devices import to_device_name
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
 from tessella.records import OPS, Op, Rule
 
@@ -218,7 +219,7 @@ class Cast(Op):
     """Conversion to another dtype."""
 
     fast = "cast"
-    params = {"dtype": REQUIRED, "copy": True}
+    params = {"dtype": REQUIRED, "copy": True, "device": None}
 
     def prepare(
         self, inputs: list[Any], params: dict[str, Any]
@@ -226,6 +227,8 @@ class Cast(Op):
         """Resolve the dtype; a complex number is not made real silently."""
         inputs, params = super().prepare(inputs, params)
         params["dtype"] = as_dtype(params["dtype"])
+        params["copy"] = to_bool("copy", params["copy"])
+        to_device_name(params.pop("device"))
         source = inputs[0].dtype
         if source.is_complex and not params["dtype"].is_complex:
             raise errors.cannot_cast(source, params["dtype"])

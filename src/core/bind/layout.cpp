@@ -37,7 +37,7 @@ void init_layout(nb::module_& module) {
       .def("axis", &Layout::axis, nb::arg("axis"))
       .def(
           "permute", [](const Layout& self, const Sizes& order) { return self.permute(order); },
-          nb::arg("order"))
+          nb::arg("axes"))
       .def("bitcast", &Layout::bitcast, nb::arg("from_size"), nb::arg("to_size"))
       .def("transpose", &Layout::transpose, nb::arg("a"), nb::arg("b"))
       .def(

@@ -37,10 +37,9 @@ using ElementwiseFn = void (*)(int64_t n, void* out, const void* x, const void* 
 struct ElementwiseKernel {
   ElementwiseFn fn;  // nullptr where the operation has no meaning for the dtype
   DType out;
-  bool has_halves;  // float32 only: halves may be computed with it
 };
 
-// Indexed by the dtype of the operands. Halves have no entries: they compute in float32.
+// Indexed by the dtype of the operands. The kernels of halves read and write float32.
 // `where` reads x as bool and is indexed by the dtype of y and z.
 struct ElementwiseTable {
   ElementwiseKernel kernels[OPCODE_COUNT][DTYPE_COUNT];

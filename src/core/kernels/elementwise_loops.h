@@ -114,6 +114,13 @@ namespace op {
       return expression;                      \
     }                                         \
   };
+#define HALF(name, dtype, expression)    \
+  struct name##_##dtype {                \
+    template <class V>                   \
+    static TS_MEMBER V value(V x, V y) { \
+      return expression;                 \
+    }                                    \
+  };
 #include "elementwise.def"
 }  // namespace op
 
@@ -121,7 +128,7 @@ template <class T, class Op, int types>
 void fill_unary(ElementwiseKernel& kernel) {
   if constexpr (types & Lanes<T>::type) {
     using R = decltype(Op::value(Lanes<T>::read(nullptr)));
-    kernel = {unary_loop<Op, T>, dtype_of<typename ElementOf<R>::type>, true};
+    kernel = {unary_loop<Op, T>, dtype_of<typename ElementOf<R>::type>};
   }
 }
 
@@ -129,7 +136,7 @@ template <class T, class Op, int types>
 void fill_binary(ElementwiseKernel& kernel) {
   if constexpr (types & Lanes<T>::type) {
     using R = decltype(Op::value(Lanes<T>::read(nullptr), Lanes<T>::read(nullptr)));
-    kernel = {binary_loop<Op, T>, dtype_of<typename ElementOf<R>::type>, !(types & NO_HALVES)};
+    kernel = {binary_loop<Op, T>, dtype_of<typename ElementOf<R>::type>};
   }
 }
 
@@ -137,9 +144,9 @@ template <class T, class Op, int types>
 void fill_ternary(ElementwiseKernel& kernel) {
   // The one operation for every dtype is where: it chooses by bool.
   if constexpr (types == ANY)
-    kernel = {ternary_loop<Op, T, ChoiceLanes<T>>, dtype_of<T>, true};
+    kernel = {ternary_loop<Op, T, ChoiceLanes<T>>, dtype_of<T>};
   else if constexpr (types & Lanes<T>::type)
-    kernel = {ternary_loop<Op, T, SameLanes<T>>, dtype_of<T>, true};
+    kernel = {ternary_loop<Op, T, SameLanes<T>>, dtype_of<T>};
 }
 
 template <class T>

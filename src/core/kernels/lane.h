@@ -331,14 +331,34 @@ TS_INLINE V shift_right(V x, V y) {
     return count > last ? V{} : x >> bitcast<V>(bounded);
 }
 
-// The neighbour of x towards y: floats of one sign are ordered like their bits.
+// The neighbour of x towards y: floats of one sign are ordered like their bits. Numbers of a
+// narrower format with the same exponents leave the last bits 0.
+template <int unused, class V>
+TS_INLINE V nextafter_bits(V x, V y) {
+  using M = MaskOf<V>;
+  M bits = bitcast<M>(x), step = (M{} + 1) << unused;
+  M away = (x > V{}) == (y > x) ? step : -step;
+  V tiny = simd::copysign(bitcast<V>(step), y);
+  V moved = x == V{} ? tiny : bitcast<V>(bits + away);
+  V result = x == y ? y : moved;
+  return x != x || y != y ? x + y : result;
+}
 template <class V>
 TS_INLINE V nextafter(V x, V y) {
-  using M = MaskOf<V>;
-  M bits = bitcast<M>(x);
-  M away = (x > V{}) == (y > x) ? M{} + 1 : M{} - 1;
-  V tiny = simd::copysign(bitcast<V>(M{} + 1), y);
-  V moved = x == V{} ? tiny : bitcast<V>(bits + away);
+  return nextafter_bits<0>(x, y);
+}
+
+// float16 as float32: from 2^-14 on 13 bits are unused, below it are multiples of 2^-24, and above
+// 65504 is infinity.
+template <class V>
+TS_INLINE V nextafter_float16(V x, V y) {
+  const V size = simd::abs(x), least = splat<V>(0x1p-14f), quantum = splat<V>(0x1p-24f);
+  const MaskOf<V> up = y > x, shrinks = (x > V{}) != up;
+  const MaskOf<V> low = (size < least) | ((size == least) & shrinks);
+  const V stepped = x + (up ? quantum : -quantum);
+  const V near = stepped == V{} ? simd::copysign(V{}, x) : stepped;
+  V moved = low ? near : nextafter_bits<13>(x, y);
+  moved = is_inf(x) ? simd::copysign(splat<V>(65504), x) : moved;
   V result = x == y ? y : moved;
   return x != x || y != y ? x + y : result;
 }

@@ -21,7 +21,6 @@ enum Types {
   INT = 2,
   FLOAT = 4,
   COMPLEX = 8,
-  NO_HALVES = 16,  // float32 kernels that would be wrong for halves, as for neighbours of a number
   REAL = INT | FLOAT,
   NUMBER = REAL | COMPLEX,
   ANY = BOOL | NUMBER

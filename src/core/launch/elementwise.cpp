@@ -137,9 +137,8 @@ Plan make_plan(const ElementwiseTask& task) {
   int arity = OPCODES[static_cast<int>(task.opcode)].arity;
   const int64_t* strides[MAX_OPERANDS] = {task.out.strides};
   for (int i = 0; i < arity; ++i) strides[i + 1] = task.in[i].strides;
-  DType dtype = compute_dtype(task.dtype);
   const ElementwiseKernel& kernel =
-      elementwise_table().kernels[static_cast<int>(task.opcode)][static_cast<int>(dtype)];
+      elementwise_table().kernels[static_cast<int>(task.opcode)][static_cast<int>(task.dtype)];
   Plan plan{
       task, Space(task.ndim, task.shape, arity + 1, strides), arity, kernel.fn, kernel.out, {}, {},
       false};
@@ -157,11 +156,10 @@ Plan make_plan(const ElementwiseTask& task) {
 }  // namespace
 
 bool elementwise_out_dtype(Opcode opcode, DType dtype, DType* out) {
-  DType computed = compute_dtype(dtype);
   const ElementwiseKernel& kernel =
-      elementwise_table().kernels[static_cast<int>(opcode)][static_cast<int>(computed)];
-  *out = kernel.out == computed ? dtype : kernel.out;
-  return kernel.fn != nullptr && (computed == dtype || kernel.has_halves);
+      elementwise_table().kernels[static_cast<int>(opcode)][static_cast<int>(dtype)];
+  *out = kernel.out == compute_dtype(dtype) ? dtype : kernel.out;
+  return kernel.fn != nullptr;
 }
 
 void elementwise(const ElementwiseTask& task) {

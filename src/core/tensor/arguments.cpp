@@ -13,7 +13,7 @@ constexpr Keyword KEYWORDS[] = {
     {"axis", Param::axis},        {"dim", Param::axis},    {"keepdims", Param::keepdims},
     {"keepdim", Param::keepdims}, {"dtype", Param::dtype}, {"shape", Param::shape},
 };
-constexpr const char* NAMES[] = {"axis", "keepdims", "dtype", "shape", "order",
+constexpr const char* NAMES[] = {"axis", "keepdims", "dtype", "shape", "axes",
                                  "a",    "b",        "key",   "copy"};
 static_assert(sizeof NAMES / sizeof NAMES[0] == static_cast<int>(Param::count));
 PyObject* names[static_cast<int>(Param::count)];

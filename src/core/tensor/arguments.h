@@ -8,7 +8,7 @@
 namespace tessella {
 
 // Parameters by their names in the records; PyTorch's spellings are accepted where records do.
-enum class Param : uint8_t { axis, keepdims, dtype, shape, order, a, b, key, copy, count };
+enum class Param : uint8_t { axis, keepdims, dtype, shape, axes, a, b, key, copy, count };
 
 // Whether a keyword is one of these names, and not PyTorch's spelling of one.
 bool is_own_keyword(PyObject* keyword);

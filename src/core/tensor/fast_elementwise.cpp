@@ -145,11 +145,11 @@ PyObject* fast_elementwise(Function* function, PyObject* const* args, int count)
   Operands operands;
   if (!collect(function, args, count, &operands)) return nullptr;
   Opcode opcode = static_cast<Opcode>(function->opcode);
-  DType computed = compute_dtype(operands.dtype);
   const ElementwiseKernel& kernel =
-      elementwise_table().kernels[function->opcode][static_cast<int>(computed)];
-  if (!kernel.fn || (computed != operands.dtype && !kernel.has_halves)) return nullptr;
-  DType out_dtype = kernel.out == computed ? operands.dtype : kernel.out;
+      elementwise_table().kernels[function->opcode][static_cast<int>(operands.dtype)];
+  if (!kernel.fn) return nullptr;
+  bool is_same = kernel.out == compute_dtype(operands.dtype);
+  DType out_dtype = is_same ? operands.dtype : kernel.out;
   return attempted([&]() -> PyObject* {
     Result out(make_output(operands, count, out_dtype));
     if (!run_direct(kernel.fn, operands, count, out.get()))

@@ -24,7 +24,7 @@ bool takes_separate_ints(ViewOp op) {
 Param param_of(ViewOp op) {
   switch (op) {
     case ViewOp::permute:
-      return Param::order;
+      return Param::axes;
     case ViewOp::reshape:
     case ViewOp::broadcast_to:
       return Param::shape;

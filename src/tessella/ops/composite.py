@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from tessella import _core, errors
 from tessella._core import Tensor
@@ -138,6 +138,37 @@ def broadcast_tensors(*xs: Tensor) -> tuple[Tensor, ...]:
     for x in xs:
         shape = _core.broadcast_shapes(shape, x.shape)
     return tuple(broadcast_to(x, shape) for x in xs)
+
+
+@composite(
+    ref=lambda np, *xs, indexing="xy": np.meshgrid(*xs, indexing=indexing), ulps=0,
+    is_method=False,
+    samples=[case((3,), (2,)), case((3,), (2,), (4,), indexing="ij"), case((3,), (0,), (4,)),
+             case((2,)), case((), (3,))],
+    errors=[case((3,), (2, 2), match=r"arrays\[1\].ndim is 2"),
+            case((3,), indexing="yx", match="indexing is 'yx'")],
+)  # fmt: skip
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
+    """Give the coordinates of a grid: views of vectors, each along an axis of its own.
+
+    With "xy" the first two axes change places, so that the first vector runs along the columns.
+
+    >>> [x.tolist() for x in ts.meshgrid(ts.arange(2), ts.arange(3))]
+    [[[0, 1], [0, 1], [0, 1]], [[0, 0], [1, 1], [2, 2]]]
+    """
+    sizes = []
+    for i, x in enumerate(arrays):
+        if x.ndim > 1:
+            raise errors.wrong_value(f"arrays[{i}].ndim", x.ndim, "1")
+        sizes.append(x.size)
+    places = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        places[:2] = [1, 0]
+    shape = [sizes[place] for place in places]
+    along = ([-1 if i == place else 1 for i in range(len(arrays))] for place in places)
+    return tuple(
+        broadcast_to(reshape(x, ones), shape) for x, ones in zip(arrays, along, strict=True)
+    )
 
 
 @composite(is_method=False, tested="tests/test_broadcasting.py")

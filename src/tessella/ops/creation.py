@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from tessella import _core, errors
@@ -90,9 +91,10 @@ def full(shape: Shape, fill_value: Number, *, dtype: DTypeLike | None = None,
     return _filled(_core.empty(shape, kind.id), fill_value, requires_grad)
 
 
-def _like(x: Tensor, dtype: DType | None) -> Tensor:
+def empty_beside(x: Tensor, shape: Sequence[int], dtype: DType | None) -> Tensor:
+    """Make a tensor whose elements are not set: without memory if x has none."""
     make = _core.empty_virtual if x.is_virtual else _core.empty
-    return make(x.shape, (dtype or x.dtype).id)
+    return make(shape, (dtype or x.dtype).id)
 
 
 @composite(**_MAKES)
@@ -103,7 +105,7 @@ def empty_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | No
     >>> ts.empty_like(ts.zeros(2, 3)).shape
     (2, 3)
     """
-    return with_grad(_like(x, dtype), requires_grad)
+    return with_grad(empty_beside(x, x.shape, dtype), requires_grad)
 
 
 @composite(**_MAKES)
@@ -114,7 +116,7 @@ def zeros_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | No
     >>> ts.zeros_like(ts.ones(2)).tolist()
     [0.0, 0.0]
     """
-    return _filled(_like(x, dtype), False, requires_grad)
+    return _filled(empty_beside(x, x.shape, dtype), False, requires_grad)
 
 
 @composite(**_MAKES)
@@ -125,7 +127,7 @@ def ones_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | Non
     >>> ts.ones_like(ts.zeros(2)).tolist()
     [1.0, 1.0]
     """
-    return _filled(_like(x, dtype), True, requires_grad)
+    return _filled(empty_beside(x, x.shape, dtype), True, requires_grad)
 
 
 @composite(**_MAKES)
@@ -136,7 +138,7 @@ def full_like(x: Tensor, fill_value: Number, *, dtype: DTypeLike | None = None,
     >>> ts.full_like(ts.zeros(2), 3).tolist()
     [3.0, 3.0]
     """
-    return _filled(_like(x, dtype), fill_value, requires_grad)
+    return _filled(empty_beside(x, x.shape, dtype), fill_value, requires_grad)
 
 
 # --- counting ------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_word
 from tessella.declarations import refusal
+from tessella.dtypes import DType, bfloat16
 from tessella.kinds import Clip, Where, binary, unary
 from tessella.ops.creation import full, zeros_like
 
@@ -48,6 +49,15 @@ def _floor_divide_ref(np: Any, x: Any, y: Any) -> Any:
     found = np.floor_divide(x, y)
     is_infinite = np.isinf(x) & np.isfinite(y)
     return np.where(is_infinite, x / y, found) if found.dtype.kind == "f" else found
+
+
+def _nextafter_ref(np: Any, x: Any, y: Any, inside: DType) -> Any:
+    found = np.nextafter(x, y)
+    if inside is bfloat16:  # the upper half of float32: the next number whose lower half is 0
+        is_larger = np.abs(found) > np.abs(x)
+        bits = np.where(is_larger, found.view("uint32") + np.uint32(0xFFFF), found.view("uint32"))
+        found = (bits & np.uint32(0xFFFF0000)).view("float32")
+    return np.where(x == y, y, found)  # NumPy's float16 keeps x, so that 0.0 never becomes -0.0
 
 
 # NumPy gives either of two zeros; here 0.0 is greater than -0.0, whichever comes first.
@@ -398,7 +408,7 @@ copysign = binary(
     away=0.2,
 )
 nextafter = binary(
-    "nextafter", ulps=0, doc="The next number after x towards y; not for halves.", ref="nextafter"
+    "nextafter", ulps=0, doc="The next number after x towards y.", ref=_nextafter_ref
 )
 conj = unary("conj", ulps=0, vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
 real = unary("real", ulps=0, vjp=lambda g: g, doc="Real part.", ref="real")

@@ -15,7 +15,7 @@ from tessella.exchange import is_shareable, share
 from tessella.indexing import Gathering, is_basic
 from tessella.ops.creation import arange, copy_of, zeros
 from tessella.ops.elementwise import where
-from tessella.ops.movement import getitem, normal_axes, reshape
+from tessella.ops.movement import broadcast_to, getitem, normal_axes, reshape
 from tessella.records import Op
 from tessella.tensors import tensor
 
@@ -203,12 +203,13 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
     index, place = need_integers(indices), normal_axes(x, axis)[0]
     if index.ndim != x.ndim:
         raise errors.index_count(index.ndim, x.ndim)
+    others = [[1 if i == place else size for i, size in enumerate(s.shape)] for s in (x, index)]
+    joint = list(_core.broadcast_shapes(*others))
+    x = broadcast_to(x, [x.shape[i] if i == place else size for i, size in enumerate(joint)])
     every = []
-    for i in range(x.ndim):
+    for i, size in enumerate(joint):
         ones = [1] * x.ndim
         ones[i] = -1
-        # An axis of size 1 of the indices broadcasts against x.
-        size = index.shape[i] if index.shape[i] != 1 else x.shape[i]
         every.append(index if i == place else reshape(arange(size), ones))
     return gather_axes(x, tuple(range(x.ndim)), tuple(every), 0)
 

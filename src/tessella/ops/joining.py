@@ -206,6 +206,32 @@ def _roll(x: Tensor, shift: int, axis: int) -> Tensor:
     return concat([x[(*head, slice(cut, None))], x[(*head, slice(None, cut))]], axis)
 
 
+@composite(
+    ref="diff",
+    samples=[case((5,)), case((3, 4), axis=0, n=2), case((3,), n=3), case((3,), n=5), case((2, 0)),
+             case((3,), n=0)],
+    errors=[case((3,), axis=1, match="axis 1 is out of range"), case((3,), n=-1, match="n is -1"),
+            case((3,), prepend=1, match="prepend must be a tensor, got int")],
+)  # fmt: skip
+def diff(x: Tensor, axis: int = -1, n: int = 1, *, prepend: Tensor | None = None,
+         append: Tensor | None = None) -> Tensor:  # fmt: skip
+    """Give differences of neighbours along an axis, n times over; put tensors before and after x.
+
+    >>> ts.diff(ts.tensor([1, 4, 9])).tolist()
+    [3, 5]
+    """
+    if n < 0:
+        raise errors.wrong_value("n", n, "0 or more")
+    place = normal_axes(x, axis)[0]
+    parts = [part for part in (prepend, x, append) if part is not None]
+    if len(parts) > 1:
+        x = concat(parts, place)
+    head = (slice(None),) * place
+    for _ in range(n):
+        x = x[(*head, slice(1, None))] - x[(*head, slice(None, -1))]
+    return x
+
+
 def _need_counts(name: str, values: Ints) -> tuple[int, ...]:
     counts = to_ints(name, values)
     if any(n < 0 for n in counts):

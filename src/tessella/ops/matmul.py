@@ -224,14 +224,20 @@ def outer(a: Tensor, b: Tensor) -> Tensor:
     ref=lambda np, a, b, axis=-1: np.sum(np.conj(a) * b, axis=axis, dtype=a.dtype),
     is_method=False,
     samples=[case((2, 3), (2, 3)), case((2, 3), (3,)), case((3, 2), (3, 2), axis=-2)],
-    errors=[case((2, 3), (2, 4), match="do not broadcast")],
+    errors=[case((2, 3), (2, 4), match="sizes of the summed axes differ: 3 and 4"),
+            case((2, 1), (2, 4), match="sizes of the summed axes differ: 1 and 4"),
+            case((2, 3), (3, 3), match="do not broadcast"),
+            case((2, 3), (3,), axis=-2, match="axis -2 is out of range")],
 )  # fmt: skip
 def vecdot(a: Tensor, b: Tensor, *, axis: int = -1) -> Tensor:
-    """Multiply along one axis and sum; a is conjugated.
+    """Multiply along one axis, of equal size in both, and sum; a is conjugated.
 
     >>> ts.vecdot(ts.ones(2, 3), ts.ones(2, 3)).tolist()
     [3.0, 3.0]
     """
+    sizes = [x.shape[normal_axes(x, axis)[0]] for x in (a, b)]
+    if sizes[0] != sizes[1]:
+        raise errors.tensordot_sizes(*sizes)
     products = mul(conjugate(a), b)
     return cast(sum(products, axis=axis), products.dtype)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tessella import _core, errors, exchange_errors
 from tessella._core import Layout, Tensor
-from tessella.arguments import to_int, to_ints
+from tessella.arguments import to_bool, to_int, to_ints
 from tessella.declarations import REQUIRED, case
 from tessella.dtypes import DType, as_dtype, boolean, float64
 from tessella.indexing import basic_layout
@@ -33,21 +33,21 @@ def inverse(order: Sequence[int]) -> tuple[int, ...]:
     return tuple(places)
 
 
-def _permute_params(x: Tensor, order: Any) -> dict[str, Any]:
-    axes = to_ints("order", order)
-    _core.layout_of(x).permute(axes)  # refuses repeated, missing and unknown axes
-    return {"order": normal_axes(x, axes)}
+def _permute_params(x: Tensor, axes: Any) -> dict[str, Any]:
+    order = to_ints("axes", axes)
+    _core.layout_of(x).permute(order)  # refuses repeated, missing and unknown axes
+    return {"axes": normal_axes(x, order)}
 
 
 permute = View(
-    "permute", layout=Layout.permute, params={"order": REQUIRED}, variadic="order",
-    normalise=_permute_params, aliases=["permute_dims"], keywords={"dims": "order"},
-    vjp=lambda g, order: permute(g, inverse(order)),
+    "permute", layout=Layout.permute, params={"axes": REQUIRED}, variadic="axes",
+    normalise=_permute_params, aliases=["permute_dims"], keywords={"dims": "axes"},
+    vjp=lambda g, axes: permute(g, inverse(axes)),
     doc="The axes in the given order.", ref="transpose",
-    samples=[case((2, 3, 4), order=(2, 0, 1)), case((2, 3), order=(-1, 0)), case((), order=())],
-    errors=[case((2, 3), order=(0, 0), match="repeated axis 0"),
-            case((2, 3), order=(0,), match="names 1 axes, the tensor has 2"),
-            case((2, 3), order=(0, 2), match="axis 2 is out of range")],
+    samples=[case((2, 3, 4), axes=(2, 0, 1)), case((2, 3), axes=(-1, 0)), case((), axes=())],
+    errors=[case((2, 3), axes=(0, 0), match="repeated axis 0"),
+            case((2, 3), axes=(0,), match="names 1 axes, the tensor has 2"),
+            case((2, 3), axes=(0, 2), match="axis 2 is out of range")],
 ).function  # fmt: skip
 
 transpose = View(
@@ -63,14 +63,15 @@ transpose = View(
 
 
 class Reshape(View):
-    """A view where the strides allow it, else a copy."""
+    """A view where the strides allow it, else a copy; always or never a copy if asked."""
 
     def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
         """Copy only if it must."""
-        layout = _core.layout_of(inputs[0]).reshape(params["shape"])
-        if layout is not None:
-            return _core.view(inputs[0], layout)
-        return _core.view(copy_of(inputs[0]), Layout(params["shape"]))
+        (x,), shape, copy = inputs, params["shape"], params.get("copy")
+        if copy is False:
+            return _core.view(x, _core.layout_of(x).view(shape))  # refuses where it cannot
+        layout = None if copy else _core.layout_of(x).reshape(shape)
+        return _core.view(copy_of(x), Layout(shape)) if layout is None else _core.view(x, layout)
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Take the resolved shape."""
@@ -85,15 +86,25 @@ _RESHAPE_ERRORS = [
     case((2, 3), shape=2.5, match="shape must be an integer or a tuple of integers, got float"),
 ]
 
+
+def _reshape_params(x: Tensor, shape: Any, copy: Any) -> dict[str, Any]:
+    resolved = _core.resolve_reshape(x.shape, to_ints("shape", shape))
+    return {"shape": resolved} if copy is None else {
+        "shape": resolved, "copy": to_bool("copy", copy),
+    }  # fmt: skip
+
+
 reshape = Reshape(
-    "reshape", layout=Layout.view, params={"shape": REQUIRED}, variadic="shape",
-    normalise=lambda x, shape: {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape))},
+    "reshape", layout=Layout.view, params={"shape": REQUIRED, "copy": None}, variadic="shape",
+    normalise=_reshape_params,
     vjp=lambda g, x_shape: reshape(g, x_shape),
     doc="Another shape with the same elements in row-major order; one size may be -1. A view where "
-        "the strides allow it, else a copy.", ref="reshape",
+        "the strides allow it, else a copy; copy=True copies always, copy=False never.",
+    ref=lambda np, x, shape, copy=None: x.reshape(shape),
     samples=[case((2, 6), shape=(3, 4)), case((2, 3, 4), shape=(-1, 4)), case((), shape=(1, 1)),
-             case((0, 3), shape=(3, 0))],
-    errors=_RESHAPE_ERRORS,
+             case((0, 3), shape=(3, 0)), case((2, 6), shape=(3, 4), copy=True),
+             case((2, 6), shape=(3, 4), copy=False, layouts="contiguous")],
+    errors=[*_RESHAPE_ERRORS, case((2, 3), shape=(6,), copy=1, match="copy must be True or False")],
 ).function  # fmt: skip
 
 

@@ -15,9 +15,9 @@ from tessella._core import Function, Tensor
 from tessella.arguments import to_bool, to_int, to_ints
 from tessella.composites import Axes, Ints, composite
 from tessella.declarations import Refusal, case, has_torch_axis, refusal
-from tessella.dtypes import DTYPES, DType, as_dtype, float32
+from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32
 from tessella.kinds import cast
-from tessella.ops.creation import ones
+from tessella.ops.creation import empty_beside, ones, ones_like
 from tessella.ops.elementwise import conjugate, mul, sqrt, where
 from tessella.ops.joining import concat
 from tessella.ops.movement import (
@@ -103,9 +103,25 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
 
 
 class ReduceTo(Reduce):
-    """A reduction that can be asked for a dtype to compute in."""
+    """A reduction that can be asked for a dtype, which the elements are converted to first."""
 
     params = {"axis": None, "keepdims": False, "dtype": None}
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Remember what dtype was asked for, if it is not the one to compute in."""
+        asked = params["dtype"]
+        inputs, params = super().prepare(inputs, params)
+        dtype = inputs[0].dtype
+        return inputs, params if asked is None or self.out_dtype(dtype) is dtype else {
+            **params, "dtype": dtype,
+        }  # fmt: skip
+
+    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
+        """Compute small integers in 64 bits, and cut them to what was asked for."""
+        out = super().make(inputs, params)
+        return cast(out, params["dtype"]) if "dtype" in params else out
 
 
 class ReduceOne(Reduce):
@@ -242,16 +258,24 @@ class Cumulative(Op):
             x = cast(x, as_dtype(params["dtype"]))
         place = normal_axes(x, to_int("axis", 0 if axis is None else axis))[0]
         if to_bool("include_initial", params["include_initial"]):
-            first = list(x.shape)
-            first[place] = 1
-            x = concat([self.identity(first, x.dtype), x], place)
-        return [x], {"axis": place}
+            x = concat([self.identity(x, place), x], place)
+        _, dtype = self.infer([x], {})
+        if params["dtype"] is None or dtype is x.dtype:
+            return [x], {"axis": place}
+        return [x], {"axis": place, "dtype": x.dtype}
 
-    def identity(self, shape: list[int], dtype: DType) -> Tensor:
-        """Make the value that a running sum or product begins with."""
-        out = _core.empty(shape, dtype.id)
-        _core.fill(out, self.name == "cumulative_prod")
+    def identity(self, x: Tensor, axis: int) -> Tensor:
+        """Make the values that running sums or products along an axis of x begin with."""
+        shape = [1 if i == axis else size for i, size in enumerate(x.shape)]
+        out = empty_beside(x, shape, x.dtype)
+        if not out.is_virtual:
+            _core.fill(out, self.name == "cumulative_prod")
         return out
+
+    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
+        """Compute small integers in 64 bits, and cut them to what was asked for."""
+        out = super().make(inputs, params)
+        return cast(out, params["dtype"]) if "dtype" in params else out
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Keep the shape; the dtype is the sum's."""
@@ -277,6 +301,31 @@ _CUMULATIVE_ERRORS = [
     case((2,), include_initial=1, match="include_initial must be True or False"),
 ]
 
+
+def _part(x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
+    return getitem(x, key=(slice(None),) * axis + (slice(start, stop),))
+
+
+def _slope_of_products(g: Tensor, x: Tensor, out: Tensor, axis: int) -> Tensor:
+    """Multiply the product before each x[k] with s[k] = g[k] + x[k+1] s[k+1].
+
+    Nothing is divided, so that it is right at zeros. The recurrence is solved by doubling: sums
+    over runs of d elements join to sums over runs of 2d, where factor[k] = x[k+1] ... x[k+d].
+    """
+    size, d = x.shape[axis], 1
+    if size < 2:
+        return g
+    s, factor = g, _part(conjugate(x), axis, 1, None)
+    while d < size:
+        joined = _part(s, axis, None, -d) + factor * _part(s, axis, d, None)
+        s = concat([joined, _part(s, axis, -d, None)], axis)
+        # Products that would reach beyond the end are not needed.
+        factor = _part(factor, axis, None, -d) * _part(factor, axis, d, None)
+        d *= 2
+    before = concat([ones_like(_part(x, axis, 0, 1)), _part(conjugate(out), axis, None, -1)], axis)
+    return before * s
+
+
 cumulative_sum = Cumulative(
     "cumulative_sum", aliases=["cumsum"],
     vjp=lambda g, axis: flip(cumulative_sum(flip(g, axis), axis), axis),
@@ -284,10 +333,9 @@ cumulative_sum = Cumulative(
     samples=_CUMULATIVE, errors=_CUMULATIVE_ERRORS).function  # fmt: skip
 cumulative_prod = Cumulative(
     "cumulative_prod", aliases=["cumprod"],
-    vjp=lambda g, x, out, axis: flip(cumulative_sum(flip(g * conjugate(out), axis), axis), axis)
-    / conjugate(x),
+    vjp=lambda g, x, out, axis: _slope_of_products(g, x, out, axis),
     doc="Running products along an axis; include_initial puts a 1 in front.", ref="cumulative_prod",
-    samples=_CUMULATIVE, errors=_CUMULATIVE_ERRORS, away=0.5).function  # fmt: skip
+    samples=_CUMULATIVE, errors=_CUMULATIVE_ERRORS, domain=(-1.4, 1.4)).function  # fmt: skip
 
 
 # --- composed ------------------------------------------------------------------------------------
@@ -350,6 +398,21 @@ def std(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool
     1.0
     """
     return cast(sqrt(_variance(x, axis, correction, keepdims)), x.dtype)
+
+
+@composite(
+    ref="count_nonzero",
+    samples=[case((3, 4)), case((3, 4), axis=0), case((2, 3, 4), axis=(0, 2), keepdims=True),
+             case((2, 0), axis=1)],
+    errors=[case((2, 3), axis=2, match="axis 2 is out of range")],
+)  # fmt: skip
+def count_nonzero(x: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+    """Count the elements over axes that are not zero.
+
+    >>> ts.count_nonzero(ts.tensor([[0, 7], [8, 9]]), axis=0).tolist()
+    [1, 2]
+    """
+    return sum(x if x.dtype is boolean else x != 0, axis=axis, keepdims=keepdims)
 
 
 @composite(
