@@ -264,10 +264,10 @@ TS_INLINE V remainder(V x, V y) {
 template <class T>
 TS_INLINE T floor_divide_one(T a, T b) {
   if constexpr (static_cast<T>(0.5) != 0) {
-    T infinity = static_cast<T>(__builtin_inf());
-    if (b == 0 || a == infinity || a == -infinity || a != a || b != b) return a / b;
-    if (b == infinity || b == -infinity)
-      return a == 0 ? a / b : (a < 0) != (b < 0) ? static_cast<T>(-1) : static_cast<T>(0);
+    // Where a zero divides, or a part is infinite or NaN, the quotient needs no rounding; a number
+    // over infinity is a zero, where Python has -1 for numbers of different signs.
+    bool is_ordinary = a - a == 0 && b - b == 0;
+    if (b == 0 || !is_ordinary) return a / b;
     T quotient = (a - remainder_one(a, b)) / b;
     if (quotient == 0) return copysign_one(static_cast<T>(0), a / b);
     T down = floor_one(quotient);

@@ -20,9 +20,11 @@ TS_INLINE Complex<V> unit_circle(V y) {
 // its size.
 template <class V>
 TS_INLINE Complex<V> exp_circle(Complex<V> z, Complex<V> circle, Lane<V> shift) {
-  const ExpParts<V> parts = exp_pair(clamp(z.re, -1400, 1400), V{});
-  const V k = parts.k + splat<V>(shift);
-  V re = rescale(parts.p.hi * circle.re, k), im = rescale(parts.p.hi * circle.im, k);
+  // e^1455 times the least sine overflows. The factor comes first, lest a small sine lose bits.
+  const ExpParts<V> parts = exp_pair(clamp(z.re, -1400, 1500), V{});
+  const V k = parts.k + splat<V>(shift), first = clamp(k, 0, 1000), factor = power_of_two(first);
+  V re = rescale(circle.re * factor * parts.p.hi, k - first);
+  V im = rescale(circle.im * factor * parts.p.hi, k - first);
   im = select(z.im == 0, z.im, im);
   const MaskOf<V> wild = ~is_finite(z.im);
   const V inf = infinity<V>();
@@ -75,22 +77,26 @@ TS_INLINE Complex<V> cosh_complex(Complex<V> z) {
   return hyperbolic(z, cosh_f64(z.re), sinh_f64(z.re), false);
 }
 
-// Kahan's form: with t = tan y, s = sinh x, tanh z = (b r s + i t) / (1 + b s*s), b = 1 + t*t,
-// r = cosh x. Beyond 22 it is 1 + 4i e^-2x sin y cos y.
+// Near the imaginary axis Kahan's form: with t = tan y, s = sinh x, r = cosh x, b = 1 + t*t,
+// tanh z = (b r s + i t) / (1 + b s*s). Elsewhere with u = e^-2x, which is small:
+// ((1 - u)(1 + u) + 2i u sin 2y) / (1 + u (2 cos 2y + u)).
 template <class V>
 TS_INLINE Complex<V> tanh_complex(Complex<V> z) {
-  const V a = abs(z.re), one = splat<V>(1);
+  const V a = abs(z.re), one = splat<V>(1), two = splat<V>(2);
   const V t = tan_f64(z.im), b = fma(t, t, one);
-  const V s = sinh_f64(lesser(splat<V>(30), a)), r = sqrt(fma(s, s, one));
+  const V s = sinh_f64(lesser(one, a)), r = sqrt(fma(s, s, one));
   const V below = fma(b * s, s, one);
   const Complex<V> circle = unit_circle(z.im);
-  const V tail = splat<V>(4) * circle.re * circle.im * exp_f64(splat<V>(-2) * a);
-  const MaskOf<V> large = a > splat<V>(22);
-  V re = select(large, one, b * r * s / below), im = select(large, tail, t / below);
+  const V u = exp_f64(-two * a), sine = two * circle.re * circle.im;
+  const V cosine = (circle.re - circle.im) * (circle.re + circle.im);
+  const V far_below = fma(u, fma(two, cosine, u), one);
+  const MaskOf<V> far = a > one;
+  V re = select(far, (one - u) * (one + u) / far_below, b * r * s / below);
+  V im = select(far, two * u * sine / far_below, t / below);
   const MaskOf<V> infinite = a == infinity<V>();
   const V zero = copysign(V{}, select(is_finite(z.im), circle.re * circle.im, z.im));
   im = select(z.im == 0, z.im, select(infinite, zero, im));
-  re = select(is_nan(z.re), z.re, copysign(re, z.re));
+  re = select(is_nan(z.re), z.re, copysign(select(infinite, one, re), z.re));
   const MaskOf<V> wild = ~is_finite(z.im) & ~infinite;
   return {select(wild, select(z.re == 0, z.re, quiet_nan<V>()), re), im};
 }

@@ -144,7 +144,7 @@ TS_INLINE Complex<V> atanh_complex(Complex<V> z) {
   const MaskOf<V> infinite = is_inf(z.re) | is_inf(z.im);
   const V far = select(infinite, V{}, b / (fma(b, b, c * c) * top));  // Re(1 / z)
   re = select(is_far(z), far, re);
-  im = select(is_far(z) & ~is_nan(z.im), turn, im);
+  im = select(is_far(z) & ~is_nan(z.re) & ~is_nan(z.im), turn, im);
   im = select(is_inf(z.im), turn, select((z.im == 0) & (a < one), V{}, im));
   re = select((z.re == 0) & is_nan(z.im), V{}, re);
   return {copysign(re, z.re), copysign(im, z.im)};

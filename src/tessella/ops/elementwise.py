@@ -44,10 +44,11 @@ def _pow_ref(np: Any, x: Any, y: Any) -> Any:
     return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0)))
 
 
-# The array API asks for an infinity where NumPy, like Python, gives NaN.
+# The array API asks for floor(x / y) where NumPy, like Python, gives NaN for an infinite x, and -1
+# for an infinite y of another sign than x.
 def _floor_divide_ref(np: Any, x: Any, y: Any) -> Any:
     found = np.floor_divide(x, y)
-    is_infinite = np.isinf(x) & np.isfinite(y)
+    is_infinite = np.isinf(x) | np.isinf(y)
     return np.where(is_infinite, x / y, found) if found.dtype.kind == "f" else found
 
 
@@ -142,7 +143,7 @@ floor_divide = binary(
     "floor_divide",
     ulps=0,
     vjp=(lambda g: zeros_like(g), lambda g: zeros_like(g)),
-    doc="The quotient rounded down; an integer divided by 0 gives 0.",
+    doc="The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0.",
     ref=_floor_divide_ref,
     away=0.5,
 )
