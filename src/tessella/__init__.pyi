@@ -283,7 +283,9 @@ def asin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 def asinh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic sine."""
 
-def astype(x: Tensor, dtype: _DTypeLike | None, copy: _bool = True) -> Tensor:
+def astype(
+    x: Tensor, dtype: _DTypeLike | None, copy: _bool = True, device: _str | None = None
+) -> Tensor:
     """Converted to another dtype."""
 
 def atan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -470,6 +472,14 @@ def cos(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 def cosh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic cosine."""
 
+@overload
+def count_nonzero(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    """Count the elements over axes that are not zero."""
+
+@overload
+def count_nonzero(x: Tensor, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    """Count the elements over axes that are not zero."""
+
 def cov(
     x: Tensor,
     *,
@@ -586,6 +596,28 @@ def diagflat(x: Tensor, k: _int = 0) -> Tensor:
 
 def diagonal(x: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis."""
+
+@overload
+def diff(
+    x: Tensor,
+    axis: _int = -1,
+    n: _int = 1,
+    *,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
+
+@overload
+def diff(
+    x: Tensor,
+    dim: _int = -1,
+    n: _int = 1,
+    *,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
 
 def div(
     x: Tensor | _Number,
@@ -726,7 +758,7 @@ def floor(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded down."""
 
 def floor_divide(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """The quotient rounded down; an integer divided by 0 gives 0."""
+    """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
 
 def fmod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of x; an integer modulo 0 is 0."""
@@ -1056,6 +1088,9 @@ def mean(
 ) -> Tensor:
     """The mean over axes."""
 
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
+    """Give the coordinates of a grid: views of vectors, each along an axis of its own."""
+
 @overload
 def min(
     x: Tensor,
@@ -1128,7 +1163,7 @@ def nelement(x: Tensor) -> _int:
 newaxis: None
 
 def nextafter(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """The next number after x towards y; not for halves."""
+    """The next number after x towards y."""
 
 def nonzero(x: Tensor, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
     """Give the coordinates of elements that are not zero, one index tensor for each axis."""
@@ -1212,19 +1247,19 @@ def pad(
     """Put a border around a tensor."""
 
 @overload
-def permute(x: Tensor, order: _int | Sequence[_int]) -> Tensor:
+def permute(x: Tensor, axes: _int | Sequence[_int]) -> Tensor:
     """The axes in the given order."""
 
 @overload
-def permute(x: Tensor, *order: _int) -> Tensor:
+def permute(x: Tensor, *axes: _int) -> Tensor:
     """The axes in the given order."""
 
 @overload
-def permute_dims(x: Tensor, order: _int | Sequence[_int]) -> Tensor:
+def permute_dims(x: Tensor, axes: _int | Sequence[_int]) -> Tensor:
     """The axes in the given order."""
 
 @overload
-def permute_dims(x: Tensor, *order: _int) -> Tensor:
+def permute_dims(x: Tensor, *axes: _int) -> Tensor:
     """The axes in the given order."""
 
 pi: _float
@@ -1351,12 +1386,12 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: _int | None = None) -> Tenso
     """Repeat each element, along an axis or of the flattened tensor."""
 
 @overload
-def reshape(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
-    """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+def reshape(x: Tensor, shape: _int | Sequence[_int], copy: _bool | None = None) -> Tensor:
+    """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy; copy=True copies always, copy=False never."""
 
 @overload
 def reshape(x: Tensor, *shape: _int) -> Tensor:
-    """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+    """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy; copy=True copies always, copy=False never."""
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Give the dtype that tensors, dtypes and numbers are computed in together."""
@@ -1752,11 +1787,11 @@ def vdot(a: Tensor, b: Tensor) -> Tensor:
 
 @overload
 def vecdot(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:
-    """Multiply along one axis and sum; a is conjugated."""
+    """Multiply along one axis, of equal size in both, and sum; a is conjugated."""
 
 @overload
 def vecdot(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
-    """Multiply along one axis and sum; a is conjugated."""
+    """Multiply along one axis, of equal size in both, and sum; a is conjugated."""
 
 def vsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the first axis into equal pieces, or before indices."""

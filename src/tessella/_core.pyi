@@ -33,7 +33,7 @@ class Layout:
     def offset(self) -> int: ...
     @property
     def overlaps_itself(self) -> bool: ...
-    def permute(self, order: Sequence[int]) -> Layout: ...
+    def permute(self, axes: Sequence[int]) -> Layout: ...
     def reshape(self, shape: Sequence[int]) -> Layout | None: ...
     def select(self, axis: int, index: int) -> Layout: ...
     @property
@@ -407,7 +407,9 @@ class Tensor:
         """Inverse hyperbolic sine."""
     def asinh_(self) -> Self:
         """Inverse hyperbolic sine."""
-    def astype(self, dtype: _DTypeLike | None, copy: _bool = True) -> Tensor:
+    def astype(
+        self, dtype: _DTypeLike | None, copy: _bool = True, device: _str | None = None
+    ) -> Tensor:
         """Converted to another dtype."""
     def at(self, *index: _int) -> Any:
         """Give one element as a Python number."""
@@ -541,6 +543,12 @@ class Tensor:
         """Hyperbolic cosine."""
     def cosh_(self) -> Self:
         """Hyperbolic cosine."""
+    @overload
+    def count_nonzero(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+        """Count the elements over axes that are not zero."""
+    @overload
+    def count_nonzero(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+        """Count the elements over axes that are not zero."""
     def cpu(self) -> Tensor:
         """Give x, which is on the CPU."""
     @overload
@@ -633,6 +641,26 @@ class Tensor:
         """Make a matrix with all elements on its k-th diagonal, in row-major order."""
     def diagonal(self, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
         """The diagonal of two axes, as the last axis."""
+    @overload
+    def diff(
+        self,
+        axis: _int = -1,
+        n: _int = 1,
+        *,
+        prepend: Tensor | None = None,
+        append: Tensor | None = None,
+    ) -> Tensor:
+        """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
+    @overload
+    def diff(
+        self,
+        dim: _int = -1,
+        n: _int = 1,
+        *,
+        prepend: Tensor | None = None,
+        append: Tensor | None = None,
+    ) -> Tensor:
+        """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
     def dim(self) -> _int:
         """Give the number of axes."""
     def div(
@@ -734,9 +762,9 @@ class Tensor:
     def floor_(self) -> Self:
         """Rounded down."""
     def floor_divide(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-        """The quotient rounded down; an integer divided by 0 gives 0."""
+        """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
     def floor_divide_(self, y: Tensor | _Number) -> Self:
-        """The quotient rounded down; an integer divided by 0 gives 0."""
+        """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
     def fmod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
     def fmod_(self, y: Tensor | _Number) -> Self:
@@ -1111,9 +1139,9 @@ class Tensor:
     ) -> Tensor:
         """Make zeros of x's dtype, of any shape."""
     def nextafter(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-        """The next number after x towards y; not for halves."""
+        """The next number after x towards y."""
     def nextafter_(self, y: Tensor | _Number) -> Self:
-        """The next number after x towards y; not for halves."""
+        """The next number after x towards y."""
     def nonzero(self, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
         """Give the coordinates of elements that are not zero, one index tensor for each axis."""
     @overload
@@ -1154,16 +1182,16 @@ class Tensor:
     ) -> Tensor:
         """Put a border around a tensor."""
     @overload
-    def permute(self, order: _int | Sequence[_int]) -> Tensor:
+    def permute(self, axes: _int | Sequence[_int]) -> Tensor:
         """The axes in the given order."""
     @overload
-    def permute(self, *order: _int) -> Tensor:
+    def permute(self, *axes: _int) -> Tensor:
         """The axes in the given order."""
     @overload
-    def permute_dims(self, order: _int | Sequence[_int]) -> Tensor:
+    def permute_dims(self, axes: _int | Sequence[_int]) -> Tensor:
         """The axes in the given order."""
     @overload
-    def permute_dims(self, *order: _int) -> Tensor:
+    def permute_dims(self, *axes: _int) -> Tensor:
         """The axes in the given order."""
     def positive(self, *, out: Tensor | None = None) -> Tensor:
         """+x: a copy."""
@@ -1224,11 +1252,11 @@ class Tensor:
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Ask for gradients of this tensor, or no longer."""
     @overload
-    def reshape(self, shape: _int | Sequence[_int]) -> Tensor:
-        """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+    def reshape(self, shape: _int | Sequence[_int], copy: _bool | None = None) -> Tensor:
+        """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy; copy=True copies always, copy=False never."""
     @overload
     def reshape(self, *shape: _int) -> Tensor:
-        """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy."""
+        """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy; copy=True copies always, copy=False never."""
     def reshape_as(self, y: Tensor) -> Tensor:
         """Give x with the shape of y."""
     def rint(self, *, out: Tensor | None = None) -> Tensor:

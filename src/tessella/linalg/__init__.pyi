@@ -120,11 +120,11 @@ def trace(x: Tensor, *, offset: _int = 0, dtype: _DTypeLike | None = None) -> Te
 
 @overload
 def vecdot(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:
-    """Multiply along one axis and sum; a is conjugated."""
+    """Multiply along one axis, of equal size in both, and sum; a is conjugated."""
 
 @overload
 def vecdot(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
-    """Multiply along one axis and sum; a is conjugated."""
+    """Multiply along one axis, of equal size in both, and sum; a is conjugated."""
 
 @overload
 def vector_norm(x: Tensor, *, axis: _Axes = None, keepdims: _bool = False, ord: Any = 2) -> Tensor:

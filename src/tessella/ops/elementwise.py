@@ -9,8 +9,8 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_word
 from tessella.declarations import refusal
-from tessella.dtypes import DType, bfloat16
 from tessella.kinds import Clip, Where, binary, unary
+from tessella.ops import references
 from tessella.ops.creation import full, zeros_like
 
 _LN2 = math.log(2)
@@ -34,46 +34,6 @@ def _power_slope(x: Any, out: Tensor) -> Tensor:
     if not isinstance(x, Tensor):
         x = full((), x, dtype=out.dtype)
     return where(x == 0, 0, out * log(where(x == 0, 1, x)))
-
-
-def _pow_ref(np: Any, x: Any, y: Any) -> Any:
-    if x.dtype.kind != "i":
-        return np.power(x, y)
-    # NumPy refuses negative powers of integers: here 1 / x ** -y is truncated, and 0 for x = 0.
-    inverse = np.where(np.abs(x) == 1, np.where(y & 1, x, 1), 0)
-    return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0)))
-
-
-# The array API asks for floor(x / y) where NumPy, like Python, gives NaN for an infinite x, and -1
-# for an infinite y of another sign than x.
-def _floor_divide_ref(np: Any, x: Any, y: Any) -> Any:
-    found = np.floor_divide(x, y)
-    is_infinite = np.isinf(x) | np.isinf(y)
-    return np.where(is_infinite, x / y, found) if found.dtype.kind == "f" else found
-
-
-def _nextafter_ref(np: Any, x: Any, y: Any, inside: DType) -> Any:
-    found = np.nextafter(x, y)
-    if inside is bfloat16:  # the upper half of float32: the next number whose lower half is 0
-        is_larger = np.abs(found) > np.abs(x)
-        bits = np.where(is_larger, found.view("uint32") + np.uint32(0xFFFF), found.view("uint32"))
-        found = (bits & np.uint32(0xFFFF0000)).view("float32")
-    return np.where(x == y, y, found)  # NumPy's float16 keeps x, so that 0.0 never becomes -0.0
-
-
-# NumPy gives either of two zeros; here 0.0 is greater than -0.0, whichever comes first.
-def _maximum_ref(np: Any, x: Any, y: Any) -> Any:
-    return np.where((x == 0) & (y == 0), x + y, np.maximum(x, y))
-
-
-def _clip_ref(np: Any, x: Any, min: Any = None, max: Any = None) -> Any:
-    x = x if min is None else _maximum_ref(np, x, min)
-    return x if max is None else _minimum_ref(np, x, max)
-
-
-def _minimum_ref(np: Any, x: Any, y: Any) -> Any:
-    found = np.minimum(x, y)
-    return np.where((x == 0) & (y == 0), -(-x + -y), found) if found.dtype.kind == "f" else found
 
 
 def _scaled(y: Any, alpha: Any) -> Any:
@@ -144,7 +104,7 @@ floor_divide = binary(
     ulps=0,
     vjp=(lambda g: zeros_like(g), lambda g: zeros_like(g)),
     doc="The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0.",
-    ref=_floor_divide_ref,
+    ref=references.floor_divide,
     away=0.5,
 )
 remainder = binary(
@@ -172,7 +132,7 @@ pow = binary(
         lambda g, x, out: g * conjugate(_power_slope(x, out)),
     ),
     doc="x ** y. Integers wrap; an integer to a negative power is 1/x truncated.",
-    ref=_pow_ref,
+    ref=references.pow,
     domain=(0.2, 3),
 )
 neg = unary("neg", ulps=0, vjp=lambda g: -g, doc="-x.", ref="negative", aliases=["negative"])
@@ -409,7 +369,7 @@ copysign = binary(
     away=0.2,
 )
 nextafter = binary(
-    "nextafter", ulps=0, doc="The next number after x towards y.", ref=_nextafter_ref
+    "nextafter", ulps=0, doc="The next number after x towards y.", ref=references.nextafter
 )
 conj = unary("conj", ulps=0, vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
 real = unary("real", ulps=0, vjp=lambda g: g, doc="Real part.", ref="real")
@@ -464,7 +424,7 @@ maximum = binary(
         lambda g, x, y: where(x == y, g / 2, where(x > y, 0, g)),
     ),
     doc="The greater; NaN if either is NaN.",
-    ref=_maximum_ref,
+    ref=references.maximum,
 )
 minimum = binary(
     "minimum",
@@ -474,7 +434,7 @@ minimum = binary(
         lambda g, x, y: where(x == y, g / 2, where(x < y, 0, g)),
     ),
     doc="The smaller; NaN if either is NaN.",
-    ref=_minimum_ref,
+    ref=references.minimum,
 )
 clip = Clip(
     "clip",
@@ -485,7 +445,7 @@ clip = Clip(
         lambda g, x, min, max: where((x > max) | (min > max), g, 0),
     ),
     doc="x limited to [min, max]; either may be None.",
-    ref=_clip_ref,
+    ref=references.clip,
     aliases=["clamp"],
 ).function
 where = Where(
