@@ -23,7 +23,10 @@ import tessella as ts
 
 # Later versions of Python warn of a fork beside threads, which is what is tested.
 FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-PREPARE = "import sys, time, os, signal, threading, tessella as ts\n"
+PREPARE = """
+import sys, time, os, signal, threading, tessella as ts
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+"""
 
 
 @pytest.fixture(autouse=True)
