@@ -16,7 +16,8 @@ _NEAR = 1 << 62  # integers up to here need no look at how many bits they may ha
 
 def is_scalar(value: Any) -> bool:
     """Tell whether a value is a NumPy scalar: a number, with a dtype, that cannot be written."""
-    return hasattr(value, "__array_interface__") and not hasattr(value, "__setitem__")
+    kind = type(value)  # asked of an array itself, the attribute would be made anew
+    return hasattr(kind, "__array_interface__") and not hasattr(kind, "__setitem__")
 
 
 def to_number(value: Any) -> Any:

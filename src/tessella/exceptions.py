@@ -200,7 +200,8 @@ def type_name(value: object) -> str:
 
 def is_foreign_array(value: object) -> bool:
     """Tell whether a value that is no tensor is an array of another library."""
-    return hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
+    kind = type(value)
+    return hasattr(kind, "__array_interface__") or hasattr(kind, "__dlpack__")
 
 
 def brief(value: object) -> str:

@@ -27,16 +27,15 @@ _CPU = (1, 0)  # DLPack's name of the device
 
 def is_array(value: Any) -> bool:
     """Tell whether a value is a NumPy array or scalar, without importing NumPy."""
-    return hasattr(value, "__array_interface__")
+    return hasattr(type(value), "__array_interface__")
 
 
 def is_shareable(value: Any) -> bool:
     """Tell whether a value has memory that `share` can read."""
     return (
         _core.has_buffer(value)
-        or hasattr(value, "__dlpack__")
-        or is_array(value)
-        or hasattr(value, "__array__")
+        or errors.is_foreign_array(value)
+        or hasattr(type(value), "__array__")
     )
 
 
@@ -67,11 +66,15 @@ def _share_buffer(x: Any, may_copy: bool) -> Tensor:
 
 def _share_array(array: Any, may_copy: bool) -> Tensor:
     """Share a NumPy array; a scalar is a value, and copied."""
-    if hasattr(array, "filled"):
+    if hasattr(type(array), "filled"):
         raise exchange_errors.masked_array()
-    if as_dtype(array.dtype.name) is bfloat16:  # an extension of NumPy, without a buffer format
-        return _core.bitcast(_share_buffer(array.view("uint16"), may_copy), bfloat16.id)
-    shared = _share_buffer(array, may_copy)
+    try:
+        shared = _share_buffer(array, may_copy)
+    except errors.ExchangeError:
+        if as_dtype(array.dtype.name) is not bfloat16:
+            raise
+        # An extension of NumPy, which has no buffer format.
+        shared = _core.bitcast(_share_buffer(array.view("uint16"), may_copy), bfloat16.id)
     return copy_of(shared) if is_scalar(array) else shared
 
 

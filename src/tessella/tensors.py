@@ -93,11 +93,12 @@ def _from_nested(data: Any, dtype: DType | None, keeps_graph: bool = False) -> T
                 raise errors.ragged(depth, size, len(item))
             level.extend(item)
         flat = level
-    flat = [_to_item(value, len(shape)) for value in flat]
-    if any(isinstance(item, Tensor) for item in flat):
-        if keeps_graph and any(isinstance(x, Tensor) and x.requires_grad for x in flat):
-            raise exchange_errors.nested_gradients()
-        return _from_items(shape, flat, dtype)
+    if not set(map(type, flat)) <= DEFAULTS.keys():
+        flat = [_to_item(value, len(shape)) for value in flat]
+        if any(isinstance(item, Tensor) for item in flat):
+            if keeps_graph and any(isinstance(x, Tensor) and x.requires_grad for x in flat):
+                raise exchange_errors.nested_gradients()
+            return _from_items(shape, flat, dtype)
     if dtype is None:
         dtype = _kind_of(flat)
     out = _core.empty(shape, dtype.id)
@@ -160,7 +161,7 @@ def _to_item(value: Any, depth: int) -> Any:
 
 def _kind_of(values: list[Any]) -> DType:
     """Choose the default dtype of the highest kind among the numbers; floats if there are none."""
-    kinds = {type(value) for value in values}
+    kinds = set(map(type, values))
     if not kinds:
         return DEFAULTS[float]
     dtype = boolean
