@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import subprocess
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -219,6 +221,21 @@ def test_memory_may_be_handed_on_many_times(pass_on: Callable[[ts.Tensor], ts.Te
         x = pass_on(x)
     assert x.data_ptr == start and x.tolist() == [0, 1, 2]
     del x  # freed level by level, this would run out of stack
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "np.held = np.from_dlpack(ts.ones(1000))",
+        "ts.held = ts.from_dlpack(np.ones(1000)), ts.from_numpy(np.ones(3))",
+        "class A(np.ndarray): pass\na = np.ones(3).view(A); a.cycle = ts.from_numpy(a)",
+    ],
+    ids=["ours", "theirs", "cycle"],
+)
+def test_memory_that_is_shared_until_the_end_does_no_harm(code: str) -> None:
+    imports = "import numpy as np, tessella as ts\n"
+    done = subprocess.run([sys.executable, "-c", imports + code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # --- what a tensor exports ------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import tessella as ts
+from capsules import Exporter
 from conftest import sampled
 from tessella import _core, namespace
 from tessella.composites import COMPOSITES
@@ -52,7 +53,7 @@ OBJECTS: list[Any] = [
     slice(None), slice(5, None, -2), slice(None, None, 0), slice("a"), int, float, list, len,
     np.zeros((2, 3), "float32"), np.zeros(()), np.float32(1.5), np.int64(3), np.zeros(0),
     np.array(["a"]), np.array([None]), np.zeros((2, 2), ">f4"), np.zeros(2, "M8[s]"), ts,
-    ts.Generator(0), memoryview(b"abc"), NotImplemented, Exception("x"),
+    ts.Generator(0), memoryview(b"abc"), Exporter(np.ones((2, 3))), NotImplemented, Exception("x"),
 ]  # fmt: skip
 
 small = st.integers(0, 4)

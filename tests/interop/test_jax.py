@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import operator
+import subprocess
+import sys
 from typing import Any
 
 import jax
@@ -100,3 +102,16 @@ def test_operators_with_jax_say_how_to_convert(name: str) -> None:
 def test_gradients_do_not_cross() -> None:
     with pytest.raises(BufferError, match="x requires gradients"):
         jax.dlpack.from_dlpack(ts.ones(2, requires_grad=True))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "jax.held = jax.dlpack.from_dlpack(ts.ones(1000))",
+        "ts.held = ts.asarray(jax.numpy.ones(1000))",
+    ],
+)
+def test_memory_that_is_shared_until_the_end_does_no_harm(code: str) -> None:
+    program = "import jax, tessella as ts\n" + code
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import operator
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -194,3 +196,13 @@ def test_bfloat16_keeps_its_bits() -> None:
     bits = theirs.view(torch.uint16).tolist()
     assert x.view(ts.uint16).tolist() == bits
     assert torch.from_dlpack(x * 2).tolist() == (theirs * 2).tolist()
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["torch.held = torch.from_dlpack(ts.ones(1000))", "ts.held = ts.asarray(torch.ones(1000))"],
+)
+def test_memory_that_is_shared_until_the_end_does_no_harm(code: str) -> None:
+    program = "import torch, tessella as ts\n" + code
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
