@@ -1,5 +1,8 @@
 """Runs everything at full counts and prints a summary: what `make proof` does.
 
+    proof.py              every step
+    proof.py maths lint   the steps whose names hold one of these words
+
 Each step is a command; a step that cannot run here says why and does not count as passed. Steps go
 on after a failure, so that one run shows all of them.
 """
@@ -11,71 +14,79 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from native import find_qemu
 from tessella import _core
 
 ROOT = Path(__file__).resolve().parent.parent
-QEMU = ROOT / "build" / "qemu"
 OLD_PROCESSOR = "Nehalem"  # x86-64-v2, no AVX
 
-Step = tuple[str, list[str], dict[str, str]]
+
+@dataclass
+class Step:
+    """A command with its environment, and why it cannot run here where it cannot."""
+
+    name: str
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    missing: str = ""
 
 
 def steps() -> list[Step]:
-    """Give name, command and environment of every step."""
+    """Give every step."""
     python, full = sys.executable, {"TESSELLA_TEST_FULL": "1"}
     pytest = [python, "-m", "pytest", "-n", "2"]
-    native = [python, "tools/native.py"]
-    found: list[Step] = [("lint", ["make", "lint"], {})]
+    found = [Step("lint", ["make", "lint"])]
     found += [
-        (f"tests, {isa}", pytest, {**full, "TESSELLA_ISA": isa}) for isa in _core.supported_isas()
+        Step(f"tests, {isa}", pytest, {**full, "TESSELLA_ISA": isa})
+        for isa in _core.supported_isas()
     ]
-    found.append(("sanitizers", ["make", "sanitize"], {}))
-    found.append(("maths, every float32", [python, "tools/maths.py"], {}))
-    found.append(("64-bit ARM, compiled", [*native, "cross"], {}))
-    qemu = find_qemu()
-    if qemu is not None:
-        old = [qemu, "-cpu", OLD_PROCESSOR, python, "-m", "pytest", "-p", "no:xdist"]
-        # Emulated: the tour without its clock, and the capabilities.
-        chosen = [
-            "tests/test_tiny.py",
-            "tests/test_capabilities.py",
-            "-k",
-            "not seconds and not demo",
-        ]
-        found.append((f"{OLD_PROCESSOR}, emulated", [*old, *chosen], {}))
+    found.append(Step("sanitizers", ["make", "sanitize"]))
+    found.append(Step("maths", [python, "tools/maths.py"]))
+    found.append(arm())
+    found.append(old_processor(python))
     return found
 
 
-def find_qemu() -> str | None:
-    """Give qemu-x86_64: the installed one, or Debian's, unpacked without installing it."""
-    installed = shutil.which("qemu-x86_64") or shutil.which(
-        "qemu-x86_64", path=str(QEMU / "usr/bin")
-    )
-    if installed or not shutil.which("apt-get"):
-        return installed
-    QEMU.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["apt-get", "download", "qemu-user"], cwd=QEMU, capture_output=True)
-    for package in QEMU.glob("*.deb"):
-        subprocess.run(["dpkg", "-x", str(package), str(QEMU)], capture_output=True)
-    return shutil.which("qemu-x86_64", path=str(QEMU / "usr/bin"))
+def arm() -> Step:
+    """Give the step that compiles for ARM and runs the C++ tests emulated."""
+    has_compiler = shutil.which("aarch64-linux-gnu-g++")
+    missing = "" if has_compiler else "no compiler for ARM (Debian: g++-aarch64-linux-gnu)"
+    command = [sys.executable, "tools/native.py", "cross"]
+    return Step("64-bit ARM, emulated", command, missing=missing)
+
+
+def old_processor(python: str) -> Step:
+    """Give the step that emulates a processor without AVX: the tour and the capabilities."""
+    qemu = find_qemu("qemu-x86_64")
+    command = [qemu or "", "-cpu", OLD_PROCESSOR, python, "-m", "pytest", "-p", "no:xdist",
+               "tests/test_tiny.py", *map(str, sorted(ROOT.glob("tests/test_capabilities*.py"))),
+               "-k", "not seconds and not demo"]  # fmt: skip
+    missing = "" if qemu else "no qemu-x86_64 (Debian: qemu-user)"
+    return Step(f"{OLD_PROCESSOR}, emulated", command, missing=missing)
+
+
+def run(step: Step) -> tuple[str, float]:
+    """Run a step; give what to report, and how long it took."""
+    if step.missing:
+        return f"NOT RUN: {step.missing}", 0.0
+    print(f"=== {step.name}", flush=True)
+    start = time.perf_counter()
+    done = subprocess.run(step.command, cwd=ROOT, env={**os.environ, **step.environment})
+    return "passed" if done.returncode == 0 else "FAILED", time.perf_counter() - start
 
 
 def main() -> int:
-    """Run all steps; 1 if one failed."""
-    rows = []
-    for name, command, environment in steps():
-        print(f"=== {name}", flush=True)
-        start = time.perf_counter()
-        done = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment})
-        rows.append((name, done.returncode == 0, time.perf_counter() - start))
+    """Run the steps; 1 if one failed."""
+    words = sys.argv[1:]
+    chosen = [step for step in steps() if not words or any(word in step.name for word in words)]
+    rows = [(step.name, *run(step)) for step in chosen]
     print("\nproof")
-    for name, is_passed, seconds in rows:
-        print(f"  {name:<28}{'passed' if is_passed else 'FAILED':<10}{seconds:>8.0f} s")
-    if find_qemu() is None:
-        print(f"  {OLD_PROCESSOR + ', emulated':<28}not run: no qemu-x86_64 (Debian: qemu-user)")
-    return 0 if all(is_passed for _, is_passed, _ in rows) else 1
+    for name, outcome, seconds in rows:
+        print(f"  {name:<24}{seconds:>6.0f} s   {outcome}")
+    return 1 if any(outcome == "FAILED" for _, outcome, _ in rows) else 0
 
 
 if __name__ == "__main__":

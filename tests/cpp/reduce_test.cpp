@@ -158,7 +158,7 @@ T multiply(T a, T b) {
 template <class T>
 Number<T> multiply(Number<T> a, Number<T> b) {
   T t = a.im * b.im, u = a.im * b.re;
-  if (isa == Isa::baseline) return {a.re * b.re - t, a.re * b.im + u};
+  if (is_unfused()) return {a.re * b.re - t, a.re * b.im + u};
   return {std::fma(a.re, b.re, -t), std::fma(a.re, b.im, u)};
 }
 

@@ -120,7 +120,7 @@ template <class T>
 Number<T> join(Number<T> a, Number<T> b, bool is_product) {
   if (!is_product) return {a.re + b.re, a.im + b.im};
   T t = a.im * b.im, u = a.im * b.re;
-  if (isa == Isa::baseline) return {a.re * b.re - t, a.re * b.im + u};
+  if (is_unfused()) return {a.re * b.re - t, a.re * b.im + u};
   return {std::fma(a.re, b.re, -t), std::fma(a.re, b.im, u)};
 }
 

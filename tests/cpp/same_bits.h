@@ -1,4 +1,5 @@
-// Whether two elements are the same result: NaN equals NaN, everything else by bits.
+// What the tests of kernels share: whether two elements are the same result (NaN equals NaN,
+// everything else by bits), and whether the chosen instruction set rounds products by themselves.
 #pragma once
 
 #include <string.h>
@@ -6,6 +7,7 @@
 #include <cmath>
 
 #include "../../src/core/kernels/cast.h"
+#include "../../src/core/kernels/isa.h"
 
 namespace tessella {
 
@@ -20,6 +22,15 @@ inline bool is_same(DType dtype, const char* a, const char* b) {
   cast_kernel(dtype, DType::float64)(1, &x, a);
   cast_kernel(dtype, DType::float64)(1, &y, b);
   return kind(dtype) == DKind::floating && std::isnan(x) && std::isnan(y);
+}
+
+// The baseline has no fma on x86-64; every other instruction set has it.
+inline bool is_unfused() {
+#if defined(__x86_64__)
+  return isa == Isa::baseline;
+#else
+  return false;
+#endif
 }
 
 }  // namespace tessella
