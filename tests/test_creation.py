@@ -139,6 +139,13 @@ def test_linspace_keeps_its_ends_and_is_a_part_of_a_longer_one(
     assert bool(ts.all(ts.isfinite(longer)))
 
 
+def test_linspace_between_ends_whose_difference_overflows() -> None:
+    most = ts.finfo(ts.float64).max
+    for start, stop in ((-most, most), (complex(-most, most), complex(most, -most))):
+        found = ts.linspace(start, stop, 3, dtype=ts.complex128).tolist()
+        assert found == [start, 0, stop]
+
+
 def test_linspace_of_integers_keeps_its_ends_exactly() -> None:
     start, stop = (1 << 62) + 1, (1 << 63) - 1
     assert ts.linspace(start, stop, 2, dtype=ts.int64).tolist() == [start, stop]
@@ -234,6 +241,8 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "far end": (lambda: ts.linspace(0, 300, 3, dtype=ts.int8), ValueError, "300 does not fit int8"),
     "less than none": (lambda: ts.linspace(0, 1, -1), ValueError, "linspace: .*-1"),
     "no square": (lambda: ts.tril(ts.ones(3)), ValueError, "x.ndim is 1"),
+    "values": (lambda: ts.from_data(3, (1,)), TypeError, "values must be a list of numbers"),
+    "far": (lambda: ts.tensor([1], device="gpu"), ValueError, "tensor: device is 'gpu'"),
     "gradient": (lambda: ts.ones(2, dtype=ts.int64, requires_grad=True), TypeError,
                  "int64 tensors have no gradients"),
     "flat": (lambda: ts.from_data([1, 2, 3], (2, 2)), ValueError,

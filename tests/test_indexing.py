@@ -388,3 +388,13 @@ def test_a_bad_index_among_many_changes_nothing() -> None:
 def test_elements_cannot_be_deleted() -> None:
     with pytest.raises(ts.errors.InvalidArgument, match="a tensor keeps its elements"):
         operator.delitem(ts.zeros(3), 0)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 4), (3, 0), (0, 0)], ids=str)
+def test_masks_without_elements_select_nothing(shape: tuple[int, ...]) -> None:
+    x = ts.arange(24).reshape(3, 4, 2)
+    found = x[ts.zeros(shape, dtype=ts.bool)]
+    assert found.shape == (0, *x.shape[len(shape) :])
+    before = x.tolist()
+    x[ts.zeros(shape, dtype=ts.bool)] = 9
+    assert x.tolist() == before

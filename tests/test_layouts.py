@@ -308,3 +308,12 @@ def test_a_broadcast_view_of_any_size_is_free_or_refused(shape: list[int]) -> No
     except ts.errors.LengthOverflow:
         assert not fits
     assert _core.memory_counts()[0] == before
+
+
+def test_reshape_copies_as_it_is_told() -> None:
+    x = ts.arange(6).reshape(2, 3)
+    assert ts.reshape(x, (6,), copy=False).data_ptr == x.data_ptr
+    assert ts.reshape(x, (6,), copy=True).data_ptr != x.data_ptr
+    assert ts.reshape(x.T, (6,), copy=None).tolist() == x.T.reshape(6, copy=True).tolist()
+    with pytest.raises(ValueError, match="reshape: "):
+        ts.reshape(x.T, (6,), copy=False)

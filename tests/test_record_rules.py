@@ -6,6 +6,7 @@ what the node saved; the engine that drives them is tested elsewhere.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -167,3 +168,30 @@ def check_part(
 def is_continuous(x: Any) -> bool:
     """Tell whether an operand is one that gradients flow to."""
     return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+
+
+@pytest.mark.parametrize("zeros", [(), (0,), (2,), (4,), (1, 3), (0, 1, 2, 3, 4)], ids=str)
+@pytest.mark.parametrize("dtype", [ts.float64, ts.complex128], ids=str)
+def test_slope_of_running_products_is_right_at_zeros(zeros: tuple[int, ...], dtype: DType) -> None:
+    rng = generator("cumulative_prod", zeros, dtype)
+    x, g = (rng.standard_normal((3, 5)) + (1j if dtype.is_complex else 0) for _ in range(2))
+    x[:, list(zeros)] = 0
+    want = np.zeros_like(x)
+    for k, i in itertools.product(range(5), repeat=2):  # the products that x[k] is a factor of
+        if i >= k:
+            others = np.prod(np.delete(x[:, : i + 1], k, axis=1), axis=1)
+            want[:, k] += g[:, i] * np.conj(others)
+    leaf = to_tensor(x, dtype).requires_grad_()
+    found: dict[int, ts.Tensor] = {}
+    pull_back(ts.cumulative_prod(leaf, axis=1).grad_fn, to_tensor(g, dtype), found)
+    np.testing.assert_allclose(to_array(found[id(leaf)]), want, rtol=1e-12, atol=1e-14)
+
+
+def test_long_running_products_have_their_slopes() -> None:
+    x = generator("long").uniform(0.9, 1.1, 1000)
+    leaf = ts.from_numpy(x).requires_grad_()
+    found: dict[int, ts.Tensor] = {}
+    out = ts.cumulative_prod(leaf)
+    pull_back(out.grad_fn, ts.ones_like(out.detach()), found)
+    tails = np.cumsum(np.cumprod(x)[::-1])[::-1]
+    np.testing.assert_allclose(to_array(found[id(leaf)]), tails / x, rtol=1e-11)

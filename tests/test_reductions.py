@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import tessella as ts
+from tessella import _core
 
 Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...] | int | None
@@ -236,3 +237,22 @@ def test_bits_depend_on_values_and_shape_alone(
         for i, other in enumerate(layouts(x)):
             with ts.num_threads(1 + i % 3):
                 assert bits(reduction(other)) == expected, f"layout {i}"
+
+
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+def test_running_sums_of_virtual_tensors_take_no_memory(name: str) -> None:
+    x = _core.empty_virtual((3, 1 << 40), ts.float32.id)
+    before = _core.memory_counts()
+    out = getattr(ts, name)(x, axis=0, include_initial=True)
+    assert out.is_virtual and out.shape == (4, 1 << 40)
+    assert _core.memory_counts() == before
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "cumulative_sum", "cumulative_prod"])
+def test_small_integers_wrap_in_the_dtype_that_is_asked_for(name: str) -> None:
+    x = ts.tensor([100, 100, 3])
+    found = getattr(ts, name)(x, dtype=ts.int8)
+    steps = np.cumsum([100, 100, 3]) if "sum" in name else np.cumprod([100, 100, 3])
+    wrapped = steps.astype("int8").tolist()
+    assert found.dtype is ts.int8
+    assert found.tolist() == (wrapped if "cum" in name else wrapped[-1])

@@ -318,6 +318,24 @@ def test_signs_of_nan_are_copied(dtype: DType) -> None:
     assert ts.copysign(tensor_of([2.0, 2.0], dtype), signed).tolist() == [2.0, -2.0]
 
 
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16], ids=str)
+def test_every_half_has_its_neighbours(dtype: DType) -> None:
+    bits = np.arange(1 << 16, dtype="uint16")
+    x = ts.from_numpy(bits).view(dtype)
+    for goal in (INF, -INF, 0.0, -0.0, 1.0):
+        found = ts.nextafter(x, goal).view(ts.uint16).numpy()
+        # Halves are ordered like sign and size of their bits.
+        order = np.where(bits >> 15, -(bits & 0x7FFF).astype("int64"), bits & 0x7FFF)
+        aim = int(order[ts.full((), goal, dtype=dtype).view(ts.uint16).item()])
+        moved = order + np.sign(aim - order)
+        sign = np.where(moved == 0, bits & 0x8000, np.where(moved < 0, 0x8000, 0))
+        want = np.abs(moved) | sign
+        equal = to_array(x) == goal
+        want = np.where(equal, ts.full((), goal, dtype=dtype).view(ts.uint16).item(), want)
+        is_number = ~np.isnan(to_array(x))
+        np.testing.assert_array_equal(found[is_number], want[is_number])
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_nan_spreads_through_clip(dtype: DType) -> None:
     for operands in itertools.product([NAN, 1.0], repeat=3):

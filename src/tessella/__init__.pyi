@@ -38,7 +38,6 @@ from tessella.dtypes import DType as DType
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.ops.random import Generator as Generator
 from tessella.ops.types import FloatLimits, IntegerLimits
-from tessella.tensors import from_data as from_data, tensor as tensor
 from tessella.threads import (
     get_num_threads as get_num_threads,
     num_threads as num_threads,
@@ -762,6 +761,9 @@ def floor_divide(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None
 
 def fmod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of x; an integer modulo 0 is 0."""
+
+def from_data(values: Any, shape: _Ints, dtype: _DTypeLike | None = None) -> Tensor:
+    """Make a tensor of a flat list of numbers and a shape."""
 
 def from_dlpack(x: Any, *, device: _str | None = None, copy: _bool | None = None) -> Tensor:
     """Give a tensor over the memory of an array of another library, by DLPack."""
@@ -1657,6 +1659,15 @@ def tanh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def tanhshrink(x: Tensor) -> Tensor:
     """Give x - tanh(x)."""
+
+def tensor(
+    data: Any,
+    dtype: _DTypeLike | None = None,
+    *,
+    device: _str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Make a tensor of numbers, nested lists, or an array of any library: always a copy."""
 
 @overload
 def tensor_split(x: Tensor, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:

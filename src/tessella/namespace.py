@@ -71,7 +71,6 @@ CONSTANTS: dict[str, Any] = {
 FUNCTIONS: dict[Any, tuple[str, ...]] = {
     info: ("__array_namespace_info__",),
     random: ("Generator",),
-    tensors: ("from_data", "tensor"),
     threads: ("get_num_threads", "num_threads", "set_num_threads"),
 }  # fmt: skip
 

@@ -12,32 +12,30 @@ from typing import Any
 from tessella import _core, errors, exchange_errors
 from tessella._core import Tensor
 from tessella.arguments import is_scalar, to_bool, to_int, to_number
-from tessella.composites import Device, DTypeLike, composite
+from tessella.composites import Device, DTypeLike, Shape, composite
 from tessella.devices import to_device_name
-from tessella.dtypes import DEFAULTS, DType, as_dtype, boolean, promote, promote_scalar
+from tessella.dtypes import DEFAULTS, DType, boolean, promote, promote_scalar
 from tessella.exchange import is_shareable, share
 from tessella.ops.creation import copy_of, with_grad
 
 _MAX_DEPTH = 64
 
 
-def tensor(data: Any, dtype: Any = None, *, requires_grad: bool = False) -> Tensor:
+@composite(is_method=False, tested="tests/test_creation.py")
+def tensor(data: Any, dtype: DTypeLike | None = None, *, device: Device | None = None,
+           requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of numbers, nested lists, or an array of any library: always a copy.
 
     >>> ts.tensor([[1, 2], [3, 4]], dtype=ts.float32).shape
     (2, 2)
     """
-    try:
-        kind = None if dtype is None else as_dtype(dtype)
-        if isinstance(data, Tensor):
-            out = copy_of(data, kind)
-        elif is_shareable(data):
-            out = copy_of(share(data, True), kind)
-        else:
-            out = _from_nested(data, kind)
-        return with_grad(out, requires_grad)
-    except errors.TessellaError as error:
-        raise error.locate("tensor", [f"data  {errors.brief(data)}"]) from None
+    if isinstance(data, Tensor):
+        out = copy_of(data, dtype)
+    elif is_shareable(data):
+        out = copy_of(share(data, True), dtype)
+    else:
+        out = _from_nested(data, dtype)
+    return with_grad(out, requires_grad)
 
 
 @composite(is_method=False, tested="tests/test_asarray.py")
@@ -175,7 +173,8 @@ def _kind_of(values: list[Any]) -> DType:
     return dtype
 
 
-def from_data(values: Any, shape: Any, dtype: Any = None) -> Tensor:
+@composite(is_method=False, tested="tests/test_creation.py")
+def from_data(values: Any, shape: Shape, dtype: DTypeLike | None = None) -> Tensor:
     """Make a tensor of a flat list of numbers and a shape.
 
     >>> ts.from_data([1, 2, 3, 4], (2, 2)).tolist()
@@ -184,10 +183,8 @@ def from_data(values: Any, shape: Any, dtype: Any = None) -> Tensor:
     try:
         flat = list(values)
     except TypeError:
-        raise errors.wrong_type("values", values, "a list of numbers").locate(
-            "from_data", []
-        ) from None
-    return tensor(flat, dtype).reshape(shape)
+        raise errors.wrong_type("values", values, "a list of numbers") from None
+    return _from_nested(flat, dtype).reshape(shape)
 
 
 # --- reading and writing -------------------------------------------------------------------------

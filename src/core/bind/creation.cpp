@@ -30,20 +30,18 @@ void init_creation(nb::module_& module) {
     DType computed = target->dtype == DType::uint64 ? DType::uint64 : DType::int64;
     count_up<uint64_t>(target, computed, [=](int64_t i) { return start + uint64_t(i) * step; });
   });
-  module.def(
-      "count_floats",
-      [](nb::handle out, double start, double step, double scale) {
-        count_up<double>(tensor_of(out), DType::float64,
-                         [=](int64_t i) { return (start + double(i) * step) * scale; });
-      },
-      nb::arg("out"), nb::arg("start"), nb::arg("step"), nb::arg("scale") = 1.0);
-  module.def(
-      "count_complex", [](nb::handle out, std::complex<double> start, std::complex<double> step) {
-        using C = std::complex<double>;
-        count_up<C>(tensor_of(out), DType::complex128, [=](int64_t i) {
-          return C(start.real() + double(i) * step.real(), start.imag() + double(i) * step.imag());
-        });
-      });
+  module.def("count_floats", [](nb::handle out, double start, double step, double scale) {
+    count_up<double>(tensor_of(out), DType::float64,
+                     [=](int64_t i) { return (start + double(i) * step) * scale; });
+  });
+  module.def("count_complex", [](nb::handle out, std::complex<double> start,
+                                 std::complex<double> step, double scale) {
+    using C = std::complex<double>;
+    count_up<C>(tensor_of(out), DType::complex128, [=](int64_t i) {
+      return C((start.real() + double(i) * step.real()) * scale,
+               (start.imag() + double(i) * step.imag()) * scale);
+    });
+  });
 }
 
 }  // namespace tessella

@@ -150,7 +150,7 @@ def _finite(name: str, value: Number, is_real: bool = True) -> Any:
     if isinstance(value, int):
         if not -(1 << 63) <= value <= _WORD:
             raise errors.integer_too_large(name, value, 64)
-    elif not math.isfinite(abs(value)):
+    elif not (math.isfinite(value.real) and math.isfinite(value.imag)):
         raise errors.wrong_value(name, value, "finite")
     return value
 
@@ -191,7 +191,7 @@ def _count(out: Tensor, start: int | float, step: int | float) -> None:
     if fits and isinstance(start, int) and isinstance(step, int):
         _core.count_integers(out, start & _WORD, step & _WORD)
     else:
-        _core.count_floats(out, float(start), float(step))
+        _core.count_floats(out, float(start), float(step), 1.0)
 
 
 @composite(**_MAKES)
@@ -221,18 +221,16 @@ def linspace(start: Number, stop: Number, num: int, *, dtype: DTypeLike | None =
 
 
 def _divide(out: Tensor, begin: Number, end: Number, steps: int) -> None:
-    """Write begin + i * step; parts of a difference that overflows are taken in halves."""
-    steps = max(steps, 1)
-    if isinstance(begin, complex) or isinstance(end, complex):
-        first, last = complex(begin), complex(end)
-        steps_of = [(b - a) / steps for a, b in ((first.real, last.real), (first.imag, last.imag))]
-        _core.count_complex(out, first, complex(*steps_of))
-        return
-    first, step = float(begin), (float(end) - float(begin)) / steps
-    if math.isfinite(step):
-        _core.count_floats(out, first, step)
+    """Write begin + i * step; halves of it, doubled, where the difference overflows."""
+    first, last = complex(begin), complex(end)
+    parts = ((first.real, last.real), (first.imag, last.imag))
+    scale = 1.0 if all(math.isfinite(b - a) for a, b in parts) else 2.0
+    starts = [a / scale for a, _ in parts]
+    strides = [(b / scale - a / scale) / max(steps, 1) for a, b in parts]
+    if out.dtype.is_complex:
+        _core.count_complex(out, complex(*starts), complex(*strides), scale)
     else:
-        _core.count_floats(out, first / 2, (float(end) / 2 - first / 2) / steps, 2.0)
+        _core.count_floats(out, starts[0], strides[0], scale)
 
 
 def _set(out: Tensor, place: int, value: Number) -> None:
