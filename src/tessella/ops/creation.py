@@ -173,21 +173,22 @@ def arange(start: Number, stop: Number | None = None, step: Number = 1, *,
     if length >= 1 << 63:
         raise errors.integer_too_large("the number of elements", length, 63)
     kind = dtype or (int64 if whole else float32)
-    out = _core.empty((max(0, math.ceil(length)),), kind.id)
-    if out.size:
-        _count(out, begin, by if out.size > 1 else 0)
+    count = max(0, math.ceil(length))
+    out = _core.empty((count,), kind.id)
+    if count:
+        _count(out, begin, by if count > 1 else 0, begin + (count - 1) * by)
     return with_grad(out, requires_grad)
 
 
-def _count(out: Tensor, start: int | float, step: int | float) -> None:
-    """Write start + i * step, in integers where both are."""
-    last = start + (out.size - 1) * step
+def _count(out: Tensor, start: int | float, step: int | float, last: int | float) -> None:
+    """Write start + i * step up to the last, in integers where both are."""
+    dtype = out.dtype
     for value in (start, last):
-        number = int(value) if out.dtype.is_integer else float(value)
-        if not _core.scalar_fits(number, out.dtype.id):
-            raise errors.scalar_does_not_fit(value, out.dtype)
-    lowest, highest = (0, _WORD) if out.dtype is uint64 else (-(1 << 63), (1 << 63) - 1)
-    fits = lowest <= min(start, last) and max(start, last) <= highest
+        number = int(value) if dtype.is_integer else float(value)
+        if not _core.scalar_fits(number, dtype.id):
+            raise errors.scalar_does_not_fit(value, dtype)
+    low, high = (0, _WORD) if dtype is uint64 else (-(1 << 63), (1 << 63) - 1)
+    fits = low <= start <= high and low <= last <= high
     if fits and isinstance(start, int) and isinstance(step, int):
         _core.count_integers(out, start & _WORD, step & _WORD)
     else:
@@ -222,22 +223,22 @@ def linspace(start: Number, stop: Number, num: int, *, dtype: DTypeLike | None =
 
 def _divide(out: Tensor, begin: Number, end: Number, steps: int) -> None:
     """Write begin + i * step; halves of it, doubled, where the difference overflows."""
+    steps = max(steps, 1)
+    if not out.dtype.is_complex:
+        a, b = float(begin.real), float(end.real)
+        scale = 1.0 if math.isfinite(b - a) else 2.0
+        _core.count_floats(out, a / scale, (b / scale - a / scale) / steps, scale)
+        return
     first, last = complex(begin), complex(end)
-    parts = ((first.real, last.real), (first.imag, last.imag))
-    scale = 1.0 if all(math.isfinite(b - a) for a, b in parts) else 2.0
-    starts = [a / scale for a, _ in parts]
-    strides = [(b / scale - a / scale) / max(steps, 1) for a, b in parts]
-    if out.dtype.is_complex:
-        _core.count_complex(out, complex(*starts), complex(*strides), scale)
-    else:
-        _core.count_floats(out, starts[0], strides[0], scale)
+    gap = last - first
+    scale = 1.0 if math.isfinite(gap.real) and math.isfinite(gap.imag) else 2.0
+    first, gap = first / scale, last / scale - first / scale
+    _core.count_complex(out, first, complex(gap.real / steps, gap.imag / steps), scale)
 
 
 def _set(out: Tensor, place: int, value: Number) -> None:
     """Write one element: an integer exactly, a fraction into an integer cut off."""
-    number = int(value) if out.dtype.is_integer and isinstance(value, float) else value
-    if not _core.fill(_core.view(out, _core.layout_of(out).select(0, place)), number):
-        raise errors.scalar_does_not_fit(value, out.dtype)
+    out[place] = int(value) if out.dtype.is_integer and isinstance(value, float) else value
 
 
 @composite(**_MAKES)
