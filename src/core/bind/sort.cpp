@@ -1,6 +1,7 @@
-// Sorting along an axis.
+// Sorting along an axis, and searching in what is sorted.
 #include "../launch/sort.h"
 
+#include "../launch/search.h"
 #include "../tensor/run.h"
 #include "../threads.h"
 #include "bind.h"
@@ -8,7 +9,8 @@
 namespace tessella {
 
 void init_sort(nb::module_& module) {
-  // values and indices are contiguous tensors of x's shape, or None.
+  // values and indices are contiguous tensors of x's shape, or None; along the axis they may be
+  // shorter, and hold the first then.
   module.def(
       "sort",
       [](nb::handle source, int axis, nb::handle values, nb::handle indices, bool descending) {
@@ -20,7 +22,7 @@ void init_sort(nb::module_& module) {
             .ndim = x->ndim,
             .shape = x->shape(),
             .axis = axis,
-            .wanted = x->shape()[axis],
+            .wanted = (sorted ? sorted : order)->shape()[axis],
             .x = x->data(),
             .strides_x = x->strides(),
             .values = sorted ? sorted->data() : nullptr,
@@ -36,6 +38,22 @@ void init_sort(nb::module_& module) {
       },
       nb::arg("x"), nb::arg("axis"), nb::arg("values").none(), nb::arg("indices").none(),
       nb::arg("descending"));
+  // out and the sorted vector are contiguous; x and the vector have one dtype.
+  module.def("search", [](nb::handle out, nb::handle vector, nb::handle elements, bool is_right) {
+    Tensor *sorted = tensor_of(vector), *x = tensor_of(elements);
+    launch::SearchTask task{.dtype = x->dtype,
+                            .n = sorted->size,
+                            .sorted = sorted->data(),
+                            .ndim = x->ndim,
+                            .shape = x->shape(),
+                            .strides = x->strides(),
+                            .x = x->data(),
+                            .out = reinterpret_cast<int64_t*>(tensor_of(out)->data()),
+                            .is_right = is_right,
+                            .interruptible = true};
+    LongWork work(x->size * 8);
+    launch::search(task);
+  });
 }
 
 }  // namespace tessella

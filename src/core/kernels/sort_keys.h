@@ -40,6 +40,24 @@ struct FloatKeys {
   static bool is_negative_zero(T bits) { return bits == top_bit<T>; }
 };
 
+// Calls body(dtype, keys) for each dtype that has an order. The complex ones have none.
+template <class F>
+constexpr void for_each_keys(F body) {
+  body(DType::boolean, BoolKeys{});
+  body(DType::int8, IntegerKeys<int8_t, 0>{});
+  body(DType::int16, IntegerKeys<int16_t, 0>{});
+  body(DType::int32, IntegerKeys<int32_t, 0>{});
+  body(DType::int64, IntegerKeys<int64_t, 0>{});
+  body(DType::uint8, IntegerKeys<int8_t, top_bit<int8_t>>{});
+  body(DType::uint16, IntegerKeys<int16_t, top_bit<int16_t>>{});
+  body(DType::uint32, IntegerKeys<int32_t, top_bit<int32_t>>{});
+  body(DType::uint64, IntegerKeys<int64_t, top_bit<int64_t>>{});
+  body(DType::float16, FloatKeys<int16_t, 0x7c00>{});
+  body(DType::bfloat16, FloatKeys<int16_t, 0x7f80>{});
+  body(DType::float32, FloatKeys<int32_t, 0x7f800000>{});
+  body(DType::float64, FloatKeys<int64_t, 0x7ff0000000000000>{});
+}
+
 template <class W, class Keys, class Columns>
 TS_INLINE void encode_rows(int64_t rows, Columns columns, W* words, int64_t words_row,
                            const typename Keys::Bits* x, int64_t x_row, W flip, KeysFound* found) {
