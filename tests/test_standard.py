@@ -20,9 +20,7 @@ import tessella as ts
 
 OWN = {"ArrayAPIStrictFlags", "Device", "__version__", "get_array_api_strict_flags",
        "reset_array_api_strict_flags", "set_array_api_strict_flags"}  # fmt: skip
-# Sets and searching in sorted tensors are made apart from the rest; as they come, they are tested.
-APART = {"isin", "searchsorted", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
-NAMES = sorted(set(strict.__all__) - OWN - {name for name in APART if not hasattr(ts, name)})
+NAMES = sorted(set(strict.__all__) - OWN)
 EXTENSIONS = [f"{each}.{name}" for each in ("linalg", "fft")
               for name in getattr(strict, each).__all__]  # fmt: skip
 FUNCTIONS = [name for name in [*NAMES, *EXTENSIONS] if inspect.isfunction(

@@ -43,9 +43,11 @@ from tessella.ops import (
     padding,
     products,
     random,
+    ranks,
     reduce,
     scatter,
     selection,
+    sets,
     shaping,
     splitting,
     statistics,
@@ -55,8 +57,8 @@ from tessella.records import OPS, Op
 
 # Modules that hold records and composites only; importing them made those.
 TABLES = (activation, blas, composite, conversion, creation, diagonals, einsum, elementwise, fused,
-          index, joining, matmul, movement, norms, ordering, padding, products, random, reduce,
-          scatter, selection, shaping, splitting, statistics, types)  # fmt: skip
+          index, joining, matmul, movement, norms, ordering, padding, products, random, ranks,
+          reduce, scatter, selection, sets, shaping, splitting, statistics, types)  # fmt: skip
 
 CONSTANTS: dict[str, Any] = {
     "__array_api_version__": info.VERSION,

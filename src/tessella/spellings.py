@@ -50,6 +50,10 @@ ABSENT: dict[str, Refusal] = {
     "x.equal": refusal(
         "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"
     ),
+    "ts.unique": refusal(
+        "torch.unique(x)", ("ts.unique_values(x)", "ts.unique_counts(x)", "ts.unique_inverse(x)"),
+        "gives one, two or three tensors by its flags",
+    ),
     "x.repeat": refusal(
         "x.repeat(2, 3)", ("x.tile(2, 3)", "x.repeat_interleave(2)"),
         "repeats the whole tensor, in NumPy each element",
@@ -58,6 +62,8 @@ ABSENT: dict[str, Refusal] = {
 
 # Calls that the array API standard defines: they run, with its meaning.
 STANDARD = (
+    refusal("torch.median(x)", 'ts.quantile(x, 0.5, method="lower")',
+            "gives the lower of the two in the middle; here their mean, as in NumPy"),
     refusal("torch.equal(x, y)", ("ts.equal(x, y).all()", "ts.array_equal(x, y)"),
             "gives one bool; here it compares element by element, as x == y"),
     refusal("torch.sort(x)", "ts.sort(x), ts.argsort(x)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tessella import _core, errors
 from tessella._core import Tensor
@@ -13,7 +13,15 @@ from tessella.ops.index import take_along_axis
 from tessella.ops.movement import normal_axes
 
 
-def _sorted_axis(x: Tensor, axis: int) -> int:
+class Ordered(NamedTuple):
+    """Elements along an axis, and where they were."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def sorted_axis(x: Tensor, axis: int) -> int:
+    """Check that x has an order, and give the axis from 0 on."""
     if x.dtype.is_complex:
         raise errors.no_kernel(x.dtype, "complex numbers have no order; sort real(x) or abs(x)")
     if x.ndim == 0:
@@ -52,7 +60,7 @@ def argsort(x: Tensor, axis: int = -1, *, descending: bool = False, stable: bool
     >>> ts.argsort(ts.tensor([3, 1, 2])).tolist()
     [1, 2, 0]
     """
-    place = _sorted_axis(x, axis)
+    place = sorted_axis(x, axis)
     order = _core.empty(x.shape, int64.id)
     if x.size:
         _core.sort(x, place, None, order, descending)
@@ -70,10 +78,58 @@ def sort(x: Tensor, axis: int = -1, *, descending: bool = False, stable: bool = 
     >>> ts.sort(ts.tensor([3, 1, 2])).tolist()
     [1, 2, 3]
     """
-    place = _sorted_axis(x, axis)
+    place = sorted_axis(x, axis)
+    return smallest(x, x.shape[place], place, descending)
+
+
+def smallest(x: Tensor, count: int, place: int, descending: bool = False) -> Tensor:
+    """Give the first elements in order along an axis; no others are sorted."""
     if _core.needs_node(x):
-        return take_along_axis(x, argsort(x, place, descending=descending), place)
-    values = _core.empty(x.shape, x.dtype.id)
-    if x.size:
+        return first_few(x, count, place, descending).values
+    values = _core.empty((*x.shape[:place], count, *x.shape[place + 1 :]), x.dtype.id)
+    if values.size:
         _core.sort(x, place, values, None, descending)
     return values
+
+
+def first_few(x: Tensor, count: int, place: int, descending: bool = False) -> Ordered:
+    """Give the first elements in order along an axis, and where they are."""
+    shape = (*x.shape[:place], count, *x.shape[place + 1 :])
+    indices = _core.empty(shape, int64.id)
+    is_recorded = _core.needs_node(x)
+    values = None if is_recorded else _core.empty(shape, x.dtype.id)
+    if indices.size:
+        _core.sort(x, place, values, indices, descending)
+    return Ordered(take_along_axis(x, indices, place) if values is None else values, indices)
+
+
+def _topk_ref(
+    np: Any, x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
+) -> Any:
+    order = _argsort_ref(np, x, axis, descending=largest)
+    order = np.take(order, np.arange(k), axis)
+    return np.take_along_axis(x, order, axis), order
+
+
+@composite(
+    ref=_topk_ref, ulps=0,
+    samples=[case((7,), k=3), case((3, 5), k=2, axis=0), case((3, 5), k=5, largest=False),
+             case((2, 40), k=7, sorted=False), case((0, 3), k=0), case((2, 3), k=0)],
+    errors=[case((2, 3), k=4, match="k is 4"), case((2, 3), k=-1, match="k is -1"),
+            case((), k=1, match="x.ndim is 0"), case((2, 3), k=1, axis=2, match="axis 2 is out"),
+            case((2,), k=1, dtype="complex64", match="not defined for complex64")],
+)  # fmt: skip
+def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True, sorted: bool = True) -> Ordered:
+    """Give the k largest (or smallest) elements along an axis, and where they are.
+
+    They stand in order, whatever `sorted` says; of equal ones the first in x comes first. A NaN is
+    greater than every number.
+
+    >>> values, indices = ts.topk(ts.tensor([3, 9, 7, 9]), 3)
+    >>> values.tolist(), indices.tolist()
+    ([9, 9, 7], [1, 3, 2])
+    """
+    place = sorted_axis(x, axis)
+    if not 0 <= k <= x.shape[place]:
+        raise errors.wrong_value("k", k, f"0 to {x.shape[place]}, the size of the axis")
+    return first_few(x, k, place, largest)
