@@ -36,7 +36,9 @@ from tessella import (
 from tessella._core import Tensor as Tensor
 from tessella.dtypes import DType as DType
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
+from tessella.ops.ordering import Ordered
 from tessella.ops.random import Generator as Generator
+from tessella.ops.sets import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from tessella.ops.types import FloatLimits, IntegerLimits
 from tessella.threads import (
     get_num_threads as get_num_threads,
@@ -319,6 +321,9 @@ def bernoulli(
     """Draw with probability p: True for a number, 1 in its dtype for a tensor of probabilities."""
 
 bfloat16: DType
+
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    """Count how often each of 0, 1, 2, … occurs in a vector of integers; or sum weights instead."""
 
 def bitwise_and(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x & y."""
@@ -927,6 +932,9 @@ def isdtype(dtype: _DTypeLike, kind: Any) -> _bool:
 def isfinite(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether it is neither infinite nor NaN."""
 
+def isin(x1: _Operand, x2: _Operand, /, *, invert: _bool = False) -> Tensor:
+    """Tell for each element of x1 whether it is among those of x2; or, inverted, whether it is not."""
+
 def isinf(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether it is infinite."""
 
@@ -935,6 +943,14 @@ def isnan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def kron(a: Tensor, b: Tensor) -> Tensor:
     """Give the Kronecker product: every element of a times the whole of b, as blocks."""
+
+@overload
+def kthvalue(x: Tensor, k: _int, axis: _int = -1, keepdims: _bool = False) -> Ordered:
+    """Give the k-th smallest element along an axis, from 1 on, and where it is."""
+
+@overload
+def kthvalue(x: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> Ordered:
+    """Give the k-th smallest element along an axis, from 1 on, and where it is."""
 
 def le(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x <= y."""
@@ -1090,6 +1106,14 @@ def mean(
 ) -> Tensor:
     """The mean over axes."""
 
+@overload
+def median(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    """Give the element in the middle of the order, or the mean of the two that are there."""
+
+@overload
+def median(x: Tensor, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    """Give the element in the middle of the order, or the mean of the two that are there."""
+
 def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
     """Give the coordinates of a grid: views of vectors, each along an axis of its own."""
 
@@ -1125,6 +1149,14 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
 def mod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
 
+@overload
+def mode(x: Tensor, axis: _int = -1, keepdims: _bool = False) -> Ordered:
+    """Give the most frequent element along an axis, and where it is first."""
+
+@overload
+def mode(x: Tensor, dim: _int = -1, keepdim: _bool = False) -> Ordered:
+    """Give the most frequent element along an axis, and where it is first."""
+
 def moveaxis(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
     """Move axes to other places; the rest keep their order."""
 
@@ -1141,6 +1173,36 @@ def mv(a: Tensor, b: Tensor) -> Tensor:
     """Multiply a matrix with a vector."""
 
 nan: _float
+
+@overload
+def nanmedian(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    """Give the median of the elements that are not NaN; NaN where all are."""
+
+@overload
+def nanmedian(x: Tensor, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    """Give the median of the elements that are not NaN; NaN where all are."""
+
+@overload
+def nanquantile(
+    x: Tensor,
+    q: _Operand,
+    axis: _Axes = None,
+    *,
+    method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
+    keepdims: _bool = False,
+) -> Tensor:
+    """Give quantiles of the elements that are not NaN; NaN where all are."""
+
+@overload
+def nanquantile(
+    x: Tensor,
+    q: _Operand,
+    dim: _Axes = None,
+    *,
+    method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
+    keepdim: _bool = False,
+) -> Tensor:
+    """Give quantiles of the elements that are not NaN; NaN where all are."""
 
 @overload
 def narrow(x: Tensor, axis: _int, start: _int, length: _int) -> Tensor:
@@ -1296,6 +1358,28 @@ def prod(
     out: Tensor | None = None,
 ) -> Tensor:
     """The product over axes; integers are multiplied in 64 bits."""
+
+@overload
+def quantile(
+    x: Tensor,
+    q: _Operand,
+    axis: _Axes = None,
+    *,
+    method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
+    keepdims: _bool = False,
+) -> Tensor:
+    """Give the value that a share q of the elements lies below."""
+
+@overload
+def quantile(
+    x: Tensor,
+    q: _Operand,
+    dim: _Axes = None,
+    *,
+    method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
+    keepdim: _bool = False,
+) -> Tensor:
+    """Give the value that a share q of the elements lies below."""
 
 @overload
 def rand(
@@ -1460,6 +1544,16 @@ def scatter_reduce(
     include_self: _bool = True,
 ) -> Tensor:
     """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
+
+def searchsorted(
+    x1: Tensor,
+    x2: _Operand,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Give for each element of x2 where it would have to stand in x1, so that x1 stays sorted."""
 
 @overload
 def select(x: Tensor, axis: _int, index: _int) -> Tensor:
@@ -1691,6 +1785,18 @@ def tile(x: Tensor, repetitions: _Ints) -> Tensor:
 def tile(x: Tensor, *repetitions: _int) -> Tensor:
     """Repeat the whole tensor along its axes, as NumPy's tile does."""
 
+@overload
+def topk(
+    x: Tensor, k: _int, axis: _int = -1, largest: _bool = True, sorted: _bool = True
+) -> Ordered:
+    """Give the k largest (or smallest) elements along an axis, and where they are."""
+
+@overload
+def topk(
+    x: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True
+) -> Ordered:
+    """Give the k largest (or smallest) elements along an axis, and where they are."""
+
 def trace(x: Tensor, offset: _int = 0, *, dtype: _DTypeLike | None = None) -> Tensor:
     """Sum the diagonal of a matrix; integers are summed in 64 bits."""
 
@@ -1761,6 +1867,18 @@ def unfold(x: Tensor, axis: _int | Sequence[_int] | None, window: Any, step: _in
 @overload
 def unfold(x: Tensor, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
     """Sliding windows along an axis, as a new last axis."""
+
+def unique_all(x: Tensor, /) -> UniqueAllResult:
+    """Give the different elements, in order, where each is first, which of them each element is, and how often each occurs."""
+
+def unique_counts(x: Tensor, /) -> UniqueCountsResult:
+    """Give the different elements, in order, and how often each occurs."""
+
+def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
+    """Give the different elements, in order, and which of them each element is."""
+
+def unique_values(x: Tensor, /) -> Tensor:
+    """Give the different elements, in order."""
 
 @overload
 def unsqueeze(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, TypeAlias, overload
 import numpy
 
 from tessella.dtypes import DType
+from tessella.ops.ordering import Ordered
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _DTypeLike: TypeAlias = DType | type[Any] | _str
@@ -435,6 +436,8 @@ class Tensor:
         """Give beta * x + alpha * (a @ b) for batches of matrices."""
     def bfloat16(self) -> Tensor:
         """Give x as bfloat16, or x itself if it is."""
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+        """Count how often each of 0, 1, 2, … occurs in a vector of integers; or sum weights instead."""
     def bitwise_and(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x & y."""
     def bitwise_and_(self, y: Tensor | _Number) -> Self:
@@ -895,6 +898,12 @@ class Tensor:
         """Whether it is NaN."""
     def isnan_(self) -> Self:
         """Whether it is NaN."""
+    @overload
+    def kthvalue(self, k: _int, axis: _int = -1, keepdims: _bool = False) -> Ordered:
+        """Give the k-th smallest element along an axis, from 1 on, and where it is."""
+    @overload
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Ordered:
+        """Give the k-th smallest element along an axis, from 1 on, and where it is."""
     def le(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x <= y."""
     def le_(self, y: Tensor | _Number) -> Self:
@@ -1030,6 +1039,12 @@ class Tensor:
     ) -> Tensor:
         """The mean over axes."""
     @overload
+    def median(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+        """Give the element in the middle of the order, or the mean of the two that are there."""
+    @overload
+    def median(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+        """Give the element in the middle of the order, or the mean of the two that are there."""
+    @overload
     def min(
         self,
         axis: _int | Sequence[_int] | None = None,
@@ -1061,6 +1076,12 @@ class Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     def mod_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
+    @overload
+    def mode(self, axis: _int = -1, keepdims: _bool = False) -> Ordered:
+        """Give the most frequent element along an axis, and where it is first."""
+    @overload
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> Ordered:
+        """Give the most frequent element along an axis, and where it is first."""
     def moveaxis(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
     def movedim(self, source: _Ints, destination: _Ints) -> Tensor:
@@ -1073,6 +1094,32 @@ class Tensor:
         """x * y."""
     def multiply_(self, y: Tensor | _Number) -> Self:
         """x * y."""
+    @overload
+    def nanmedian(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+        """Give the median of the elements that are not NaN; NaN where all are."""
+    @overload
+    def nanmedian(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+        """Give the median of the elements that are not NaN; NaN where all are."""
+    @overload
+    def nanquantile(
+        self,
+        q: _Operand,
+        axis: _Axes = None,
+        *,
+        method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
+        keepdims: _bool = False,
+    ) -> Tensor:
+        """Give quantiles of the elements that are not NaN; NaN where all are."""
+    @overload
+    def nanquantile(
+        self,
+        q: _Operand,
+        dim: _Axes = None,
+        *,
+        method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
+        keepdim: _bool = False,
+    ) -> Tensor:
+        """Give quantiles of the elements that are not NaN; NaN where all are."""
     @overload
     def narrow(self, axis: _int, start: _int, length: _int) -> Tensor:
         """Give `length` elements of an axis from `start` on: a view."""
@@ -1223,6 +1270,26 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """The product over axes; integers are multiplied in 64 bits."""
+    @overload
+    def quantile(
+        self,
+        q: _Operand,
+        axis: _Axes = None,
+        *,
+        method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
+        keepdims: _bool = False,
+    ) -> Tensor:
+        """Give the value that a share q of the elements lies below."""
+    @overload
+    def quantile(
+        self,
+        q: _Operand,
+        dim: _Axes = None,
+        *,
+        method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
+        keepdim: _bool = False,
+    ) -> Tensor:
+        """Give the value that a share q of the elements lies below."""
     def ravel(self) -> Tensor:
         """Give the elements along one axis, in row-major order."""
     def real(self, *, out: Tensor | None = None) -> Tensor:
@@ -1544,6 +1611,14 @@ class Tensor:
         """Give the tensor on a device: itself, as there is only "cpu"."""
     def tolist(self) -> Any:
         """Give the elements as nested lists of Python numbers; a number for a 0-d tensor."""
+    @overload
+    def topk(
+        self, k: _int, axis: _int = -1, largest: _bool = True, sorted: _bool = True
+    ) -> Ordered:
+        """Give the k largest (or smallest) elements along an axis, and where they are."""
+    @overload
+    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Ordered:
+        """Give the k largest (or smallest) elements along an axis, and where they are."""
     def trace(self, offset: _int = 0, *, dtype: _DTypeLike | None = None) -> Tensor:
         """Sum the diagonal of a matrix; integers are summed in 64 bits."""
     def transpose(self, a: Any, b: Any) -> Tensor:
@@ -1697,6 +1772,7 @@ def scatter_add(
 def scatter_join(
     arg0: object, arg1: object, arg2: Sequence[int], arg3: Sequence[Any], arg4: int, arg5: int, /
 ) -> None: ...
+def search(arg0: object, arg1: object, arg2: object, arg3: bool, /) -> None: ...
 def set_apply(arg: object, /) -> None: ...
 def set_dtype_objects(arg: object, /) -> None: ...
 def set_error_maker(arg: object, /) -> None: ...

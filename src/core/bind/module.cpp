@@ -12,8 +12,7 @@ namespace {
 
 // Ctrl-C: called between chunks of long work, on the thread that asked for it.
 bool poll_signals() {
-  park_if_finalizing();
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = take_interpreter(PyGILState_Ensure);
   bool is_interrupted = PyErr_CheckSignals() != 0;
   PyGILState_Release(state);
   return is_interrupted;

@@ -47,7 +47,7 @@ template <class M>
 void delete_export(M* managed) {
   if (is_finalizing()) return;  // the memory goes with the process
   auto* exported = static_cast<Export<M>*>(managed->owner);
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = take_interpreter(PyGILState_Ensure);
   release(exported->buffer);
   PyGILState_Release(state);
   free(exported);

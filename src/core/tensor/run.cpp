@@ -62,8 +62,8 @@ bool is_finalizing() {
 #endif
 }
 
-void park_if_finalizing() {
-  while (is_finalizing()) pause();
+void sleep_until_exit() {
+  for (;;) pause();
 }
 
 bool store_scalar(PyObject* value, DType dtype, Scalar* out) {

@@ -13,19 +13,30 @@ namespace tessella {
 // Whether the interpreter ends or has ended: then its lock is no longer to be had.
 bool is_finalizing();
 
-// A thread that asks for the interpreter's lock while the interpreter ends is ended by it, in a way
-// that C++ frames cannot survive: such a thread sleeps until the process is gone.
-void park_if_finalizing();
+// Sleeps until the process is gone.
+[[noreturn]] void sleep_until_exit();
+
+// Calls `take`, which takes the interpreter's lock. CPython before 3.14 ends a thread that asks for
+// the lock while the interpreter ends, or waited for it when that began, by unwinding its stack:
+// destructors would run without the lock. Such a thread sleeps instead, its frames as they are.
+template <class Take>
+auto take_interpreter(Take take) {
+  if (is_finalizing()) sleep_until_exit();
+  try {
+    return take();
+  } catch (...) {
+    sleep_until_exit();
+  }
+}
 
 // Releases the interpreter's lock while it lives, if the work is worth it.
 class LongWork {
  public:
   explicit LongWork(int64_t elements)
       : state_(elements > 1 << 16 ? PyEval_SaveThread() : nullptr) {}
-  ~LongWork() noexcept(false) {
+  ~LongWork() {
     if (!state_) return;
-    park_if_finalizing();
-    PyEval_RestoreThread(state_);
+    take_interpreter([this] { PyEval_RestoreThread(state_); });
   }
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
