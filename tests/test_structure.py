@@ -21,7 +21,7 @@ import numpy
 import pytest
 
 import tessella as ts
-from tessella import _core, errors, namespace
+from tessella import _core, catalogue, errors, namespace
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -302,7 +302,39 @@ def test_import_is_quick_and_loads_no_numpy(tmp_path: Path) -> None:
         for _ in range(4)
     ]
     assert {has_numpy for _, has_numpy in runs} == {"False"}
-    assert min(float(seconds) for seconds, _ in runs) < 0.25
+    assert min(float(seconds) for seconds, _ in runs) < 0.1
+
+
+def in_a_new_process(code: str) -> str:
+    command = [sys.executable, "-c", f"import sys, tessella as ts\n{code}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_import_loads_what_everyday_code_needs_and_no_more() -> None:
+    loaded = in_a_new_process("print(*sys.modules)").split()
+    later = {f"tessella.ops.{name}" for name in (*catalogue.FUNCTIONS, *catalogue.METHODS)}
+    assert not {*later, "collections", "inspect", "re", "typing"} & {*loaded}
+
+
+@pytest.mark.parametrize(
+    "code, printed",
+    [
+        ("print(ts.sort(ts.tensor([2, 1])).tolist())", "[1, 2]"),
+        ("print(ts.tensor([2, 1]).sort().tolist())", "[1, 2]"),
+        ("print(ts.Tensor.sort(ts.tensor([2, 1])).tolist())", "[1, 2]"),
+        ("print(ts.tensor([2.0, 1.0]).elu_().tolist())", "[2.0, 1.0]"),
+        ("from tessella import sort; print(sort is ts.sort is ts.Tensor.sort)", "True"),
+        ("print(hasattr(ts, 'sort'), hasattr(ts.Tensor, 'sort'))", "True True"),
+        ("print({'sort', 'add', 'linalg'} <= {*dir(ts)}, 'sort' in dir(ts.Tensor))", "True True"),
+    ],
+)
+def test_names_are_loaded_at_their_first_use(code: str, printed: str) -> None:
+    assert in_a_new_process(code) == printed
+
+
+def test_names_that_are_not_loaded_yet_are_suggested() -> None:
+    code = "try: ts.srot\nexcept ts.errors.UnknownName as error: print(error)"
+    assert ", sort," in in_a_new_process(code)
 
 
 def test_the_core_alone_refuses_and_never_crashes() -> None:

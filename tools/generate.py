@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import catalogue
 import migration
 import operations
 import stubs
@@ -20,6 +21,7 @@ from tessella import namespace
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES: dict[str, Callable[[], str]] = {
+    "src/tessella/catalogue.py": catalogue.catalogue,
     "src/tessella/_core.pyi": stubs.core_stub,
     "src/tessella/__init__.pyi": stubs.package_stub,
     **{
@@ -33,7 +35,7 @@ FILES: dict[str, Callable[[], str]] = {
 
 def tidy(text: str, name: str) -> str:
     """Sort imports and lay out a stub as `make lint` wants it."""
-    if not name.endswith(".pyi"):
+    if name.endswith(".md"):
         return text
     ruff = [sys.executable, "-m", "ruff"]
     fix = [*ruff, "check", "-q", "--fix", "--exit-zero", "--select", "I,F401,UP"]

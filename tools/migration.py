@@ -46,7 +46,7 @@ def keyword_lines() -> Iterable[str]:
     """Write PyTorch's keywords: those that work everywhere, then those of single functions."""
     everywhere = ", ".join(f"`{theirs}` for `{ours}`" for theirs, ours in KEYWORDS.items())
     yield f"- everywhere: {everywhere}"
-    for each in namespace.declared():
+    for each in sorted(namespace.declared(), key=lambda each: each.name):
         own = {k: v for k, v in each.keywords.items() if KEYWORDS.get(k) != v}
         if own:
             shown = ", ".join(f"`{theirs}` for `{ours}`" for theirs, ours in own.items())

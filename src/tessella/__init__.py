@@ -7,9 +7,10 @@
 
 from tessella import dtypes, errors, layouts
 from tessella._core import Tensor
-from tessella.namespace import find, install
+from tessella.namespace import find, install, names
 
 __all__ = ["Tensor", "dtypes", "errors", "layouts"]
 __getattr__ = find
+__dir__ = names
 
 install(globals())

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, overload
 from tessella import (
     _core as _core,
     arguments as arguments,
-    blas as blas,
+    catalogue as catalogue,
     composites as composites,
     declarations as declarations,
     devices as devices,
@@ -17,6 +17,7 @@ from tessella import (
     exchange as exchange,
     exchange_errors as exchange_errors,
     fft as fft,
+    hints as hints,
     host as host,
     indexing as indexing,
     info as info,
@@ -1033,6 +1034,9 @@ def logsumexp(x: Tensor, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
 
 def lt(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x < y."""
+
+def make_contiguous(x: Tensor) -> Tensor:
+    """Give x itself if its elements lie in row-major order, else a copy that does."""
 
 def manual_seed(seed: Any) -> Generator:
     """Seed the default generator."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 from tessella import errors
+from tessella.hints import Any
 
 # For isinstance; `int | float` would be made anew by every call.
 NUMBERS = (bool, int, float, complex)

@@ -8,12 +8,6 @@ which the public name, the method, the stub, the reference entry and the tests c
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Sequence
-from functools import update_wrapper
-from types import FunctionType
-from typing import Any, ParamSpec, TypeAlias, TypeVar
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import (
@@ -30,6 +24,10 @@ from tessella.arguments import (
 from tessella.declarations import REQUIRED, Declared
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
+from tessella.hints import TYPE_CHECKING, Any, Callable, ParamSpec, Sequence, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from types import FunctionType
 
 # The vocabulary of annotations: what an argument may be. Where the check gives the body something
 # else than callers pass, it is Any here; the stubs say what callers may pass.
@@ -138,7 +136,7 @@ class Composite(Declared):
     def __init__(
         self, body: FunctionType, *, variadic: str = "", has_twin: bool = False, **declared: Any
     ) -> None:
-        text = textwrap.dedent("    " + (body.__doc__ or ""))
+        text = (body.__doc__ or "").replace("\n    ", "\n")
         doc, _, example = text.partition(">>>")
         super().__init__(body.__name__, doc=doc.strip(), **declared)
         self.example = f">>>{example}".strip() if example else ""
@@ -216,7 +214,9 @@ def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 raise error.relocate(record.name, record.describe_call(args, keywords)) from None
 
         COMPOSITES[record.name] = record
-        update_wrapper(call, body)
+        call.__name__, call.__qualname__ = body.__name__, body.__qualname__
+        call.__doc__, call.__module__ = body.__doc__, body.__module__
+        call.__wrapped__ = body  # type: ignore[attr-defined]
         record.function = call
         call.record = record  # type: ignore[attr-defined]
         return call

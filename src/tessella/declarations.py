@@ -6,11 +6,11 @@ arguments of a call are sorted. What it computes stands in records.py and compos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import sys
 
 from tessella import errors
 from tessella._core import Tensor
+from tessella.hints import Any, Callable, Sequence
 
 # PyTorch's spellings of our keywords, whatever the function; `keywords=` of a declaration adds to
 # them those of one function.
@@ -116,6 +116,7 @@ class Declared:
     ) -> None:
         self.name = f"{home}.{name}" if home else name
         self.home = home  # the subpackage that it is a member of
+        self.module = declaring_module()
         self.doc = doc
         self.ref = ref
         self.aliases = tuple(aliases)
@@ -187,6 +188,16 @@ class Declared:
         shown = [*zip(names, args, strict=False), *keywords.items()]
         width = max((len(name) for name, _ in shown), default=0)
         return [f"{name:<{width}}  {describe(value)}" for name, value in shown]
+
+
+def declaring_module() -> str:
+    """Name the module whose top level is being run: declarations stand there."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>":
+        assert frame.f_back is not None
+        frame = frame.f_back
+    name: str = frame.f_globals["__name__"]
+    return name
 
 
 def describe(value: Any) -> str:

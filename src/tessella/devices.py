@@ -5,9 +5,8 @@ The array API asks of a device that it compares equal to itself and can be passe
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import errors
+from tessella.hints import Any
 
 CPU = "cpu"
 DEVICES = (CPU,)

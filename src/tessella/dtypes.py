@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
 
 from tessella import _core, errors
+from tessella.hints import Any
 
 _KINDS = ("bool", "signed integer", "unsigned integer", "real floating", "complex floating")
 _ORDER = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2,

@@ -6,8 +6,6 @@ through `from_core`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tessella.exceptions import (
     PACKAGE as PACKAGE,
     ArgumentError as ArgumentError,
@@ -34,6 +32,7 @@ from tessella.exceptions import (
     type_name as type_name,
     user_site as user_site,
 )
+from tessella.hints import Callable
 
 # In the order of Code in error.h.
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (

@@ -10,8 +10,8 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+
+from tessella.hints import Any, Callable
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 

@@ -6,13 +6,12 @@ cannot be used as it lies (badly aligned, in another byte order) is copied where
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from tessella import _core, errors, exchange_errors
 from tessella._core import Tensor
 from tessella.arguments import is_scalar
 from tessella.composites import Device, composite
 from tessella.dtypes import as_dtype, bfloat16
+from tessella.hints import TYPE_CHECKING, Any
 from tessella.ops.creation import copy_of
 
 if TYPE_CHECKING:

@@ -6,13 +6,11 @@ outside the promise; operands are handed over contiguous, so that strides at lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.dtypes import DType
 from tessella.exchange import share
+from tessella.hints import Any, Callable, Sequence
 from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import copy_of
 from tessella.records import Op

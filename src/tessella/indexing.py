@@ -9,12 +9,12 @@ rules of NumPy.
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Layout, Tensor
 from tessella.dtypes import boolean, int64
 from tessella.exchange import share
+from tessella.hints import Any
 from tessella.tensors import tensor
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella.devices import CPU, DEVICES, to_device_name
 from tessella.dtypes import BY_NAME, DEFAULTS, DType, bfloat16, float16, int64, is_of_kind
+from tessella.hints import Any
 
 VERSION = "2025.12"
 MOST_AXES = 64

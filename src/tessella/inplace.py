@@ -7,7 +7,6 @@ target as it was.
 from __future__ import annotations
 
 from types import MethodType
-from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
@@ -15,6 +14,7 @@ from tessella.arguments import NUMBERS, to_number
 from tessella.composites import Composite
 from tessella.declarations import describe
 from tessella.dtypes import _ORDER
+from tessella.hints import Any
 from tessella.ops.creation import copy_of
 from tessella.records import Op, apply, set_writer
 

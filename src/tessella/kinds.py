@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Function, Layout, Tensor
 from tessella.arguments import NUMBERS, to_bool, to_number
 from tessella.declarations import REQUIRED
 from tessella.devices import to_device_name
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
+from tessella.hints import Any, Callable, Sequence
 from tessella.records import OPS, Op, Rule
 
 VIEWS: dict[str, int] = {name: i for i, name in enumerate(_core.view_names())}

@@ -5,16 +5,15 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Iterator
-from typing import Any, NoReturn
 
 from tessella import (
     _core,
-    blas,
+    catalogue,
     errors,
     exchange,
     info,
     inplace,
+    ops,
     pickling,
     printing,
     spellings,
@@ -25,40 +24,23 @@ from tessella._core import Tensor
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Refusal
 from tessella.dtypes import DTYPES
+from tessella.hints import Any, Iterator, NoReturn
 from tessella.ops import (
-    activation,
-    composite,
-    conversion,
     creation,
-    diagonals,
-    einsum,
     elementwise,
     fused,
     index,
     joining,
     matmul,
     movement,
-    norms,
-    ordering,
-    padding,
-    products,
     random,
-    ranks,
     reduce,
-    scatter,
-    selection,
-    sets,
-    shaping,
-    splitting,
-    statistics,
-    types,
-)  # fmt: skip
+)
 from tessella.records import OPS, Op
 
-# Modules that hold records and composites only; importing them made those.
-TABLES = (activation, blas, composite, conversion, creation, diagonals, einsum, elementwise, fused,
-          index, joining, matmul, movement, norms, ordering, padding, products, random, ranks,
-          reduce, scatter, selection, sets, shaping, splitting, statistics, types)  # fmt: skip
+# The modules of ops/ that are loaded with the package: what operators and everyday code use. The
+# others are loaded when one of their names is first asked for; catalogue.py lists those.
+TABLES = (creation, elementwise, fused, index, joining, matmul, movement, random, reduce)
 
 CONSTANTS: dict[str, Any] = {
     "__array_api_version__": info.VERSION,
@@ -78,6 +60,9 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")
+
+# Names of the package by the module of ops/ that has them.
+LATER = {name: module for module, names in catalogue.FUNCTIONS.items() for name in names.split()}
 
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", info.VERSION)
 
@@ -102,7 +87,6 @@ METHODS: dict[str, Any] = {
     "fill_": inplace.fill_,
     "flat_index": tensors.flat_index,
     "numpy": exchange.numpy_of,
-    "make_contiguous": composite.contiguous,
     "requires_grad_": tensors.requires_grad_,
     "scale_": inplace.Twin(OPS["mul"], "scale_"),
     "to_device": tensors.to_device,
@@ -125,8 +109,20 @@ PROTOCOLS: dict[str, Any] = {
 }
 
 
+# --- the whole table: what tests and tools begin with ---------------------------------------------
+
+
+def load() -> dict[str, Any]:
+    """Load every module of ops/ and every subpackage; give the subpackages."""
+    import pkgutil
+
+    for module in pkgutil.iter_modules(ops.__path__):
+        fetch(module.name)
+    return {name: find(name) for name in SUBPACKAGES}
+
+
 def declared() -> Iterator[Op | Composite]:
-    """Give every operation and every composite."""
+    """Give every operation and every composite that is loaded."""
     yield from OPS.values()
     yield from COMPOSITES.values()
 
@@ -138,56 +134,103 @@ def refusals() -> list[Refusal]:
 
 
 def public_names() -> dict[str, Any]:
-    """Give every public function, dtype and constant by its name."""
+    """Give every public function, dtype and constant that is loaded, by its name."""
     names: dict[str, Any] = {dtype.name: dtype for dtype in DTYPES} | CONSTANTS
     for module, members in FUNCTIONS.items():
         names.update({name: getattr(module, name) for name in members})
     for each in declared():
-        if each.is_function and not each.home:
-            names.update({name: each.function for name in (each.name, *each.aliases)})
+        names.update(functions_of(each))
     return names
 
 
 def methods() -> dict[str, Any]:
-    """Give every method of Tensor that Python adds."""
+    """Give every method of Tensor that Python adds and that is loaded, by its name."""
     names = dict(METHODS)
     for each in declared():
-        if each.is_method:
-            names.update({name: each.function for name in (each.name, *each.aliases)})
+        names.update(methods_of(each))
+    return names
+
+
+# --- the names of one declaration -----------------------------------------------------------------
+
+
+def functions_of(each: Op | Composite) -> dict[str, Any]:
+    """Give the public functions that a declaration makes."""
+    if not each.is_function or each.home:
+        return {}
+    return dict.fromkeys((each.name, *each.aliases), each.function)
+
+
+def methods_of(each: Op | Composite) -> dict[str, Any]:
+    """Give the methods of Tensor that a declaration makes."""
+    names: dict[str, Any] = {}
+    for name in (each.name, *each.aliases):
+        if each.is_method and f"x.{name}" not in spellings.ABSENT:
+            names[name] = each.function
         if each.has_twin:
-            twins = (f"{name}_" for name in (each.name, *each.aliases))
-            names.update({name: inplace.Twin(each, name) for name in twins})
-    return {name: value for name, value in names.items() if f"x.{name}" not in spellings.ABSENT}
+            names[f"{name}_"] = inplace.Twin(each, f"{name}_")
+    return names
 
 
-def load() -> dict[str, Any]:
-    """Load every subpackage, so that the tables are whole: what tests and tools begin with."""
-    return {name: find(name) for name in SUBPACKAGES}
+# --- loading at first use -------------------------------------------------------------------------
+
+
+class Later:
+    """A method of Tensor whose module is loaded when the method is first asked for."""
+
+    def __init__(self, name: str, module: str) -> None:
+        self.name = name
+        self.module = module
+
+    def __get__(self, x: Tensor | None, owner: type[Tensor]) -> Any:
+        fetch(self.module)
+        return getattr(owner if x is None else x, self.name)
+
+
+def fetch(module: str) -> None:
+    """Load a module of ops/ and put its names where users find them."""
+    name = importlib.import_module(f"tessella.ops.{module}").__name__
+    public = vars(sys.modules["tessella"])
+    for each in declared():
+        if each.module == name:
+            public.update(functions_of(each))
+            for method, function in methods_of(each).items():
+                setattr(Tensor, method, function)
 
 
 def find(name: str) -> Any:
-    """Load a subpackage at its first use; refuse names that do not exist."""
+    """Give a name of the package that is not loaded yet; refuse one that does not exist."""
     if name in SUBPACKAGES:
         return importlib.import_module(f"tessella.{name}")
-    raise errors.unknown_name(
-        "tessella", name, lambda: spellings.suggest("ts", name, public_names(), dir(Tensor))
-    )
+    module = LATER.get(name)
+    if module is None:
+        raise errors.unknown_name(
+            "tessella", name, lambda: spellings.suggest("ts", name, names(), dir(Tensor))
+        )
+    fetch(module)
+    return vars(sys.modules["tessella"])[name]
+
+
+def names() -> list[str]:
+    """List the names of the package, loaded or not: what dir(tessella) gives."""
+    return sorted({*vars(sys.modules["tessella"]), *LATER, *SUBPACKAGES})
 
 
 def refuse_attribute(x: Tensor, name: str) -> NoReturn:
     """Refuse an attribute that tensors do not have."""
     kind = type(x)
     raise errors.unknown_name(
-        kind.__name__, name, lambda: spellings.suggest("x", name, dir(kind), public_names())
+        kind.__name__, name, lambda: spellings.suggest("x", name, dir(kind), names())
     )
 
 
 def install(module: dict[str, Any]) -> None:
     """Put the names where users find them, and tell the core its operators."""
+    for owner, later in catalogue.METHODS.items():
+        for name in later.split():
+            setattr(Tensor, name, Later(name, owner))
     module.update(public_names())
-    for name, function in methods().items():
-        setattr(Tensor, name, function)
-    for name, function in PROTOCOLS.items():
+    for name, function in (methods() | PROTOCOLS).items():
         setattr(Tensor, name, function)
     Tensor.__array_ufunc__ = None  # NumPy's operators leave the work to ours
     for op in OPS.values():

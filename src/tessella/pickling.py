@@ -6,11 +6,10 @@ operations is refused, as what made it cannot come along.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import _core, errors, exchange_errors
 from tessella._core import Tensor
 from tessella.dtypes import DType, uint8
+from tessella.hints import Any
 from tessella.ops.creation import copy_of, with_grad
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from tessella._core import Tensor
+from tessella.hints import Any
 
 _SHOWN = 1000  # elements up to which all are shown
 _EDGE = 3  # items kept at each end of a shortened axis

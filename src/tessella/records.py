@@ -8,13 +8,11 @@ parameters by their names, cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Function, Tensor
 from tessella.declarations import REQUIRED, Declared
 from tessella.dtypes import DType
+from tessella.hints import Any, Callable, Sequence
 
 Rule = Callable[..., Any]
 

@@ -7,10 +7,9 @@ Calls of functions that are here and would mean something else are refused by th
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
-from typing import Any, NoReturn
 
 from tessella.declarations import Refusal, refusal
+from tessella.hints import Any, Iterable, NoReturn
 
 # --- properties that PyTorch has as methods ------------------------------------------------------
 

@@ -6,9 +6,6 @@ printing in printing.py, pickling and copying in pickling.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 from tessella import _core, errors, exchange_errors
 from tessella._core import Tensor
 from tessella.arguments import is_scalar, to_bool, to_int, to_number
@@ -16,6 +13,7 @@ from tessella.composites import Device, DTypeLike, Shape, composite
 from tessella.devices import to_device_name
 from tessella.dtypes import DEFAULTS, DType, boolean, promote, promote_scalar
 from tessella.exchange import is_shareable, share
+from tessella.hints import Any, Iterator
 from tessella.ops.creation import copy_of, with_grad
 
 _MAX_DEPTH = 64
@@ -75,6 +73,8 @@ def asarray(
 def _is_sequence(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return True
+    from collections.abc import Sequence
+
     return isinstance(value, Sequence) and not isinstance(value, str) and not is_shareable(value)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
 
 from tessella import _core, errors
 from tessella.arguments import to_int
+from tessella.hints import Any
 
 
 def _checked(n: Any) -> int:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Axes, Device, DTypeLike, Ints, composite
 from tessella.declarations import case
 from tessella.dtypes import as_dtype, float32
 from tessella.fft.transforms import SWAPPED, fft, ifft, irfft, rfft
+from tessella.hints import Any, Callable, Literal
 from tessella.kinds import cast
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import conj, conjugate

@@ -5,14 +5,12 @@ The four records are linear, and the gradient of each is another of them, up to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_int, to_word
 from tessella.declarations import case
 from tessella.dtypes import DType, complex64, complex128, float32, float64
+from tessella.hints import Any, Literal, Sequence
 from tessella.host import Host
 from tessella.kinds import cast
 from tessella.ops.creation import arange, zeros

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_word
 from tessella.composites import composite
 from tessella.declarations import case
+from tessella.hints import Any, Literal, Sequence
 from tessella.host import Host
 from tessella.kinds import cast
 from tessella.linalg.inverses import solve_triangular

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import _core, errors
 from tessella._core import Tensor
@@ -11,6 +10,7 @@ from tessella.arguments import to_bool
 from tessella.composites import composite
 from tessella.declarations import REQUIRED, case
 from tessella.dtypes import DType
+from tessella.hints import Any, Sequence
 from tessella.host import Host, need_precision
 from tessella.kinds import cast, common_dtype
 from tessella.linalg.shapes import (

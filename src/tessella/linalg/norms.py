@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Axes, composite
 from tessella.declarations import case
+from tessella.hints import Any
 from tessella.linalg.factors import svdvals
 from tessella.linalg.inverses import det, inv
 from tessella.linalg.shapes import need_matrices, need_square

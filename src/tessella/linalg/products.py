@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import DTypeLike, composite
 from tessella.declarations import case
+from tessella.hints import Any, Sequence
 from tessella.linalg.inverses import inv
 from tessella.linalg.shapes import need_matrices, need_square
 from tessella.ops import movement

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import errors
 from tessella._core import Tensor
@@ -12,6 +11,7 @@ from tessella.arguments import to_float
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import int64
+from tessella.hints import Any, Sequence
 from tessella.host import Host, to_array
 from tessella.kinds import cast
 from tessella.linalg.factors import svdvals

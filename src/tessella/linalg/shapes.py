@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.hints import Any, Sequence
 from tessella.ops.elementwise import conjugate
 from tessella.ops.movement import reshape, transpose
 

@@ -6,14 +6,14 @@ ones are turned so that their largest element is real, which makes their gradien
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import DType, complex64, complex128, float32, float64
+from tessella.hints import Any, Sequence
 from tessella.host import Host
 from tessella.kinds import cast
 from tessella.linalg.inverses import solve

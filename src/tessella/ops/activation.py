@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from tessella import errors
 from tessella._core import Function, Tensor
 from tessella.arguments import to_word
 from tessella.composites import composite
 from tessella.declarations import case
+from tessella.hints import Any
 from tessella.kinds import Binary, unary
 from tessella.ops.elementwise import (
     abs,

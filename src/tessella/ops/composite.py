@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
 
 from tessella import _core, errors
 from tessella._core import Tensor
@@ -11,6 +10,7 @@ from tessella.arguments import to_ints
 from tessella.composites import Axes, Ints, Offset, Operand, composite
 from tessella.declarations import case
 from tessella.dtypes import DTYPES, DType, boolean, float32, float64
+from tessella.hints import Any, Literal
 from tessella.kinds import Cast, scalar_tensor
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, real, where
@@ -38,7 +38,10 @@ astype = Cast(
 ).function  # fmt: skip
 
 
-@composite(ref="ascontiguousarray", ulps=0, samples=[case((3, 4)), case((2, 0))])
+@composite(
+    aliases=["make_contiguous"], ref="ascontiguousarray", ulps=0,
+    samples=[case((3, 4)), case((2, 0))],
+)  # fmt: skip
 def contiguous(x: Tensor) -> Tensor:
     """Give x itself if its elements lie in row-major order, else a copy that does.
 

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import dtypes, errors
 from tessella._core import Tensor
 from tessella.composites import DTypeLike, Ints, Number, composite
 from tessella.declarations import case
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
+from tessella.hints import Any
 from tessella.ops.composite import astype
 from tessella.ops.creation import empty, full, ones, with_grad, zeros
 from tessella.tensors import clone, tensor

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.composites import Device, DTypeLike, Number, Offset, Shape, composite
 from tessella.dtypes import DEFAULTS, DType, complex64, float32, int64, uint64
+from tessella.hints import Any, Sequence
 
 _WORD = (1 << 64) - 1
 

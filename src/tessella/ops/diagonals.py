@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import DTypeLike, composite
 from tessella.declarations import case
 from tessella.dtypes import as_dtype, boolean, int64, uint8
+from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.creation import arange, ones_like, zeros
 from tessella.ops.elementwise import greater_equal, less_equal

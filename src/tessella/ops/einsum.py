@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import boolean, int64, promote
+from tessella.hints import Any, Iterable, Sequence
 from tessella.kinds import cast
 from tessella.ops.elementwise import mul
 from tessella.ops.matmul import matmul

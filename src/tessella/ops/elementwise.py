@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_word
 from tessella.declarations import refusal
+from tessella.hints import Any
 from tessella.kinds import Clip, Where, binary, unary
 from tessella.ops import references
 from tessella.ops.creation import full, zeros_like

@@ -5,14 +5,12 @@ Each keeps its composite as the reference that its tests compare with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_int
 from tessella.declarations import case
 from tessella.dtypes import DType, float32
+from tessella.hints import Any, Sequence
 from tessella.kinds import cast
 from tessella.ops.elementwise import exp, log
 from tessella.ops.movement import normal_axes

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
 from tessella.arguments import LISTS, NUMBERS, to_number
@@ -12,6 +9,7 @@ from tessella.composites import Operand, composite
 from tessella.declarations import REQUIRED, case, describe, refusal
 from tessella.dtypes import DType, boolean, float32, int64
 from tessella.exchange import is_shareable, share
+from tessella.hints import Any, Sequence
 from tessella.indexing import Gathering, is_basic
 from tessella.ops.creation import arange, copy_of, zeros
 from tessella.ops.elementwise import where

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_int, to_ints
 from tessella.composites import Axes, Ints, composite
 from tessella.declarations import case
 from tessella.dtypes import DType, promote
+from tessella.hints import Any, Sequence
 from tessella.kinds import cast
 from tessella.ops.creation import full
 from tessella.ops.movement import broadcast_to, normal_axes, reshape, unsqueeze

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
@@ -12,6 +10,7 @@ from tessella.arguments import to_ints
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import DType, boolean
+from tessella.hints import Any, Sequence
 from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import copy_of
 from tessella.ops.elementwise import conjugate, mul

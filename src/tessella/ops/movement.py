@@ -5,14 +5,12 @@ A view's record names the layout rule; the layout algebra is the core's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from tessella import _core, errors, exchange_errors
 from tessella._core import Layout, Tensor
 from tessella.arguments import to_bool, to_int, to_ints
 from tessella.declarations import REQUIRED, case
 from tessella.dtypes import DType, as_dtype, boolean, float64
+from tessella.hints import Any, Callable, Sequence
 from tessella.indexing import basic_layout
 from tessella.kinds import View
 from tessella.ops.creation import copy_of

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
@@ -12,6 +10,7 @@ from tessella.arguments import to_float
 from tessella.composites import Axes, DTypeLike, composite
 from tessella.declarations import case
 from tessella.dtypes import as_dtype, float32
+from tessella.hints import Any, Sequence
 from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import zeros
 from tessella.ops.elementwise import abs, conj, pow, real, sqrt, where

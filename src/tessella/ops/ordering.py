@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case, has_torch_axis, refusal
 from tessella.dtypes import int64
+from tessella.hints import Any
 from tessella.ops.index import take_along_axis
 from tessella.ops.movement import normal_axes
 

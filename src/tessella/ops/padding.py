@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Ints, Number, composite
 from tessella.declarations import case
 from tessella.dtypes import boolean
+from tessella.hints import Any, Literal
 from tessella.ops.creation import arange, full
 from tessella.ops.elementwise import abs, clip, remainder
 from tessella.ops.index import take

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import Number, composite
 from tessella.declarations import case
 from tessella.dtypes import promote
+from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.elementwise import conjugate, mul
 from tessella.ops.joining import concat

@@ -8,13 +8,13 @@ at any thread count.
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_int, to_ints
 from tessella.composites import CHECKS, Device, DTypeLike, Operand, Shape, composite
 from tessella.dtypes import DType, boolean, float32, int64
+from tessella.hints import Any
 from tessella.ops.creation import with_grad
 from tessella.ops.elementwise import add, mul
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any, Literal
 
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Axes, Operand, composite
 from tessella.declarations import Refusal, case, has_torch_axis, refusal
 from tessella.dtypes import boolean, float32, float64, int64
+from tessella.hints import Any, Literal
 from tessella.kinds import cast
 from tessella.ops.creation import arange, ones, zeros
 from tessella.ops.elementwise import ceil, clip, floor, isnan, logical_not, round, where

@@ -7,8 +7,6 @@ axes alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Function, Tensor
@@ -16,6 +14,7 @@ from tessella.arguments import to_bool, to_int, to_ints
 from tessella.composites import Axes, Ints, composite
 from tessella.declarations import Refusal, case, has_torch_axis, refusal
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32
+from tessella.hints import Any, Sequence
 from tessella.kinds import cast
 from tessella.ops.creation import empty_beside, ones, ones_like
 from tessella.ops.elementwise import conjugate, mul, sqrt, where

@@ -5,9 +5,8 @@ Each takes NumPy itself, and arrays; none is called but by tests.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella.dtypes import DType, bfloat16
+from tessella.hints import Any
 
 
 def pow(np: Any, x: Any, y: Any) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import Number, Operand, composite
 from tessella.declarations import case
 from tessella.dtypes import boolean, int64
+from tessella.hints import Any, Literal
 from tessella.indexing import Gathering
 from tessella.kinds import cast, scalar_tensor
 from tessella.ops.creation import arange, full, ones, zeros

@@ -7,13 +7,12 @@ takes the greater or smaller. Of equal indices the last one is put, in row-major
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
 from tessella.declarations import REQUIRED, case
 from tessella.dtypes import DType, float32, int64, uint64
+from tessella.hints import Any, Sequence
 from tessella.kinds import cast
 from tessella.ops.creation import arange, full, ones, zeros
 from tessella.ops.elementwise import where

@@ -5,13 +5,14 @@ NaNs are different from each other, and from everything else.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import Operand, composite
 from tessella.declarations import case
 from tessella.dtypes import DType, boolean, int64
+from tessella.hints import Any, Literal
 from tessella.kinds import cast, common_dtype, fit
 from tessella.ops.composite import contiguous
 from tessella.ops.creation import arange, full, ones, zeros

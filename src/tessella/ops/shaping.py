@@ -6,14 +6,13 @@ The records that they are composed of stand in movement.py; nothing here copies 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Layout, Tensor
 from tessella.arguments import to_int, to_ints
 from tessella.composites import Ints, composite
 from tessella.declarations import REQUIRED, case
+from tessella.hints import Any, Callable
 from tessella.kinds import View
 from tessella.ops.creation import arange, full
 from tessella.ops.index import scatter_axes

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_int, to_ints
 from tessella.composites import composite
 from tessella.declarations import case
+from tessella.hints import Any, Sequence
 from tessella.ops.movement import normal_axes
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case
+from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.creation import arange, ones
 from tessella.ops.elementwise import clip, conjugate, imag, maximum, real, sqrt

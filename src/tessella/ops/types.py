@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import errors
 from tessella._core import Tensor
@@ -23,6 +23,7 @@ from tessella.dtypes import (
     promote,
     promote_scalar,
 )
+from tessella.hints import Any
 
 # Bits of the fraction and of the exponent.
 _FORMATS = {float16: (10, 5), bfloat16: (7, 8), float32: (23, 8), float64: (52, 11)}

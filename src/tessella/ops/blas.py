@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from tessella import _core, errors
 from tessella.composites import composite
+from tessella.hints import Any
 
 
 @composite(is_method=False, tested="tests/test_blas.py")
