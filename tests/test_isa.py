@@ -19,8 +19,11 @@ from tessella import _core
 PROGRAM = """
 import hashlib, math
 import tessella as ts
+from tessella import namespace
 from tessella.kinds import Binary, Unary
 from tessella.records import OPS
+
+namespace.load()
 
 def show(name, *results):
     digest, total = hashlib.sha256(), 0.0

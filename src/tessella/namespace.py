@@ -24,7 +24,7 @@ from tessella._core import Tensor
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Refusal
 from tessella.dtypes import DTYPES
-from tessella.hints import Any, Iterator, NoReturn
+from tessella.hints import Any, NoReturn
 from tessella.ops import (
     creation,
     elementwise,
@@ -121,10 +121,9 @@ def load() -> dict[str, Any]:
     return {name: find(name) for name in SUBPACKAGES}
 
 
-def declared() -> Iterator[Op | Composite]:
+def declared() -> list[Op | Composite]:
     """Give every operation and every composite that is loaded."""
-    yield from OPS.values()
-    yield from COMPOSITES.values()
+    return [*OPS.values(), *COMPOSITES.values()]
 
 
 def refusals() -> list[Refusal]:
