@@ -27,7 +27,7 @@ constexpr int64_t unit_ns = 5'000;           // chunks are claimed in units of a
 constexpr int64_t units_each = 8;            // but so that each thread can have this many units
 constexpr int64_t spin_ns = 100'000;
 constexpr int64_t poll_ns = 50'000'000;
-constexpr int64_t rest_factor = 16;  // a debt is followed by this much time without helpers
+constexpr int64_t most_rest = 32;  // a debt is followed by up to this much time without helpers
 constexpr int64_t most_credit_ns = 4'000'000;
 constexpr int max_helpers = max_threads - 1;
 constexpr int wake_fanout = 4;  // the woken wake others
@@ -160,6 +160,7 @@ class Pool {
   int cpus_ = 0;
   int64_t rest_until_ = 0;
   int64_t account_ns_ = 0;  // what helpers have saved, less what they have cost
+  int64_t rest_ = 1;        // how long they rest for a debt, as a multiple of it
   int64_t run_ns_ = 0;      // work since the last wake-up, in jobs with less than spin_ns between
   int64_t last_end_ = 0;    // when the last job ended
 
@@ -264,17 +265,19 @@ void Pool::wait_until_done() {
 // waits for a time slice of the scheduler, milliseconds. Keeps account of what helpers have saved
 // (half their units' time: in work bound by memory, the other half is not real) and of what was
 // lost (waiting beyond one unit). Once the account is overdrawn, helpers rest for a multiple of the
-// debt, so that all losses together stay within 1 / rest_factor of the time. What was saved counts
-// up to a bound, so that a core that is taken for good is noticed soon, and a rare loss does not
-// send helpers away that are worth having.
+// debt: for as long after a first debt, which may have been an accident, twice as long after each
+// further one, so that the losses to a core that is taken for good stay within 1 / most_rest of the
+// time. Full credit, which is bounded so that such a core is noticed soon, ends the doubling.
 void Pool::judge(uint32_t own_units, int64_t work, int64_t wait) {
   if (own_units == 0) return;
   int64_t unit = work / own_units;
   int64_t saved = unit * (job_.units - own_units) / 2;
   int64_t lost = std::max<int64_t>(wait - unit, 0);
   account_ns_ = std::min(account_ns_ + saved - lost, most_credit_ns);
+  if (account_ns_ == most_credit_ns) rest_ = 1;
   if (account_ns_ >= 0) return;
-  rest_until_ = last_end_ - rest_factor * account_ns_;
+  rest_until_ = last_end_ - rest_ * account_ns_;
+  rest_ = std::min(2 * rest_, most_rest);
   account_ns_ = 0;
 }
 
@@ -352,9 +355,10 @@ bool run_alone(const Job& job) {
 
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-Job plan_job(int64_t chunks, int64_t ns_each, int workers) {
+Job plan_job(int64_t chunks, int64_t ns_each, int workers, int64_t next_ns) {
   int64_t total = 0;
   if (__builtin_mul_overflow(chunks, ns_each, &total)) total = INT64_MAX;
+  if (__builtin_add_overflow(total, next_ns, &total)) total = INT64_MAX;
   int64_t batch = std::min(unit_ns / ns_each, chunks / (workers * units_each));
   batch = std::max({batch, int64_t{1}, ceil_div(chunks, UINT32_MAX)});
   int64_t units = ceil_div(chunks, batch);
@@ -374,10 +378,11 @@ Job plan_job(int64_t chunks, int64_t ns_each, int workers) {
 }  // namespace
 
 void parallel_for(int64_t chunks, int64_t ns_each, bool interruptible, ChunkFn fn, void* context,
-                  int workers) {
+                  int workers, int64_t next_ns) {
   if (chunks <= 0) return;
   if (chunks == 1) return fn(context, 0, 0);
-  Job job = plan_job(chunks, std::max<int64_t>(ns_each, 1), workers > 0 ? workers : num_threads());
+  if (workers <= 0) workers = num_threads();
+  Job job = plan_job(chunks, std::max<int64_t>(ns_each, 1), workers, next_ns);
   job.fn = fn;
   job.context = context;
   job.interruptible = interruptible && !inside_chunk;

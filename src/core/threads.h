@@ -23,16 +23,19 @@ struct Interrupted {};
 // chunks and throws Interrupted after the chunks under way have ended.
 // `workers` caps who takes part; 0 means num_threads(). A caller that sizes scratch by
 // num_threads() passes the count it used, since another thread may change the setting in between.
+// `next_ns` is the work of the call that follows at once: helpers that it is worth waking for are
+// woken now.
 // Called inside a chunk of several, parallel_for stays on its thread and is never interrupted.
 void parallel_for(int64_t chunks, int64_t ns_each, bool interruptible, ChunkFn fn, void* context,
-                  int workers = 0);
+                  int workers = 0, int64_t next_ns = 0);
 
 template <class F>
-void parallel(int64_t chunks, int64_t ns_each, bool interruptible, F&& body, int workers = 0) {
+void parallel(int64_t chunks, int64_t ns_each, bool interruptible, F&& body, int workers = 0,
+              int64_t next_ns = 0) {
   auto call = [](void* context, int64_t chunk, int worker) {
     (*static_cast<std::remove_reference_t<F>*>(context))(chunk, worker);
   };
-  parallel_for(chunks, ns_each, interruptible, call, &body, workers);
+  parallel_for(chunks, ns_each, interruptible, call, &body, workers, next_ns);
 }
 
 int num_threads();               // what this thread's operations may use

@@ -120,9 +120,9 @@ void run_chunk(const MatmulTask& task, const MatmulPlan& plan, int64_t chunk, ch
 // Packs columns from j on, whole k: all panels of the first `depth` ks, then of the next.
 void share_b(const MatmulTask& task, const MatmulPlan& plan, const Block& block, char* shared,
              int threads) {
-  constexpr int64_t PANELS = 8;  // of one chunk
-  int64_t item = itemsize(task.dtype);
-  int64_t cols = PANELS * plan.compute->tile_cols / plan.kind->reals;
+  constexpr int64_t LEAST_PER_CHUNK = 1 << 15;  // elements
+  int64_t item = itemsize(task.dtype), tile_cols = plan.compute->tile_cols / plan.kind->reals;
+  int64_t cols = ceil_div(LEAST_PER_CHUNK, plan.depth * tile_cols) * tile_cols;
   int64_t groups = ceil_div(block.n, cols), depths = ceil_div(plan.k, plan.depth);
   auto body = [&](int64_t chunk, int) {
     int64_t p = chunk / groups * plan.depth, j = chunk % groups * cols;
@@ -131,7 +131,8 @@ void share_b(const MatmulTask& task, const MatmulPlan& plan, const Block& block,
     pack_b(plan, block.b, item, j, std::min(cols, block.n - j), p, depth, out);
   };
   constexpr int64_t PER_NS = 3;  // elements packed
-  parallel(groups * depths, cols * plan.depth / PER_NS, task.interruptible, body, threads);
+  parallel(groups * depths, cols * plan.depth / PER_NS, task.interruptible, body, threads,
+           plan.chunks * plan.ns_each);
 }
 
 void run_shared(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads) {

@@ -17,6 +17,7 @@ constexpr double LONGEST_NS = 10e6;      // and takes no longer, so that an inte
 constexpr double PACK_PER_NS = 3;        // elements packed
 constexpr double SHARED_PACK_NS = 20e3;  // b is worth sharing if packing it takes longer
 constexpr int64_t CHUNKS = 8;            // enough for threads of unequal speed to end together
+constexpr int64_t SHARED_CHUNKS = 16;    // the same, where a chunk packs nothing twice
 
 constexpr int64_t SMALL = 64 * 64 * 64;  // products that are never packed if they need not be
 
@@ -155,9 +156,11 @@ static bool cut_shared(MatmulPlan& plan) {
   plan.col_blocks = ceil_div(plan.n, plan.cols);
   plan.rows = plan.m;
   double ns = block_ns(plan);
-  int64_t blocks = std::max(std::min(int64_t(ns / CHUNK_NS), CHUNKS), int64_t(ns / LONGEST_NS));
+  int64_t blocks = std::min(int64_t(ns / CHUNK_NS), SHARED_CHUNKS);
+  blocks = std::max(blocks, int64_t(ns / LONGEST_NS));
   blocks = std::max(blocks, ceil_div(plan.m * plan.depth * itemsize, A_BYTES));
   plan.rows = std::max(ceil_div(plan.m, std::max<int64_t>(blocks, 1)), least_rows);
+  plan.rows = ceil_div(plan.rows, plan.compute->tile_rows) * plan.compute->tile_rows;
   plan.row_blocks = plan.chunks = ceil_div(plan.m, plan.rows);
   plan.ns_each = int64_t(block_ns(plan)) + 1;
   return true;
