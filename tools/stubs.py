@@ -56,7 +56,7 @@ RESULTS = {
     "broadcast_shapes": "tuple[int, ...]",
     "dtype_table": "list[tuple[str, int, int]]",
     "fast_path_counts": "tuple[int, int]",
-    "memory_counts": "tuple[int, int, int, int]",
+    "memory_counts": "tuple[int, int, int, int, int]",
     "opcodes": "list[tuple[str, int]]",
     "resolve_reshape": "tuple[int, ...]",
     "supported_isas": "list[str]",

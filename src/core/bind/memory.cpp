@@ -8,7 +8,7 @@ namespace tessella {
 void init_memory(nb::module_& module) {
   module.def("memory_counts", [] {
     const Account& counts = account();
-    return nb::make_tuple(counts.live, counts.peak, counts.allocations, counts.limit);
+    return nb::make_tuple(counts.live, counts.peak, counts.allocations, counts.limit, counts.kept);
   });
 }
 

@@ -15,6 +15,8 @@ class Allocator {
   // A block of at least `bytes`, aligned to ALIGNMENT, or nullptr.
   virtual void* allocate(size_t bytes) = 0;
   virtual void free(void* block, size_t bytes) = 0;
+  // Gives back what it keeps for later.
+  virtual void trim() {}
 };
 
 Allocator& heap();
@@ -24,6 +26,7 @@ struct Account {
   int64_t peak = 0;
   int64_t allocations = 0;
   int64_t limit = 0;
+  int64_t kept = 0;  // freed blocks that the heap keeps for later; counted neither live nor as peak
 };
 Account& account();
 

@@ -1,5 +1,6 @@
-// The general allocator: aligned blocks from the C library, with free lists for small ones so that
-// small eager tensors cost no call into it.
+// The general allocator: aligned blocks from the C library. Small ones have free lists, so that
+// small eager tensors cost no call into it; of large ones the last few are kept, because the system
+// clears every page that it hands out, which takes longer than most operations on it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,20 @@ namespace tessella {
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool KEEPS = false;  // so that a use of freed memory is seen
+#else
+constexpr bool KEEPS = true;
+#endif
+
 constexpr size_t SMALL_BYTES = 16384;
 constexpr int CLASSES = SMALL_BYTES / ALIGNMENT;
-constexpr int KEPT = 64;                // blocks kept for each small size, at most,
+constexpr int KEPT = KEEPS ? 64 : 0;    // blocks kept for each small size, at most,
 constexpr size_t KEPT_BYTES = 1 << 16;  // and not more than this
 
-constexpr size_t HUGE_BYTES = 1 << 22;  // from here on, large pages save time
+constexpr size_t HUGE_BYTES = 1 << 22;                      // from here on, large pages save time
+constexpr size_t MOST_LARGE_BYTES = KEEPS ? 128 << 20 : 0;  // of large blocks kept, together,
+constexpr int64_t LARGE_SHARE = 16;                         // and at most this part of the limit
 
 // The first touch of a page costs as much as copying it: large pages have fewer of these. Advice
 // only: where it is not taken, nothing changes.
@@ -35,6 +44,47 @@ void ask_for_huge_pages(void* block, size_t bytes) {
 #endif
 }
 
+// Freed large blocks, the oldest first. A loop asks for the same sizes again and again, so only
+// blocks of exactly the size are taken.
+class LargeBlocks {
+ public:
+  void* take(size_t bytes) {
+    for (int i = count_; i-- > 0;)
+      if (blocks_[i].bytes == bytes) return remove(i);
+    return nullptr;
+  }
+
+  bool keep(void* block, size_t bytes) {
+    size_t share = static_cast<size_t>(account().limit / LARGE_SHARE);
+    size_t most = share < MOST_LARGE_BYTES ? share : MOST_LARGE_BYTES;
+    if (bytes > most) return false;
+    while (count_ == MOST || static_cast<size_t>(account().kept) + bytes > most) drop_oldest();
+    blocks_[count_++] = {block, bytes};
+    account().kept += static_cast<int64_t>(bytes);
+    return true;
+  }
+
+  void drop_oldest() { ::free(remove(0)); }
+  bool is_empty() const { return count_ == 0; }
+
+ private:
+  static constexpr int MOST = 16;
+  struct Kept {
+    void* block;
+    size_t bytes;
+  };
+
+  void* remove(int i) {
+    Kept found = blocks_[i];
+    memmove(blocks_ + i, blocks_ + i + 1, sizeof(Kept) * static_cast<size_t>(--count_ - i));
+    account().kept -= static_cast<int64_t>(found.bytes);
+    return found.block;
+  }
+
+  Kept blocks_[MOST];
+  int count_ = 0;
+};
+
 class Heap final : public Allocator {
  public:
   void* allocate(size_t bytes) override {
@@ -43,8 +93,10 @@ class Heap final : public Allocator {
       List& list = lists_[rounded / ALIGNMENT - 1];
       if (list.count) return list.blocks[--list.count];
     }
+    if (rounded < HUGE_BYTES) return aligned_alloc(ALIGNMENT, rounded);
+    if (void* kept = large_.take(rounded)) return kept;
     void* block = aligned_alloc(ALIGNMENT, rounded);
-    if (block && rounded >= HUGE_BYTES) ask_for_huge_pages(block, rounded);
+    if (block) ask_for_huge_pages(block, rounded);
     return block;
   }
 
@@ -57,7 +109,12 @@ class Heap final : public Allocator {
         return;
       }
     }
+    if (rounded >= HUGE_BYTES && large_.keep(block, rounded)) return;
     ::free(block);
+  }
+
+  void trim() override {
+    while (!large_.is_empty()) large_.drop_oldest();
   }
 
  private:
@@ -66,9 +123,10 @@ class Heap final : public Allocator {
   }
   struct List {
     int count = 0;
-    void* blocks[KEPT];
+    void* blocks[KEPT + 1];
   };
   List lists_[CLASSES];
+  LargeBlocks large_;
 };
 
 int64_t read_number(const char* path) {
@@ -107,7 +165,12 @@ void* allocate_within_limit(Allocator& allocator, size_t bytes) {
   Account& counts = account();
   int64_t wanted = static_cast<int64_t>(bytes);
   if (wanted > counts.limit - counts.live) fail_out_of_memory(wanted, counts.limit, counts.live);
+  if (wanted > counts.limit - counts.live - counts.kept) heap().trim();
   void* block = allocator.allocate(bytes);
+  if (!block) {
+    heap().trim();
+    block = allocator.allocate(bytes);
+  }
   if (!block) fail_out_of_memory(wanted, counts.limit, counts.live);
   counts.live += wanted;
   counts.allocations += 1;
