@@ -9,7 +9,7 @@ from tessella import namespace
 from tessella.composites import Composite
 from tessella.records import Op
 
-HEAD = '''"""The names that each module of ops/ brings when it is loaded, at the first use of one of them.
+HEAD = '''"""The names that each module of ops/ brings when it is loaded: at the first use of one.
 
 Written by tools/generate.py from the table of operations; change that, not this.
 """

@@ -1,4 +1,4 @@
-"""The names that each module of ops/ brings when it is loaded, at the first use of one of them.
+"""The names that each module of ops/ brings when it is loaded: at the first use of one.
 
 Written by tools/generate.py from the table of operations; change that, not this.
 """
