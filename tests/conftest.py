@@ -22,6 +22,8 @@ from tessella import _core, namespace
 Case = TypeVar("Case")
 
 namespace.load()  # the tables are whole before any test reads them
+# Random sizes may ask for all memory that the machine has; several workers share it.
+_core.set_memory_limit(3 << 30)
 
 # Workers of pytest-xdist inherit the environment, so that all of them collect the same cases.
 os.environ.setdefault("TESSELLA_TEST_SEED", str(random.SystemRandom().randrange(1 << 31)))

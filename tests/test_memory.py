@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import tessella as ts
 from tessella import _core
 
@@ -44,3 +46,20 @@ def test_blocks_that_are_too_large_are_not_kept() -> None:
     x = ts.empty(MOST_KEPT, dtype=ts.uint8)
     del x
     assert counts()[1] == before
+
+
+def test_kept_blocks_are_given_back_before_the_limit_is_reached() -> None:
+    limit = _core.memory_counts()[3]
+    live, _ = counts()
+    x = ts.empty(ELEMENTS, dtype=ts.uint8)
+    del x
+    kept = counts()[1]
+    try:
+        _core.set_memory_limit(live + ELEMENTS + kept)
+        y = ts.empty(ELEMENTS + 64_000, dtype=ts.uint8)
+        assert counts()[1] == 0
+        with pytest.raises(ts.errors.OutOfMemory):
+            ts.empty(kept + 1, dtype=ts.uint8)
+        del y
+    finally:
+        _core.set_memory_limit(limit)

@@ -10,6 +10,7 @@ void init_memory(nb::module_& module) {
     const Account& counts = account();
     return nb::make_tuple(counts.live, counts.peak, counts.allocations, counts.limit, counts.kept);
   });
+  module.def("set_memory_limit", [](int64_t bytes) { account().limit = bytes; });
 }
 
 }  // namespace tessella
