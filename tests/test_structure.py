@@ -21,6 +21,7 @@ import numpy
 import pytest
 
 import tessella as ts
+from conftest import sampled
 from tessella import _core, catalogue, errors, namespace
 from tessella.records import OPS
 
@@ -330,6 +331,38 @@ def test_import_loads_what_everyday_code_needs_and_no_more() -> None:
 )
 def test_names_are_loaded_at_their_first_use(code: str, printed: str) -> None:
     assert in_a_new_process(code) == printed
+
+
+FIRST_CALL = """
+def operand(shape, dtype):
+    if isinstance(shape, list):
+        return [operand(each, dtype) for each in shape]
+    return ts.ones(shape, dtype=dtype) if isinstance(shape, tuple) else shape
+
+function = ts
+for name in "NAME".split("."):
+    function = getattr(function, name)
+for case in function.record.samples:
+    for dtype in (ts.float32, ts.int64):
+        try:
+            function(*(operand(shape, dtype) for shape in case.shapes), **case.params)
+        except ts.errors.TessellaError:
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    "name", sampled([each.name for each in namespace.declared() if each.is_function], 24)
+)
+def test_the_first_call_needs_nothing_loaded_before(name: str) -> None:
+    in_a_new_process(FIRST_CALL.replace("NAME", name))
+
+
+@pytest.mark.parametrize("code", ["ts.tensor([1, 2]) + 0.5", "ts.exp(ts.tensor([1, 2]))",
+                                  "ts.ones(2) @ ts.ones(2, dtype=ts.float64)", "-ts.tensor(2.5)",
+                                  "ts.tensor([1, 2]) == ts.tensor([1.0, 2.5])"])  # fmt: skip
+def test_the_first_operation_may_mix_dtypes(code: str) -> None:
+    assert in_a_new_process(f"print({code})").startswith("tensor")
 
 
 def test_names_that_are_not_loaded_yet_are_suggested() -> None:

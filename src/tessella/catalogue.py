@@ -12,9 +12,9 @@ FUNCTIONS = {
         get_blas set_blas
     """,
     "composite": """
-        allclose array_equal astype broadcast_arrays broadcast_shapes broadcast_tensors contiguous
-        flatten isclose logsumexp make_contiguous matrix_transpose meshgrid moveaxis movedim
-        shape_match tril triu unbind unstack
+        allclose array_equal broadcast_arrays broadcast_shapes broadcast_tensors contiguous flatten
+        isclose logsumexp make_contiguous matrix_transpose meshgrid moveaxis movedim shape_match
+        tril triu unbind unstack
     """,
     "conversion": """
         is_complex is_floating_point is_tensor nelement numel
@@ -74,8 +74,8 @@ METHODS = {
 
     """,
     "composite": """
-        allclose array_equal astype contiguous flatten isclose logsumexp make_contiguous moveaxis
-        movedim tril triu unbind unstack
+        allclose array_equal contiguous flatten isclose logsumexp make_contiguous moveaxis movedim
+        tril triu unbind unstack
     """,
     "conversion": """
         bfloat16 bool byte cdouble cfloat char cpu dim double element_size float half int is_complex

@@ -26,6 +26,7 @@ from tessella.declarations import Refusal
 from tessella.dtypes import DTYPES
 from tessella.hints import Any, NoReturn
 from tessella.ops import (
+    casting,
     creation,
     elementwise,
     fused,
@@ -40,7 +41,7 @@ from tessella.records import OPS, Op
 
 # The modules of ops/ that are loaded with the package: what operators and everyday code use. The
 # others are loaded when one of their names is first asked for; catalogue.py lists those.
-TABLES = (creation, elementwise, fused, index, joining, matmul, movement, random, reduce)
+TABLES = (casting, creation, elementwise, fused, index, joining, matmul, movement, random, reduce)
 
 CONSTANTS: dict[str, Any] = {
     "__array_api_version__": info.VERSION,

@@ -9,33 +9,13 @@ from tessella._core import Tensor
 from tessella.arguments import to_ints
 from tessella.composites import Axes, Ints, Offset, Operand, composite
 from tessella.declarations import case
-from tessella.dtypes import DTYPES, DType, boolean, float32, float64
+from tessella.dtypes import boolean, float32, float64
 from tessella.hints import Any, Literal
-from tessella.kinds import Cast, scalar_tensor
+from tessella.kinds import scalar_tensor
 from tessella.ops.creation import arange
-from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, real, where
+from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, where
 from tessella.ops.movement import broadcast_to, normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import all, max, sum
-
-
-def _cast_back(g: Tensor, x_dtype: DType) -> Tensor:
-    is_made_complex = g.dtype.is_complex and not x_dtype.is_complex
-    return astype(real(g) if is_made_complex else g, x_dtype)
-
-
-def _astype_ref(np: Any, x: Any, dtype: Any, copy: bool = True) -> Any:
-    if x.dtype.kind == "f" and dtype.is_integer:  # floats saturate, where NumPy leaves it open
-        x = np.clip(x, float(dtype.lowest), None)
-    return x if dtype.name == "bfloat16" else x.astype(dtype.name)
-
-
-astype = Cast(
-    "astype", vjp=_cast_back, doc="Converted to another dtype.",
-    ref=_astype_ref, ulps=0, samples=[case((3, 5), dtype) for dtype in DTYPES],
-    errors=[case((2,), "float33", match="dtype must be a Tessella dtype"),
-            case((2,), 3, match="dtype must be a Tessella dtype"),
-            case((2,), "float32", dtype="complex64", match="complex64")],
-).function  # fmt: skip
 
 
 @composite(

@@ -12,7 +12,7 @@ from tessella.declarations import case
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
 from tessella.hints import Any
-from tessella.ops.composite import astype
+from tessella.ops.casting import astype
 from tessella.ops.creation import empty, full, ones, with_grad, zeros
 from tessella.tensors import clone, tensor
 
