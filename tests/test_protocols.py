@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import inspect
 import operator
+import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -244,3 +248,56 @@ def test_the_attributes_of_the_array_api_are_there() -> None:
     for other in (ts.zeros(3), ts.zeros(2, 3, 4)):
         with pytest.raises(ValueError, match=r"x\.T is for matrices"):
             other.T  # noqa: B018
+
+
+# --- bound methods -------------------------------------------------------------------------------
+
+
+def test_bound_methods_know_what_they_are_made_of() -> None:
+    x = ts.tensor([1.0, 2.0])
+    method = x.sum
+    assert method.__self__ is x and method.__func__ is ts.sum
+    assert method.__name__ == "sum" and method.__doc__ == ts.sum.__doc__
+    assert repr(method).startswith("<method sum of tensor")
+    assert method == x.sum and hash(method) == hash(x.sum)
+    assert method != x.max and method != ts.ones(2).sum and method != 3
+    assert list(inspect.signature(method).parameters) == ["axis", "keepdims", "dtype"]
+    assert x.item.__name__ == "item" and "flat" in x.item.__doc__
+
+
+def test_bound_methods_are_called_in_every_way() -> None:
+    x = ts.tensor([[1.0, 2.0], [3.0, 4.0]])
+    method = x.sum
+    assert [method(0).tolist(), method(axis=0).tolist(), method(*[0]).tolist()] == [[4.0, 6.0]] * 3
+    assert method(**{"axis": 1, "keepdims": True}).tolist() == [[3.0], [7.0]]
+    assert list(map(x.item, range(4))) == [1.0, 2.0, 3.0, 4.0]
+    with pytest.raises(ts.errors.TessellaError, match="13 arguments given"):
+        method(0, None, False, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+
+
+def test_bound_methods_hold_their_tensor_and_let_it_go() -> None:
+    x = ts.ones(3)
+    seen = weakref.ref(x)
+    methods = [x.sum for _ in range(40)]
+    del x
+    assert methods[7]().item() == 3.0
+    methods.clear()
+    assert seen() is None
+
+
+def test_bound_methods_are_pickled_with_their_tensor() -> None:
+    method = pickle.loads(pickle.dumps(ts.tensor([1.0, 2.0]).sum))
+    assert method().item() == 3.0
+
+
+def test_a_cycle_through_a_bound_method_is_collected() -> None:
+    class Holder(ts.Tensor):
+        own: object
+
+    x = Holder(ts.ones(2))
+    y = ts.ones(2)
+    x.own = [x, y.sum]
+    seen = weakref.ref(x)
+    del x
+    gc.collect()
+    assert seen() is None

@@ -1,6 +1,7 @@
 // The module tessella._core.
 #include "../kernels/isa.h"
 #include "../tensor/function.h"
+#include "../tensor/method.h"
 #include "../tensor/node.h"
 #include "../tensor/run.h"
 #include "../threads.h"
@@ -46,7 +47,7 @@ NB_MODULE(_core, module) {
   choose_isa_or_fail_import();
   set_interrupt_poll(poll_signals);
   if (!init_tensor_type(module.ptr()) || !init_node_type(module.ptr()) ||
-      !init_function_type(module.ptr()))
+      !init_function_type(module.ptr()) || !init_method_type(module.ptr()))
     throw nb::python_error();
   init_dtype(module);
   init_layout(module);

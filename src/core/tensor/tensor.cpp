@@ -4,7 +4,9 @@
 #include <structmember.h>
 
 #include "exchange.h"
+#include "function.h"
 #include "guard.h"
+#include "method.h"
 #include "node.h"
 #include "operators.h"
 #include "view.h"
@@ -183,11 +185,24 @@ PyObject* get_requires_grad(PyObject* self, void*) {
 PyObject* get_transposed(PyObject* self, void*) { return matrix_transpose(self); }
 PyObject* get_last_transposed(PyObject* self, void*) { return last_axes_transpose(self); }
 
+// What an attribute of the type is for a tensor.
+PyObject* bind_to(PyObject* of_type, PyObject* self) {
+  PyTypeObject* kind = Py_TYPE(of_type);
+  if (kind == function_type || kind == &PyMethodDescr_Type) return make_method(of_type, self);
+  if (!kind->tp_descr_get) return Py_NewRef(of_type);
+  Py_INCREF(of_type);
+  PyObject* found = kind->tp_descr_get(of_type, self, reinterpret_cast<PyObject*>(tensor_type));
+  Py_DECREF(of_type);
+  return found;
+}
+
 // What Python finds, else an UnknownName that suggests ours. Names that begin with an underscore
 // are asked for by protocols (copying, pickling, NumPy), which go by the plain AttributeError; a
 // property of a subclass that fails keeps its own error.
 PyObject* get_attribute(PyObject* self, PyObject* name) {
-  PyObject* found = PyObject_GenericGetAttr(self, name);
+  // A plain tensor has what its type has; a subclass may have attributes of its own.
+  PyObject* of_type = Py_TYPE(self) == tensor_type ? _PyType_Lookup(tensor_type, name) : nullptr;
+  PyObject* found = of_type ? bind_to(of_type, self) : PyObject_GenericGetAttr(self, name);
   if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
   if (!hook(Hook::unknown) || !PyUnicode_GET_LENGTH(name) || PyUnicode_READ_CHAR(name, 0) == '_')
     return nullptr;
