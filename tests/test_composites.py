@@ -65,9 +65,13 @@ def label(value: Any) -> str:
 @pytest.mark.parametrize("name", list(COMPOSITES))
 def test_composite_has_a_reference_or_names_its_test(name: str) -> None:
     each = COMPOSITES[name]
-    assert bool(each.ref) != bool(each.tested)
-    assert each.samples if each.ref else (ROOT / each.tested.partition("::")[0]).is_file()
-    assert each.doc.endswith(".") and each.example
+    assert bool(each.ref) != bool(each.tested), "it needs ref= with samples=, or tested="
+    if each.ref:
+        assert each.samples, "it needs samples= for the comparison with ref"
+    else:
+        assert (ROOT / each.tested.partition("::")[0]).is_file(), f"there is no {each.tested}"
+    assert each.doc.endswith("."), "its docstring begins with a sentence"
+    assert each.example, "its docstring needs an example that runs: >>> ..."
     if each.tested:
         text = (ROOT / each.tested.partition("::")[0]).read_text()
         assert re.search(rf"\b{name.rpartition('.')[2]}\b", text), (
@@ -81,8 +85,12 @@ def test_function_and_method_are_one_object(name: str) -> None:
     for spelling in (name, *each.aliases):
         if each.is_function:
             assert attrgetter(spelling)(ts) is each.function
+        else:
+            assert getattr(ts, spelling, None) is not each.function
         if each.is_method and f"x.{spelling}" not in ABSENT:
             assert ts.Tensor.__dict__[spelling] is each.function
+        else:
+            assert ts.Tensor.__dict__.get(spelling) is not each.function
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=label)

@@ -255,7 +255,7 @@ def test_the_attributes_of_the_array_api_are_there() -> None:
 
 def test_bound_methods_know_what_they_are_made_of() -> None:
     x = ts.tensor([1.0, 2.0])
-    method = x.sum
+    method: Any = x.sum
     assert method.__self__ is x and method.__func__ is ts.sum
     assert method.__name__ == "sum" and method.__doc__ == ts.sum.__doc__
     assert repr(method).startswith("<method sum of tensor")
@@ -267,7 +267,7 @@ def test_bound_methods_know_what_they_are_made_of() -> None:
 
 def test_bound_methods_are_called_in_every_way() -> None:
     x = ts.tensor([[1.0, 2.0], [3.0, 4.0]])
-    method = x.sum
+    method: Any = x.sum
     assert [method(0).tolist(), method(axis=0).tolist(), method(*[0]).tolist()] == [[4.0, 6.0]] * 3
     assert method(**{"axis": 1, "keepdims": True}).tolist() == [[3.0], [7.0]]
     assert list(map(x.item, range(4))) == [1.0, 2.0, 3.0, 4.0]

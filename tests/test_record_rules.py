@@ -88,6 +88,17 @@ def test_rules_agree_with_finite_differences(name: str) -> None:
         check_direction(op, case, dtype)
 
 
+@pytest.mark.parametrize("name", [name for name, op in OPS.items() if not op.is_differentiable])
+def test_a_record_without_a_vjp_is_not_continuous_or_says_why(name: str) -> None:
+    op = OPS[name]
+    for case in cases_of(op):
+        for dtype in (ts.float64, ts.complex128):
+            if supports(op, case, dtype):
+                operands = to_tensors(op, draw_operands(op, case, dtype), dtype)
+                results = parts_of(op.function(*operands, **case.params))
+                assert not results or op.no_gradient, "it needs a vjp, or no_gradient= with why"
+
+
 @pytest.mark.parametrize("name", [name for name, each in COMPOSITES.items() if each.samples])
 def test_composites_pass_gradients_on(name: str) -> None:
     each = COMPOSITES[name]
@@ -160,9 +171,10 @@ def check_part(
         pull_back(out.grad_fn, to_tensor(g, out.dtype), found)
     pairs = [(to_array(found[id(x)]), d) for x, d in zip(leaves, v, strict=True) if id(x) in found]
     size = 1 + sum(np.abs(x * d).sum() for x, d in pairs)
-    assert (
-        abs(inner(g, slope) - sum(inner(x, d) for x, d in pairs)) <= (10 * h**2 + CURVED) * size
-    ), case
+    want, given = inner(g, slope), sum(inner(x, d) for x, d in pairs)
+    assert abs(want - given) <= (10 * h**2 + CURVED) * size, (
+        f"{case}: along a random direction the vjp gives {given:.6g}, finite differences {want:.6g}"
+    )
 
 
 def is_continuous(x: Any) -> bool:

@@ -152,7 +152,8 @@ def fenced(example: str) -> str:
 
 def entry(op: Op) -> str:
     """Write the entry of one operation."""
-    gradient = "differentiable" if op.is_differentiable else "no gradient"
+    why = f" ({op.no_gradient})" if op.no_gradient else ""
+    gradient = "differentiable" if op.is_differentiable else f"no gradient{why}"
     facts = [f"dtypes: {dtypes_of(op)}", gradient]
     facts += names_of(op)
     head = f"### {op.name}{op.signature()}\n\n{op.doc}\n\n{'; '.join(facts)}.\n"

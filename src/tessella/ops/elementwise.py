@@ -29,6 +29,14 @@ def is_float(x: Any) -> bool:
     return x.dtype.is_floating if isinstance(x, Tensor) else isinstance(x, float)
 
 
+def _angle_slope(g: Tensor, x: Tensor) -> Tensor:
+    """Give d atan2(b, a) for x = a + bi, which is i x / |x|^2, and 0 at 0 and for reals."""
+    if not x.dtype.is_complex:
+        return zeros_like(x)
+    square = real(x) * real(x) + imag(x) * imag(x)
+    return where(square == 0, 0, g * x * 1j / where(square == 0, 1, square))
+
+
 def _power_slope(x: Any, out: Tensor) -> Tensor:
     """Give d(x ** y)/dy = x ** y * log(x), and 0 where x is 0."""
     if not isinstance(x, Tensor):
@@ -369,12 +377,13 @@ copysign = binary(
     away=0.2,
 )
 nextafter = binary(
-    "nextafter", ulps=0, doc="The next number after x towards y.", ref=references.nextafter
-)
+    "nextafter", ulps=0, doc="The next number after x towards y.", ref=references.nextafter,
+    no_gradient="steps of one unit say nothing about slopes",
+)  # fmt: skip
 conj = unary("conj", ulps=0, vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
 real = unary("real", ulps=0, vjp=lambda g: g, doc="Real part.", ref="real")
 imag = unary("imag", ulps=0, vjp=lambda g: g * 1j, doc="Imaginary part.", ref="imag")
-angle = unary("angle", doc="Argument of a complex number.", ref="angle")
+angle = unary("angle", vjp=_angle_slope, doc="Argument of a complex number.", ref="angle")
 
 # --- bits ----------------------------------------------------------------------------------------
 
