@@ -101,6 +101,7 @@ class Twin:
 
     def __init__(self, each: Op | Composite, name: str) -> None:
         self.each = each
+        self.into = each.function.into if isinstance(each, Op) else None
         self.__name__ = self.__qualname__ = name
         self.__doc__ = f"x.{name}{each.signature()}, written into x.\n\n{each.doc}"
 
@@ -109,6 +110,10 @@ class Twin:
 
     def __call__(self, *args: Any, **keywords: Any) -> Tensor:
         """Do the operation on args[0], into it."""
+        if self.into is not None and not keywords:
+            out: Tensor | None = self.into(*args)
+            if out is not None:
+                return out
         try:
             return self._call(args, keywords)
         except errors.TessellaError as error:

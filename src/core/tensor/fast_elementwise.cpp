@@ -1,5 +1,6 @@
 // The fast path of elementwise operations: tensors of one dtype, Python scalars of its kind or a
-// lower one, broadcasting, and the recording of gradients.
+// lower one, broadcasting, and the recording of gradients; into a fresh tensor or one that is
+// there.
 #include "../launch/elementwise.h"
 #include "guard.h"
 #include "result.h"
@@ -126,6 +127,30 @@ void run_spread(ElementwiseFn kernel, const Operands& operands, int count, Tenso
   kernel(out->size, out->data(), data[0], data[1], data[2]);
 }
 
+bool broadcasts_to(const Tensor* x, const Tensor* out) {
+  int lead = out->ndim - x->ndim;
+  for (int i = 0; i < x->ndim; ++i)
+    if (lead < 0 || (x->shape()[i] != 1 && x->shape()[i] != out->shape()[lead + i])) return false;
+  return lead >= 0;
+}
+
+// Whether the result has out's shape (one operand has it, the others broadcast to it), and each
+// element is read before its place in out is written.
+bool can_write(const Operands& operands, int count, const Tensor* out) {
+  bool is_whole = false;
+  for (int i = 0; i < count; ++i) {
+    const Tensor* x = operands.inputs[i].tensor;
+    if (!x) continue;
+    bool is_same = same_shape(x, out);
+    bool is_same_place = is_same && x->is_contiguous && x->data() == out->data();
+    if (may_overlap(x->buffer, out->buffer) && !(is_same_place && x->dtype == out->dtype))
+      return false;
+    if (!is_same && !broadcasts_to(x, out)) return false;
+    is_whole |= is_same;
+  }
+  return is_whole;
+}
+
 // Small work on operands that the kernel can read as they lie, or spread out on the stack.
 bool run_direct(ElementwiseFn kernel, const Operands& operands, int count, Tensor* out) {
   if (compute_dtype(operands.dtype) != operands.dtype || out->size > DIRECT_SIZE) return false;
@@ -139,21 +164,48 @@ bool run_direct(ElementwiseFn kernel, const Operands& operands, int count, Tenso
   return run_spread(kernel, operands, count, out), true;
 }
 
+const ElementwiseKernel& kernel_of(const Function* function, DType dtype) {
+  return elementwise_table().kernels[function->opcode][static_cast<int>(dtype)];
+}
+
+DType result_dtype(const ElementwiseKernel& kernel, DType dtype) {
+  return kernel.out == compute_dtype(dtype) ? dtype : kernel.out;
+}
+
 }  // namespace
+
+PyObject* fast_elementwise_into(Function* function, PyObject* const* args, int count,
+                                PyObject* target) {
+  if (function->kind != FastKind::elementwise || count != function->arity || !is_tensor(target))
+    return nullptr;
+  Tensor* out = as_tensor(target);
+  if (!is_writable(out) || !out->is_contiguous) return nullptr;
+  Operands operands;
+  if (!collect(function, args, count, &operands) || !can_write(operands, count, out))
+    return nullptr;
+  for (int i = 0; i < count && is_grad_enabled(); ++i)
+    if (operands.inputs[i].tensor && operands.inputs[i].tensor->requires_grad) return nullptr;
+  const ElementwiseKernel& kernel = kernel_of(function, operands.dtype);
+  if (!kernel.fn || result_dtype(kernel, operands.dtype) != out->dtype) return nullptr;
+  return attempted([&]() -> PyObject* {
+    if (!run_direct(kernel.fn, operands, count, out))
+      run_elementwise(static_cast<Opcode>(function->opcode), operands.dtype, out, operands.inputs,
+                      count, false);
+    ++out->buffer->version;
+    return Py_NewRef(target);
+  });
+}
 
 PyObject* fast_elementwise(Function* function, PyObject* const* args, int count) {
   Operands operands;
   if (!collect(function, args, count, &operands)) return nullptr;
-  Opcode opcode = static_cast<Opcode>(function->opcode);
-  const ElementwiseKernel& kernel =
-      elementwise_table().kernels[function->opcode][static_cast<int>(operands.dtype)];
+  const ElementwiseKernel& kernel = kernel_of(function, operands.dtype);
   if (!kernel.fn) return nullptr;
-  bool is_same = kernel.out == compute_dtype(operands.dtype);
-  DType out_dtype = is_same ? operands.dtype : kernel.out;
   return attempted([&]() -> PyObject* {
-    Result out(make_output(operands, count, out_dtype));
+    Result out(make_output(operands, count, result_dtype(kernel, operands.dtype)));
     if (!run_direct(kernel.fn, operands, count, out.get()))
-      run_elementwise(opcode, operands.dtype, out.get(), operands.inputs, count, true);
+      run_elementwise(static_cast<Opcode>(function->opcode), operands.dtype, out.get(),
+                      operands.inputs, count, true);
     if (is_recorded(function, args, count) && !record(out.get(), function, args, count, nullptr))
       return nullptr;
     return out.give();

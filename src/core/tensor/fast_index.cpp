@@ -85,11 +85,6 @@ bool index_by(Indexing* indexing, PyObject* key) {
              : indexing->apply(&key, 1);
 }
 
-bool is_writable(const Tensor* x) {
-  bool is_watched = x->requires_grad && is_grad_enabled();
-  return !is_watched && !x->is_virtual() && !x->buffer->is_readonly;
-}
-
 }  // namespace
 
 // True when it was done; false without a Python error: declined.

@@ -77,11 +77,18 @@ PyObject* call_fast(Function* self, PyObject* const* args, Py_ssize_t count, PyO
   return nullptr;
 }
 
+bool is_out_alone(PyObject* keywords) {
+  return keywords && PyTuple_GET_SIZE(keywords) == 1 &&
+         PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "out") == 0;
+}
+
 PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* keywords) {
   Function* self = as_function(object);
   Py_ssize_t count = PyVectorcall_NARGS(flags);
   if (!modes) {
-    PyObject* out = call_fast(self, args, count, keywords);
+    PyObject* out = is_out_alone(keywords)
+                        ? fast_elementwise_into(self, args, static_cast<int>(count), args[count])
+                        : call_fast(self, args, count, keywords);
     if (out) return ++counts.fast, out;
     if (PyErr_Occurred()) return nullptr;
   }
@@ -123,8 +130,19 @@ PyObject* represent(PyObject* self) {
 // Pickled and copied by name.
 PyObject* reduce(PyObject* self, PyObject*) { return Py_NewRef(as_function(self)->name); }
 
+// into(*args): the operation, written into the first of them; None: declined, nothing was done.
+PyObject* into(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  if (modes || count == 0) Py_RETURN_NONE;
+  PyObject* out = fast_elementwise_into(as_function(self), args, static_cast<int>(count), args[0]);
+  if (out) return ++counts.fast, out;
+  if (PyErr_Occurred()) return nullptr;
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
     {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {"into", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(into)), METH_FASTCALL,
+     "into(*args)\n\nThe fast path, written into the first of args; None where it declines."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -40,6 +40,9 @@ PyObject* call_slow(Function* function, PyObject* const* args, Py_ssize_t count,
 
 // The fast paths. nullptr without a Python error: declined.
 PyObject* fast_elementwise(Function* function, PyObject* const* args, int count);
+// Writes the result into `target` and gives it, for functions of any kind: others decline.
+PyObject* fast_elementwise_into(Function* function, PyObject* const* args, int count,
+                                PyObject* target);
 PyObject* fast_reduce(Function* function, PyObject* const* args, Py_ssize_t count,
                       PyObject* keywords);
 PyObject* fast_view(Function* function, PyObject* const* args, Py_ssize_t count,

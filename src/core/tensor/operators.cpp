@@ -74,9 +74,16 @@ PyObject* power_slot(PyObject* x, PyObject* y, PyObject* modulus) {
 
 template <Slot slot>
 PyObject* inplace_slot(PyObject* x, PyObject* y) {
-  if (!function_of(slot)) return refuse_early();
-  return PyObject_CallFunctionObjArgs(hook(Hook::inplace), function_of(slot)->record, x, y,
-                                      nullptr);
+  Function* function = function_of(slot);
+  if (!function) return refuse_early();
+  if (!modes) {
+    PyObject* operands[] = {x, y};
+    PyObject* out = fast_elementwise_into(function, operands, 2, x);
+    if (out) return ++counts.fast, out;
+    if (PyErr_Occurred()) return nullptr;
+  }
+  ++counts.declined;
+  return PyObject_CallFunctionObjArgs(hook(Hook::inplace), function->record, x, y, nullptr);
 }
 PyObject* inplace_power_slot(PyObject* x, PyObject* y, PyObject*) {
   return inplace_slot<Slot::pow>(x, y);

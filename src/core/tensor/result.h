@@ -25,6 +25,12 @@ class Result {
   Tensor* tensor_;
 };
 
+// Whether its elements may be written where they lie, as far as gradients and memory go.
+inline bool is_writable(const Tensor* x) {
+  bool is_watched = x->requires_grad && is_grad_enabled();
+  return !is_watched && !x->is_virtual() && !x->buffer->is_readonly;
+}
+
 // Whether the call is recorded.
 inline bool is_recorded(const Function* function, PyObject* const* inputs, int count) {
   return function->is_differentiable && needs_node(inputs, count);

@@ -56,6 +56,18 @@ class Matmul(Op):
         a, b, c = as_matrices(inputs[0], inputs[1], out)
         _core.matmul(c, a, b, False, True)
 
+    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Overwrite where dtype and shape are those of the result, and no operand is `out`."""
+        shape, dtype = self.infer(inputs, params)
+        if tuple(shape) != out.shape or dtype is not out.dtype:
+            return False
+        if any(_core.may_overlap(out, x) for x in inputs):
+            return False
+        if not out.is_virtual:
+            a, b, c = as_matrices(inputs[0], inputs[1], out)
+            _core.matmul(c, a, b, False, False)
+        return True
+
 
 def as_matrices(a: Tensor, b: Tensor, out: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """View vectors as a row, a column, and the result accordingly."""
