@@ -31,7 +31,9 @@ bool same_shape(const Tensor* x, const Tensor* y) {
 }
 
 // `where` chooses by a bool first operand; its other operands share a dtype.
-bool collect(Function* function, PyObject* const* args, int count, Operands* out) {
+// Inlined, as every small operation passes here.
+[[gnu::always_inline]] inline bool collect(Function* function, PyObject* const* args, int count,
+                                           Operands* out) {
   bool is_choice = static_cast<Opcode>(function->opcode) == Opcode::where;
   int leader = is_choice;  // the first tensor among those that share a dtype
   while (leader < count && !is_tensor(args[leader])) ++leader;
@@ -152,7 +154,8 @@ bool can_write(const Operands& operands, int count, const Tensor* out) {
 }
 
 // Small work on operands that the kernel can read as they lie, or spread out on the stack.
-bool run_direct(ElementwiseFn kernel, const Operands& operands, int count, Tensor* out) {
+[[gnu::always_inline]] inline bool run_direct(ElementwiseFn kernel, const Operands& operands,
+                                              int count, Tensor* out) {
   if (compute_dtype(operands.dtype) != operands.dtype || out->size > DIRECT_SIZE) return false;
   if (operands.has_one_shape && operands.is_contiguous && !operands.has_scalar) {
     const char* x = operands.inputs[0].tensor->data();
