@@ -3,6 +3,7 @@
 #include "../launch/elementwise.h"
 #include "arguments.h"
 #include "guard.h"
+#include "index_arrays.h"
 #include "result.h"
 #include "run.h"
 
@@ -87,17 +88,19 @@ bool index_by(Indexing* indexing, PyObject* key) {
 
 }  // namespace
 
-// True when it was done; false without a Python error: declined.
+bool is_assignable(const Tensor* x, PyObject* value, Scalar* number) {
+  if (!is_writable(x)) return false;
+  if (!is_tensor(value)) return store_scalar(value, x->dtype, number);
+  const Tensor* source = as_tensor(value);
+  return source->dtype == x->dtype && !may_overlap(source->buffer, x->buffer) &&
+         !source->is_virtual() && !source->requires_grad;
+}
+
 bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {
   Tensor* x = as_tensor(object);
   Scalar number;
   bool is_number = !is_tensor(value);
-  if (!is_writable(x)) return false;
-  if (is_number ? !store_scalar(value, x->dtype, &number)
-                : as_tensor(value)->dtype != x->dtype ||
-                      may_overlap(as_tensor(value)->buffer, x->buffer) ||
-                      as_tensor(value)->is_virtual() || as_tensor(value)->requires_grad)
-    return false;
+  if (!is_assignable(x, value, &number)) return false;
   return attempted([&]() -> PyObject* {
     Indexing indexing(x);
     if (!x->is_contiguous && x->layout().overlaps_itself()) return nullptr;

@@ -53,7 +53,10 @@ PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
 PyObject* fast_rows(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
 PyObject* fast_getitem(PyObject* x, PyObject* key);
+PyObject* fast_gather(PyObject* x, PyObject* key);  // by index tensors and masks
+// x[key] = value. True when it was done; false without a Python error: declined.
 bool fast_setitem(PyObject* x, PyObject* key, PyObject* value);
+bool fast_scatter(PyObject* x, PyObject* key, PyObject* value);  // by index tensors and masks
 PyObject* fast_concat(Function* function, PyObject* const* args, Py_ssize_t count,
                       PyObject* keywords);
 

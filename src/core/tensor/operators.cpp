@@ -113,6 +113,7 @@ PyObject* divide_with_remainder(PyObject* x, PyObject* y) {
 PyObject* get_item(PyObject* x, PyObject* key) {
   if (!modes) {
     PyObject* out = fast_getitem(x, key);
+    if (!out && !PyErr_Occurred()) out = fast_gather(x, key);
     if (out) return ++counts.fast, out;
     if (PyErr_Occurred()) return nullptr;
   }
@@ -122,7 +123,8 @@ PyObject* get_item(PyObject* x, PyObject* key) {
 
 int set_item(PyObject* x, PyObject* key, PyObject* value) {
   if (!modes && value) {
-    if (fast_setitem(x, key, value)) return ++counts.fast, 0;
+    if (fast_setitem(x, key, value) || (!PyErr_Occurred() && fast_scatter(x, key, value)))
+      return ++counts.fast, 0;
     if (PyErr_Occurred()) return -1;
   }
   ++counts.declined;
