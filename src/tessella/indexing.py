@@ -115,7 +115,8 @@ class Gathering:
     """
 
     def __init__(self, x: Tensor, key: Any) -> None:
-        given = tuple(map(_convert, key if isinstance(key, tuple) else (key,)))
+        key = converted(key)
+        given = key if isinstance(key, tuple) else (key,)
         items = expand(given, x.ndim)
         self.axes: list[int] = []
         self.indices: list[Tensor] = []
@@ -158,8 +159,15 @@ def _taken(basic: list[Any]) -> int:
     return sum(item is not None for item in basic)
 
 
+def converted(key: Any) -> Any:
+    """Make lists, arrays and bools of a key tensors; a key without any is given as it is."""
+    if not isinstance(key, tuple):
+        return _convert(key)
+    items = tuple(map(_convert, key))
+    return key if all(new is old for new, old in zip(items, key, strict=True)) else items
+
+
 def _convert(item: Any) -> Any:
-    """Make lists, arrays and bools tensors."""
     if isinstance(item, Tensor):
         return item
     if isinstance(item, bool):

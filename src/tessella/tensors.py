@@ -27,13 +27,15 @@ def tensor(data: Any, dtype: DTypeLike | None = None, *, device: Device | None =
     >>> ts.tensor([[1, 2], [3, 4]], dtype=ts.float32).shape
     (2, 2)
     """
-    if isinstance(data, Tensor):
+    if isinstance(data, list | tuple):  # most are, and to ask them for a buffer takes longer
+        out = _from_nested(data, dtype)
+    elif isinstance(data, Tensor):
         out = copy_of(data, dtype)
     elif is_shareable(data):
         out = copy_of(share(data, True), dtype)
     else:
         out = _from_nested(data, dtype)
-    return with_grad(out, requires_grad)
+    return with_grad(out, requires_grad) if requires_grad else out
 
 
 @composite(is_method=False, tested="tests/test_asarray.py")
@@ -160,8 +162,11 @@ def _to_item(value: Any, depth: int) -> Any:
 def _kind_of(values: list[Any]) -> DType:
     """Choose the default dtype of the highest kind among the numbers; floats if there are none."""
     kinds = set(map(type, values))
-    if not kinds:
-        return DEFAULTS[float]
+    if len(kinds) < 2:
+        only = kinds.pop() if kinds else float
+        if only in DEFAULTS:
+            return DEFAULTS[only]
+        kinds = {only}
     dtype = boolean
     for python_type, default in DEFAULTS.items():
         if any(

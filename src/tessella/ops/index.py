@@ -10,7 +10,7 @@ from tessella.declarations import REQUIRED, case, describe, refusal
 from tessella.dtypes import DType, boolean, float32, int64
 from tessella.exchange import is_shareable, share
 from tessella.hints import Any, Sequence
-from tessella.indexing import Gathering, is_basic
+from tessella.indexing import Gathering, converted, is_basic
 from tessella.ops.creation import arange, copy_of, zeros
 from tessella.ops.elementwise import where
 from tessella.ops.movement import broadcast_to, getitem, normal_axes, reshape
@@ -99,6 +99,9 @@ def get(x: Tensor, key: Any) -> Tensor:
     try:
         if is_basic(key):
             return getitem(x, key=key)
+        given = converted(key)
+        if given is not key:
+            return x[given]  # by the fast path, or back to here
         plan = Gathering(x, key)
         basic = getitem(x, key=plan.basic) if plan.basic is not None else x
         return gather_axes(basic, tuple(plan.axes), tuple(plan.indices), plan.place)
