@@ -65,6 +65,8 @@ VIEWS: dict[str, Call] = {
     "reshape": lambda x: x.reshape(4, -1),
     "reshape list": lambda x: x.reshape([24]),
     "reshape int": lambda x: x.reshape(-1),
+    "view": lambda x: x.view(4, -1),
+    "view tuple": lambda x: x.view((2, 12)),
     "squeeze none": lambda x: x.squeeze(),
     "unsqueeze": lambda x: x.unsqueeze(-1),
     "unsqueeze two": lambda x: x.unsqueeze(axis=(0, -1)),

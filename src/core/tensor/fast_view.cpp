@@ -18,7 +18,7 @@ struct Request {
 
 bool takes_separate_ints(ViewOp op) {
   return op == ViewOp::permute || op == ViewOp::reshape || op == ViewOp::broadcast_to ||
-         op == ViewOp::transpose;
+         op == ViewOp::transpose || op == ViewOp::view;
 }
 
 Param param_of(ViewOp op) {
@@ -27,6 +27,7 @@ Param param_of(ViewOp op) {
       return Param::axes;
     case ViewOp::reshape:
     case ViewOp::broadcast_to:
+    case ViewOp::view:
       return Param::shape;
     default:
       return Param::axis;
@@ -124,9 +125,10 @@ Tensor* reshape(Tensor* x, Request* request, bool may_copy) {
 PyObject* make_result(Function* function, PyObject* object, Request* request) {
   return attempted([&]() -> PyObject* {
     Tensor* x = as_tensor(object);
-    bool needs_record = is_recorded(function, &object, 1);
-    Result out(request->op == ViewOp::reshape ? reshape(x, request, !needs_record)
-                                              : make_view(x, layout_after(x->layout(), *request)));
+    bool is_reshape = request->op == ViewOp::reshape || request->op == ViewOp::view;
+    bool may_copy = request->op == ViewOp::reshape && !is_recorded(function, &object, 1);
+    Result out(is_reshape ? reshape(x, request, may_copy)
+                          : make_view(x, layout_after(x->layout(), *request)));
     if (!out.get()) return nullptr;
     return finish(out, function, &object, 1, [&] { return params_of(*request); });
   });

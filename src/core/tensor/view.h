@@ -14,9 +14,10 @@ enum class ViewOp : uint8_t {
   unsqueeze,
   flip,
   broadcast_to,
+  view,
 };
-constexpr const char* VIEW_NAMES[] = {"permute",   "transpose", "reshape",     "squeeze",
-                                      "unsqueeze", "flip",      "broadcast_to"};
+constexpr const char* VIEW_NAMES[] = {"permute",   "transpose", "reshape",      "squeeze",
+                                      "unsqueeze", "flip",      "broadcast_to", "view"};
 
 // x.T: the two axes of a matrix exchanged; other ranks are refused with an Error.
 PyObject* matrix_transpose(PyObject* x);

@@ -114,15 +114,15 @@ def _view_params(x: Tensor, shape: Any, dtype: Any) -> dict[str, Any]:
     if (shape is None) == (dtype is None):
         raise errors.wrong_value("shape", shape, "a shape or a dtype: one of the two")
     if shape is not None:
-        return {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape)), "dtype": None}
+        return {"shape": _core.resolve_reshape(x.shape, to_ints("shape", shape))}
     dtype = as_dtype(dtype)
     if dtype is x.dtype:
-        return {"shape": x.shape, "dtype": None}
+        return {"shape": x.shape}
     if dtype is boolean:
         raise exchange_errors.bitcast_bool(x.dtype)
     if _core.needs_node(x):
         raise exchange_errors.bitcast_graph()
-    return {"shape": None, "dtype": dtype}
+    return {"dtype": dtype}
 
 
 class Look(View):
@@ -130,14 +130,14 @@ class Look(View):
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Ask the layout; items of another size change the last axis."""
-        layout, dtype = _core.layout_of(inputs[0]), params["dtype"]
+        layout, dtype = _core.layout_of(inputs[0]), params.get("dtype")
         if dtype is None:
             return params["shape"], inputs[0].dtype
         return layout.bitcast(inputs[0].dtype.itemsize, dtype.itemsize).shape, dtype
 
     def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
         """Share the buffer."""
-        x, dtype = inputs[0], params["dtype"]
+        x, dtype = inputs[0], params.get("dtype")
         if dtype is not None:
             return _core.bitcast(x, dtype.id)
         return _core.view(x, _core.layout_of(x).view(params["shape"]))
