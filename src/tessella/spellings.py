@@ -49,10 +49,6 @@ ABSENT: dict[str, Refusal] = {
     "x.equal": refusal(
         "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"
     ),
-    "ts.unique": refusal(
-        "torch.unique(x)", ("ts.unique_values(x)", "ts.unique_counts(x)", "ts.unique_inverse(x)"),
-        "gives one, two or three tensors by its flags",
-    ),
     "x.repeat": refusal(
         "x.repeat(2, 3)", ("x.tile(2, 3)", "x.repeat_interleave(2)"),
         "repeats the whole tensor, in NumPy each element",

@@ -15,7 +15,7 @@ from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import zeros
 from tessella.ops.elementwise import abs, conj, pow, real, sqrt, where
 from tessella.ops.joining import concat
-from tessella.ops.movement import unsqueeze
+from tessella.ops.movement import normal_axes, unsqueeze
 from tessella.ops.reduce import max, min, reduced_axes, sum
 
 # How many differences of vectors cdist holds at once.
@@ -153,3 +153,66 @@ def cdist(a: Tensor, b: Tensor, p: float = 2.0) -> Tensor:
         parts = [zeros((*batch, 0, b.shape[-2]), dtype=abs(a).dtype)]
     out = concat(parts, -2)
     return cast(out, dtype) if dtype.is_floating else out
+
+
+def _dist_ref(np: Any, x: Any, y: Any, p: float = 2.0) -> Any:
+    x, y = (v if v.dtype.kind in "fc" else v.astype("float64") for v in (x, y))
+    return np.linalg.vector_norm(x - y, ord=p)
+
+
+@composite(
+    ref=_dist_ref,
+    samples=[case((3, 4), (3, 4)), case((3, 1), (4,), 1), case((5,), (5,), p=math.inf),
+             case((2, 3), (2, 3), p=3), case((0,), (0,)), case((), ())],
+    errors=[case((2,), (3,), match="do not broadcast"), case((2,), (2,), math.nan, match="p is")],
+)  # fmt: skip
+def dist(x: Tensor, y: Tensor, p: float = 2.0) -> Tensor:
+    """Give the p-norm of x - y, taken as one vector.
+
+    >>> ts.dist(ts.tensor([0.0, 0.0]), ts.tensor([3.0, 4.0])).item()
+    5.0
+    """
+    dtype = common_dtype(("x", "y"), [x, y])
+    # Differences are taken in the dtype that norms are computed in: unsigned integers would wrap.
+    difference = widened(cast(x, dtype)) - widened(cast(y, dtype))
+    out = vector_norm(difference, reduced_axes(difference, None), to_order("p", p), False)
+    return cast(out, dtype) if dtype.is_floating else out
+
+
+_NEXT_TO_NOTHING = 1e-7  # what PyTorch adds to a norm before it divides by it
+
+
+def _renorm_ref(np: Any, x: Any, p: float, axis: int, maxnorm: float) -> Any:
+    others = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
+    size = np.linalg.vector_norm(x, ord=p, axis=others, keepdims=True)
+    return x * np.where(size > maxnorm, maxnorm / (size + _NEXT_TO_NOTHING), 1)
+
+
+@composite(
+    ref=_renorm_ref, has_twin=True,
+    samples=[case((3, 4), 2, 0, 2.5), case((3, 4), p=1, axis=-1, maxnorm=4.0),
+             case((2, 3, 4), 3, 1, 1.0), case((0, 3), 2, 0, 1.0)],
+    errors=[case((2, 3), 2, 2, 1.0, match="axis 2 is out of range"),
+            case((2, 3), 0, 0, 1.0, match="p is 0"), case((3,), 2, 0, 1.0, match="x.ndim is 1"),
+            case((2, 3), 2, 0, -1.0, match="maxnorm is -1"),
+            case((2, 3), 2, 0, 1.0, dtype="int64", match="not defined for int64")],
+)  # fmt: skip
+def renorm(x: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
+    """Scale the slices along an axis whose p-norm is above maxnorm down to it.
+
+    >>> ts.renorm(ts.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.30000001192092896, 0.4000000059604645]]
+    """
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise errors.no_kernel(x.dtype, "defined for floats and complex numbers; use astype")
+    if x.ndim < 2:
+        raise errors.wrong_value("x.ndim", x.ndim, "2 or more")
+    if not p > 0:
+        raise errors.wrong_value("p", p, "more than 0")
+    if not maxnorm >= 0:
+        raise errors.wrong_value("maxnorm", maxnorm, "0 or more")
+    place, wide = normal_axes(x, axis)[0], widened(x)
+    others = tuple(i for i in range(x.ndim) if i != place)
+    size = vector_norm(wide, others, p, True)
+    scale = where(size > maxnorm, maxnorm / (size + _NEXT_TO_NOTHING), 1)
+    return cast(wide * scale, x.dtype)

@@ -83,6 +83,21 @@ def sort(x: Tensor, axis: int = -1, *, descending: bool = False, stable: bool = 
     return smallest(x, x.shape[place], place, descending)
 
 
+@composite(
+    ref=lambda np, x: np.sort(x, axis=0), ulps=0, samples=[case((7,)), case((3, 5)), case((0, 2))],
+    errors=[case((), match="x.ndim is 0"),
+            case((2,), dtype="complex64", match="not defined for complex64")],
+)  # fmt: skip
+def msort(x: Tensor) -> Tensor:
+    """Give the elements in order along the first axis.
+
+    >>> ts.msort(ts.tensor([[3, 1], [2, 5]])).tolist()
+    [[2, 1], [3, 5]]
+    """
+    place = sorted_axis(x, 0)
+    return smallest(x, x.shape[place], place)
+
+
 def smallest(x: Tensor, count: int, place: int, descending: bool = False) -> Tensor:
     """Give the first elements in order along an axis; no others are sorted."""
     if _core.needs_node(x):
