@@ -28,10 +28,10 @@ from native import TESTS, build_maths, run, supported_isas
 MOST_ULP = 2.0
 CHUNK = 4000  # points for one task of a process
 PARTS = 4  # of a function's float32 values, for one process each
-# logaddexp goes through 0, where max(x, y) and the logarithm added to it cancel. To be right in
-# every place there it would need exp and log to twice the precision, though half an ulp of either
+# These go through 0, where max(x, y) and the logarithm added to it cancel. To be right in
+# every place there they would need exp and log to twice the precision, though half an ulp of either
 # operand moves the result by more than the error. So errors count in ulp of max(x, y) / 8 there.
-SHARE_OF_TOP = {"logaddexp": 1 / 8}
+SHARE_OF_TOP = {"logaddexp": 1 / 8, "logaddexp2": 1 / 8}
 FORMATS = {"float32": (23, -126, 128), "float64": (52, -1022, 1024)}  # digits, exponents
 
 Worst = dict[str, float]  # by instruction set

@@ -89,6 +89,12 @@ def draw_logaddexp(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
     return top, top - gap
 
 
+def draw_logaddexp2(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
+    """Give the same pairs for powers of two."""
+    x, y = draw_logaddexp(rng, count)
+    return x / math.log(2), y / math.log(2)
+
+
 def draw_atan2(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
     """Give pairs of every size with quotients beside the turns."""
     x = rng.choice([-1.0, 1.0], count) * 2.0 ** rng.uniform(-1074, 1024, count)
@@ -105,6 +111,7 @@ def draw_hypot(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
 PAIRS = {
     "pow": draw_pow,
     "logaddexp": draw_logaddexp,
+    "logaddexp2": draw_logaddexp2,
     "atan2": draw_atan2,
     "hypot": draw_hypot,
 }
@@ -161,11 +168,17 @@ def exact_logaddexp(x: Any, y: Any) -> Any:
     return max(x, y) + mp.log1p(mp.exp(bounded(-abs(x - y))))
 
 
+def exact_logaddexp2(x: Any, y: Any) -> Any:
+    """Give log2(2**x + 2**y)."""
+    return max(x, y) + mp.log1p(mp.power(2, bounded(-abs(x - y)))) / mp.ln2
+
+
 def bounded(x: Any) -> Any:
     """Keep an exponent where mpmath is quick; every result beyond is 0 or infinite."""
     return max(min(x, mp.mpf(2000)), mp.mpf(-2000))
 
 
+SUMS = ("logaddexp", "logaddexp2")  # where a zero is a number like others
 EXACT: dict[str, Callable[..., Any]] = {
     "exp": lambda x: mp.exp(bounded(x)),
     "exp2": lambda x: mp.power(2, bounded(x)),
@@ -180,6 +193,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "pow": exact_pow,
     "hypot": lambda x, y: mp.sqrt(x * x + y * y),
     "logaddexp": exact_logaddexp,
+    "logaddexp2": exact_logaddexp2,
 }
 
 
@@ -205,5 +219,5 @@ def is_special(name: str, operands: list[Array]) -> Array:
     values = by_numpy(name, operands)
     found: Array = np.isnan(values) | (np.isinf(values) & (np.abs(operands[0]) == 1))
     for x in operands:
-        found |= ~np.isfinite(x) | ((x == 0) & (name != "logaddexp"))
+        found |= ~np.isfinite(x) | ((x == 0) & (name not in SUMS))
     return found

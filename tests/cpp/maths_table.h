@@ -9,7 +9,7 @@
   F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(erf) F(erfc) F(cbrt) F(sigmoid) \
   F(softplus)
 // clang-format on
-#define MATHS_BINARY(F) F(atan2) F(pow) F(hypot) F(logaddexp)
+#define MATHS_BINARY(F) F(atan2) F(pow) F(hypot) F(logaddexp) F(logaddexp2)
 
 template <class T>
 using MathsRun = void (*)(const T* x, const T* y, T* out, size_t n);  // n is a multiple of 64

@@ -331,6 +331,80 @@ TS_INLINE V shift_right(V x, V y) {
     return count > last ? V{} : x >> bitcast<V>(bounded);
 }
 
+// |x| as unsigned lanes, which hold that of the lowest integer too.
+template <class V>
+TS_INLINE BitsOf<V> magnitude(V x) {
+  using U = BitsOf<V>;
+  if constexpr (is_signed<V>)
+    return x < V{} ? U{} - bitcast<U>(x) : bitcast<U>(x);
+  else
+    return bitcast<U>(x);
+}
+
+template <class U>
+TS_INLINE U gcd_one(U a, U b) {
+  while (b != 0) {
+    U rest = static_cast<U>(a % b);
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// The greatest common divisor, 0 for two zeros. That of the lowest integer and 0 or itself is one
+// more than the largest integer, and wraps.
+template <class V>
+TS_INLINE V gcd(V x, V y) {
+  using U = BitsOf<V>;
+  return bitcast<V>(each(magnitude(x), magnitude(y),
+                         [](Lane<U> a, Lane<U> b) -> Lane<U> { return gcd_one(a, b); }));
+}
+
+// The least common multiple, 0 beside a zero; one that is too large wraps.
+template <class V>
+TS_INLINE V lcm(V x, V y) {
+  using U = BitsOf<V>;
+  return bitcast<V>(each(magnitude(x), magnitude(y), [](Lane<U> a, Lane<U> b) -> Lane<U> {
+    if (a == 0 || b == 0) return 0;
+    return static_cast<Lane<U>>(static_cast<uint64_t>(a / gcd_one(a, b)) * b);
+  }));
+}
+
+// How many bits of |x| are set: sums of 2, 4 and 8 bits, then of bytes.
+template <class V>
+TS_INLINE V bit_count(V x) {
+  using U = BitsOf<V>;
+  using T = Lane<U>;
+  constexpr int width = 8 * sizeof(T);
+  const U twos = splat<U>(static_cast<T>(0x5555555555555555));
+  const U fours = splat<U>(static_cast<T>(0x3333333333333333));
+  const U bytes = splat<U>(static_cast<T>(0x0f0f0f0f0f0f0f0f));
+  U bits = magnitude(x);
+  bits = bits - ((bits >> 1) & twos);
+  bits = (bits & fours) + ((bits >> 2) & fours);
+  bits = (bits + (bits >> 4)) & bytes;
+  if constexpr (width > 8) bits += bits >> 8;
+  if constexpr (width > 16) bits += bits >> 16;
+  if constexpr (width > 32) bits += bits >> 32;
+  return bitcast<V>(bits & splat<U>(static_cast<T>(0x7f)));
+}
+
+// log(x / (1 - x)); between 1/4 and 3/4, where the quotient is near 1, by the difference from it.
+template <class V>
+TS_INLINE V logit(V x) {
+  const V unit = one<V>(), rest = unit - x;
+  const V near = simd::log1p((x + x - unit) / rest), far = simd::log(x / rest);
+  const V half = splat<V>(static_cast<Lane<V>>(0.5)), quarter = half * half;
+  return simd::abs(x - half) < quarter ? near : far;
+}
+
+// x log(y), and 0 for x = 0 unless y is NaN.
+template <class V>
+TS_INLINE V xlogy(V x, V y) {
+  const V product = x * simd::log(y);
+  return (x == V{}) & (y == y) ? V{} : product;
+}
+
 // The neighbour of x towards y: floats of one sign are ordered like their bits. Numbers of a
 // narrower format with the same exponents leave the last bits 0.
 template <int unused, class V>

@@ -1,5 +1,5 @@
 // The vector maths that kernels use: simd::exp(x) and the rest, for float and double vectors of any
-// number of lanes. Results are within 2 ulp (most within 1; logaddexp where it does not cancel to
+// number of lanes. Results are within 2 ulp (most within 1; logaddexp and logaddexp2 where they do not cancel to
 // about 0), special values follow C99 and the array API, and a lane's bits do not depend on its
 // neighbours. This file only chooses, by lane
 // type, among the families of maths_*.h. Complex numbers are in complex.h.
@@ -86,6 +86,7 @@ TS_MATHS(cbrt, cbrt_narrow, cbrt_f64)
 TS_MATHS2(atan2, atan2_narrow, atan2_f64)
 TS_MATHS2(hypot, hypot_narrow, hypot_f64)
 TS_MATHS2(logaddexp, logaddexp_f64, logaddexp_f64)
+TS_MATHS2(logaddexp2, logaddexp2_f64, logaddexp2_f64)
 
 template <class V>
 TS_INLINE V pow(V x, V y) {

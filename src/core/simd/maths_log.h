@@ -134,24 +134,58 @@ TS_INLINE V atanh_f64(V x) {
   return select(a < splat<V>(0x1p-30), x, value);
 }
 
-// max + log1p(e^(min - max)), with the difference, the power and the logarithm as pairs. Where the
-// two terms cancel the error is that of the second one, about 2^-57 of it, and not of their sum.
+// log(1 + e^(d + low)) as a pair, for d from exp_vanishes to 0.
 template <class V>
-TS_INLINE V logaddexp_f64(V a, V b) {
-  const V top = max(a, b);
-  const Pair<V> gap = two_sum(lesser(a, b), -top);
-  const V least = splat<V>(exp_vanishes<V>);
-  const MaskOf<V> ordinary = gap.hi > least;
-  const V d = select(a == b, V{}, greater(least, gap.hi));
-  const ExpParts<V> parts = exp_pair(d, select(ordinary & (a != b), gap.lo, V{}));
+TS_INLINE Pair<V> log1p_exp(V d, V low) {
+  const ExpParts<V> parts = exp_pair(d, low);
   const Pair<V> e = {scale(parts.p.hi, parts.k), scale(parts.p.lo, parts.k)};
   const Pair<V> one = fast_two_sum(splat<V>(1), e.hi);
   const Pair<V> log = log_pair(fast_two_sum(one.hi, one.lo + e.lo));
   const MaskOf<V> faint = d < splat<V>(-25);  // where 1 + e would need a third part
   const V faint_lo = fma(splat<V>(-0.5) * e.hi, e.hi, e.lo);
-  const Pair<V> s = two_sum(top, select(faint, e.hi, log.hi));
-  const V value = s.hi + (s.lo + select(faint, faint_lo, log.lo));
-  return select(is_finite(top) & (gap.hi >= least), value, top + V{});
+  return {select(faint, e.hi, log.hi), select(faint, faint_lo, log.lo)};
+}
+
+// How far the smaller of a and b is below the greater, as a pair, and no further than `least`.
+template <class V>
+struct Gap {
+  V top, raw;
+  Pair<V> size;
+};
+template <class V>
+TS_INLINE Gap<V> gap_below(V a, V b, V least) {
+  const V top = max(a, b);
+  const Pair<V> gap = two_sum(lesser(a, b), -top);
+  const V d = select(a == b, V{}, greater(least, gap.hi));
+  const V low = select((gap.hi > least) & (a != b), gap.lo, V{});
+  return {top, gap.hi, {d, low}};
+}
+
+// top + more where that is a number; the greater operand where the other one does not count.
+template <class V>
+TS_INLINE V add_to_top(Gap<V> gap, Pair<V> more, V least) {
+  const Pair<V> s = two_sum(gap.top, more.hi);
+  const V value = s.hi + (s.lo + more.lo);
+  return select(is_finite(gap.top) & (gap.raw >= least), value, gap.top + V{});
+}
+
+// max + log1p(e^(min - max)), with the difference, the power and the logarithm as pairs. Where the
+// two terms cancel the error is that of the second one, about 2^-57 of it, and not of their sum.
+template <class V>
+TS_INLINE V logaddexp_f64(V a, V b) {
+  const V least = splat<V>(exp_vanishes<V>);
+  const Gap<V> gap = gap_below(a, b, least);
+  return add_to_top(gap, log1p_exp(gap.size.hi, gap.size.lo), least);
+}
+
+// The same to base 2.
+template <class V>
+TS_INLINE V logaddexp2_f64(V a, V b) {
+  const V least = splat<V>(-2045);
+  const Gap<V> gap = gap_below(a, b, least);
+  const Pair<V> d = multiply(gap.size, pair_of<V>(kLn2Pair));
+  const Pair<V> more = multiply(log1p_exp(d.hi, d.lo), pair_of<V>(kInvLn2Pair));
+  return add_to_top(gap, more, least);
 }
 
 }  // namespace tessella::TS_ISA

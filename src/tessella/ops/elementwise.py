@@ -160,6 +160,7 @@ sign = unary(
     vjp=lambda g: zeros_like(g),
     doc="-1, 0 or 1 by the sign; x / abs(x) for complex x.",
     ref="sign",
+    aliases=["sgn"],
     away=0.1,
 )
 square = unary("square", ulps=0, vjp=lambda g, x: g * conjugate(x) * 2, doc="x * x.", ref="square")
@@ -325,6 +326,7 @@ sigmoid = unary(
     vjp=lambda g, out: g * out * (1 - out),
     doc="1 / (1 + e ** -x).",
     ref=lambda np, x: 1 / (1 + np.exp(-x)),
+    aliases=["expit"],
 )
 softplus = unary(
     "softplus",

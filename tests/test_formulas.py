@@ -1,0 +1,191 @@
+"""Elementwise formulas at special values: NaN, infinities, zeros of either sign, the least numbers.
+
+Their declarations test ordinary numbers; what is here is NumPy's or PyTorch's at the ends.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import tessella as ts
+
+Array = np.ndarray[Any, Any]
+NAN, INF = float("nan"), float("inf")
+FLOATS = ["float16", "float32", "float64"]
+
+
+def specials(dtype: str) -> Array:
+    """Give zeros, NaN, infinities, and the least and greatest numbers of either sign."""
+    limits = np.finfo(dtype)
+    sizes = [0.0, float(limits.smallest_subnormal), 3 * float(limits.smallest_subnormal),
+             float(limits.tiny), 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 100.25, float(limits.max), INF]  # fmt: skip
+    return np.array([NAN, *sizes, *(-x for x in sizes)], dtype)
+
+
+def pairs(dtype: str) -> tuple[Array, Array]:
+    """Give every pair of them."""
+    rows = list(itertools.product(specials(dtype), repeat=2))
+    return np.array([x for x, _ in rows], dtype), np.array([y for _, y in rows], dtype)
+
+
+def assert_bits(found: ts.Tensor, want: Array) -> None:
+    """Every element is equal, NaN to NaN, and zeros have the same sign."""
+    got = found.numpy()
+    assert got.dtype == want.dtype
+    same = (got == want) & (np.signbit(got) == np.signbit(want))
+    same |= np.isnan(got) & np.isnan(want)
+    assert same.all(), (got[~same][:4], want[~same][:4])
+
+
+# --- interpolation -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_lerp_meets_its_ends_exactly(dtype: str, weight: float) -> None:
+    rng = np.random.default_rng(1)
+    x, end = (rng.standard_normal(1000).astype(dtype) for _ in range(2))
+    wanted = ts.tensor(end if weight else x)
+    for given_weight in (weight, ts.full((), weight, dtype=wanted.dtype)):
+        found = ts.lerp(ts.tensor(x), ts.tensor(end), given_weight)
+        assert found.numpy().tobytes() == wanted.numpy().tobytes()
+
+
+def test_lerp_promotes_and_refuses_integers() -> None:
+    x, end = ts.tensor([0, 10]), ts.tensor([10, 20])
+    assert ts.lerp(x, end, 0.5).tolist() == [5.0, 15.0]
+    assert ts.lerp(x.astype(ts.uint8), ts.tensor([0, 0], dtype=ts.uint8), 0.5).tolist() == [0, 5]
+    with pytest.raises(ts.errors.DTypeMismatch, match="lerp: not defined for int64"):
+        ts.lerp(x, end, 1)
+    z = ts.lerp(ts.tensor([1 + 1j]), ts.tensor([3 + 1j]), 0.25)
+    assert z.tolist() == [1.5 + 1j]
+
+
+def test_fused_products_round_halves_once() -> None:
+    x, y = ts.tensor([256.0], dtype=ts.bfloat16), ts.tensor([1.5], dtype=ts.bfloat16)
+    assert ts.addcmul(x, y, y).item() == 258.0
+    assert ts.addcdiv(x, y, ts.tensor([0.75], dtype=ts.bfloat16)).item() == 258.0
+    x = ts.tensor([4])
+    assert ts.addcmul(x, x, x, value=3).dtype is ts.int64
+    assert x.addcmul_(x, x).tolist() == [20]
+
+
+# --- functions of one and two numbers ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_special_values_of_functions_of_one_number(dtype: str) -> None:
+    x = specials(dtype)
+    with np.errstate(all="ignore"):
+        assert_bits(ts.frac(ts.tensor(x)), x - np.trunc(x))
+        mantissa, exponent = ts.frexp(ts.tensor(x))
+        wanted = np.frexp(x)
+        assert_bits(mantissa, wanted[0])
+        is_number = np.isfinite(x)  # the exponent of the others is left open in C
+        assert np.array_equal(exponent.numpy()[is_number], wanted[1][is_number])
+        assert exponent.dtype is ts.int32 and not exponent.numpy()[~is_number].any()
+        inside = np.where((x >= 0) & (x <= 1), x, NAN).astype("float64")
+        want = (np.log(inside) - np.log1p(-inside)).astype(dtype)
+        np.testing.assert_allclose(ts.logit(ts.tensor(x)).numpy(), want, rtol=1e-3)
+
+
+def test_logit_limits_its_operand() -> None:
+    found = ts.logit(ts.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, NAN]), eps=0.25)
+    want = math.log(3)
+    np.testing.assert_allclose(found.numpy(), [-want, -want, 0, want, want, NAN], rtol=1e-6)
+    with pytest.raises(ts.errors.ArgumentError, match="eps must be a number or None"):
+        ts.logit(ts.ones(2), eps="1")
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_xlogy_is_zero_beside_zero(dtype: str) -> None:
+    x, y = pairs(dtype)
+    with np.errstate(all="ignore"):
+        want = np.where((x == 0) & ~np.isnan(y), 0, x.astype("float64") * np.log(y, dtype="f8"))
+        found = ts.xlogy(ts.tensor(x), ts.tensor(y)).numpy()
+        np.testing.assert_allclose(found, want.astype(dtype), rtol=2e-3)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_heaviside_is_that_of_numpy(dtype: str) -> None:
+    x, y = pairs(dtype)
+    assert_bits(ts.heaviside(ts.tensor(x), ts.tensor(y)), np.heaviside(x, y))
+    assert ts.heaviside(ts.tensor([-1, 0, 2]), ts.tensor(7)).tolist() == [0, 7, 1]
+
+
+def test_sinc_is_zero_at_integers_and_one_at_zero() -> None:
+    x = ts.tensor([0.0, -0.0, 1.0, -7.0, 2.0**60, INF, NAN], dtype=ts.float64)
+    found = ts.sinc(x).numpy()
+    assert found[:5].tolist() == [1.0, 1.0, 0.0, 0.0, 0.0] and np.isnan(found[5:]).all()
+    z = np.array([0, 1 + 1j, 2.5 - 0.5j])
+    np.testing.assert_allclose(ts.sinc(ts.tensor(z)).numpy(), np.sinc(z), rtol=1e-12)
+
+
+@given(st.floats(-60, 60))
+def test_sinc_is_near_that_of_numpy(x: float) -> None:
+    assert ts.sinc(ts.tensor([x], dtype=ts.float64)).item() == pytest.approx(np.sinc(x), abs=1e-15)
+
+
+# --- powers of two -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_ldexp_rounds_once(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    span = 2 * (1 - np.finfo(dtype).minexp) + 80
+    n = np.concatenate([np.arange(-span, span), [-(10**6), 10**6]])
+    x = np.concatenate([specials(dtype), (1 + rng.random(40)).astype(dtype)])
+    x, n = (part.reshape(-1) for part in np.meshgrid(x, n))
+    with np.errstate(all="ignore"):
+        want = np.ldexp(x, n)
+    assert_bits(ts.ldexp(ts.tensor(x), ts.tensor(n)), want)
+
+
+def test_ldexp_takes_integers_of_every_kind() -> None:
+    x = ts.tensor([1.5, 3.0])
+    for dtype in (ts.int8, ts.uint8, ts.uint64, ts.int64):
+        assert ts.ldexp(x, ts.tensor([2, 3], dtype=dtype)).tolist() == [6.0, 24.0]
+    huge = ts.tensor([2**64 - 1], dtype=ts.uint64)
+    assert ts.ldexp(x, huge).tolist() == [INF, INF] and ts.ldexp(x, -(10**30)).tolist() == [0, 0]
+    assert ts.ldexp(ts.tensor([3]), 1).tolist() == [6.0]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_frexp_and_ldexp_are_inverse(x: float) -> None:
+    parts = ts.frexp(ts.tensor([x], dtype=ts.float64))
+    assert (parts.mantissa.item(), parts.exponent.item()) == math.frexp(x)
+    assert ts.ldexp(*parts).item() == x
+
+
+def test_float_power_is_wide() -> None:
+    assert ts.float_power(ts.tensor([2.0]), ts.tensor([0.5])).dtype is ts.float64
+    assert ts.float_power(ts.tensor([-1]), 0.5 + 0j).dtype is ts.complex128
+    assert ts.float_power(2, ts.tensor([1, 2], dtype=ts.uint8)).tolist() == [2.0, 4.0]
+
+
+# --- integers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "int64", "uint64"])
+def test_divisors_and_multiples_wrap_as_in_numpy(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    rng = np.random.default_rng(5)
+    ends = [limits.min, limits.min + 1, 0, 1, 2, 3, 6, 12, limits.max - 1, limits.max]
+    drawn = rng.integers(limits.min, limits.max, 100, dtype=dtype)
+    x = np.concatenate([np.array(ends, dtype), drawn])
+    x, y = (part.reshape(-1) for part in np.meshgrid(x, x))
+    assert np.array_equal(ts.gcd(ts.tensor(x), ts.tensor(y)).numpy(), np.gcd(x, y))
+    # NumPy divides the lowest integer by itself, signed; a wrapped multiple has one meaning only.
+    magnitude = np.abs(x.astype(object)), np.abs(y.astype(object))
+    want = [math.lcm(a, b) for a, b in zip(*magnitude, strict=True)]
+    bits = 8 * np.dtype(dtype).itemsize
+    wrapped = np.array([w % 2**bits for w in want], f"uint{bits}").astype(dtype)
+    assert np.array_equal(ts.lcm(ts.tensor(x), ts.tensor(y)).numpy(), wrapped)
+    counts = ts.bitwise_count(ts.tensor(x))
+    assert counts.dtype is ts.uint8 and np.array_equal(counts.numpy(), np.bitwise_count(x))
