@@ -23,8 +23,9 @@ FLOATS = ["float16", "float32", "float64"]
 def specials(dtype: str) -> Array:
     """Give zeros, NaN, infinities, and the least and greatest numbers of either sign."""
     limits = np.finfo(dtype)
-    sizes = [0.0, float(limits.smallest_subnormal), 3 * float(limits.smallest_subnormal),
-             float(limits.tiny), 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 100.25, float(limits.max), INF]  # fmt: skip
+    least = float(limits.smallest_subnormal)
+    sizes = [0.0, least, 3 * least, float(limits.tiny), 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 100.25,
+             float(limits.max), INF]  # fmt: skip
     return np.array([NAN, *sizes, *(-x for x in sizes)], dtype)
 
 

@@ -170,6 +170,23 @@ def test_normal_takes_means_and_deviations() -> None:
     assert x.shape == (2, 2) and x[1].tolist() == [0.0, 100.0] and abs(x[0, 1].item() - 100) < 6
 
 
+@pytest.mark.parametrize("name", ["rand_like", "randn_like"])
+def test_numbers_drawn_after_a_tensor_are_those_of_its_shape_and_dtype(name: str) -> None:
+    x = ts.zeros(3, 4, dtype=ts.float64).T
+    drawn = getattr(ts, name)(x, generator=ts.Generator(5))
+    plain = getattr(ts, name.removesuffix("_like"))(4, 3, dtype=x.dtype, generator=ts.Generator(5))
+    assert drawn.tolist() == plain.tolist()
+    assert getattr(ts, name)(x, dtype=ts.float32, requires_grad=True).requires_grad
+
+
+def test_integers_drawn_after_a_tensor_have_its_dtype() -> None:
+    for dtype in (ts.uint8, ts.int64, ts.float16):
+        drawn = ts.randint_like(ts.zeros(500, dtype=dtype), 3, 7)
+        assert drawn.dtype is dtype and ts.unique(drawn).tolist() == [3, 4, 5, 6]
+    assert ts.randint_like(ts.zeros(50), 1).tolist() == [0.0] * 50
+    assert ts.randint_like(ts.zeros(2), 5, dtype=ts.int8).dtype is ts.int8
+
+
 # --- errors ---------------------------------------------------------------------------------------
 
 ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {

@@ -147,7 +147,7 @@ void check_cumulative(DType dtype, bool is_product, const std::vector<int64_t>& 
   fill(x);
   int ndim = static_cast<int>(shape.size());
   int axis = ndim == 0 ? 0 : static_cast<int>(pick(0, ndim - 1));
-  launch::cumulate({is_product,
+  launch::cumulate({is_product ? ScanOp::product : ScanOp::sum,
                     dtype,
                     ndim,
                     shape.data(),

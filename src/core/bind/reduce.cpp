@@ -6,6 +6,24 @@
 
 namespace tessella {
 
+namespace {
+
+launch::CumulativeTask cumulative_task(ScanOp op, nb::handle out, nb::handle source, int axis) {
+  Tensor* x = tensor_of(source);
+  Tensor* to = tensor_of(out);
+  return {.op = op,
+          .dtype = x->dtype,
+          .ndim = x->ndim,
+          .shape = x->shape(),
+          .strides = x->strides(),
+          .data = x->data(),
+          .axis = axis,
+          .out = {to->data(), to->dtype, to->strides()},
+          .interruptible = true};
+}
+
+}  // namespace
+
 void init_reduce(nb::module_& module) {
   module.def("reduce_names", [] {
     nb::list names;
@@ -22,20 +40,15 @@ void init_reduce(nb::module_& module) {
     for (int64_t axis : axes) bits |= uint64_t{1} << tensor_of(x)->layout().axis(axis);
     run_reduce(static_cast<ReduceOp>(op), tensor_of(x), bits, tensor_of(out), true);
   });
-  module.def("cumulate", [](bool is_product, nb::handle out, nb::handle source, int axis) {
-    Tensor* x = tensor_of(source);
-    Tensor* to = tensor_of(out);
-    launch::CumulativeTask task{.is_product = is_product,
-                                .dtype = x->dtype,
-                                .ndim = x->ndim,
-                                .shape = x->shape(),
-                                .strides = x->strides(),
-                                .data = x->data(),
-                                .axis = axis,
-                                .out = {to->data(), to->dtype, to->strides()},
-                                .interruptible = true};
-    LongWork work(x->size);
+  module.def("cumulate", [](int op, nb::handle out, nb::handle x, int axis) {
+    launch::CumulativeTask task = cumulative_task(static_cast<ScanOp>(op), out, x, axis);
+    LongWork work(tensor_of(x)->size);
     launch::cumulate(task);
+  });
+  module.def("cumulate_places", [](bool is_greatest, nb::handle out, nb::handle x, int axis) {
+    launch::CumulativeTask task = cumulative_task(ScanOp::sum, out, x, axis);
+    LongWork work(tensor_of(x)->size);
+    launch::cumulate_places(task, is_greatest);
   });
   module.def("rows_names", [] {
     nb::list names;

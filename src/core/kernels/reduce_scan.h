@@ -1,4 +1,5 @@
-// The kernels of cumulative sums and products: every prefix, strictly in order.
+// The kernels of cumulative sums, products, sums of exponentials and extremes: every prefix,
+// strictly in order.
 #pragma once
 
 #include "../dtype.h"
@@ -16,10 +17,21 @@ struct ScanSteps {
 using ScanFn = void (*)(int64_t rows, int64_t columns, void* carry, bool is_start, void* out,
                         ScanSteps out_steps, const void* x, ScanSteps x_steps);
 
-// Indexed by the dtype in which it is computed.
+// What is joined: x + y, x y, or log(e^x + e^y).
+enum class ScanOp : uint8_t { sum, product, log_sum };
+constexpr int SCAN_OPS = 3;
+
+// For each line j < columns: out(i, j), begin <= i < end, is where the greatest, or the smallest,
+// of x(0, j) … x(i, j) is: the last of equal ones; the last NaN, if there is one. What lies before
+// `begin` is in out already.
+using ScanPlaceFn = void (*)(int64_t begin, int64_t end, int64_t columns, int64_t* out,
+                             ScanSteps out_steps, const void* x, ScanSteps x_steps);
+
+// Indexed by the dtype in which it is computed; places by that of x, of which halves have none.
 struct ScanKernels {
-  ScanFn sum[DTYPE_COUNT];
-  ScanFn product[DTYPE_COUNT];
+  ScanFn join[SCAN_OPS][DTYPE_COUNT];
+  ScanPlaceFn greatest[DTYPE_COUNT];
+  ScanPlaceFn smallest[DTYPE_COUNT];
 };
 TS_KERNELS(ScanKernels, scan_kernels)
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "../kernels/cast.h"
-#include "../kernels/reduce_scan.h"
 #include "../threads.h"
 #include "lines.h"
 #include "patch.h"
@@ -22,12 +21,32 @@ constexpr int64_t tile_elements = 4096;
 constexpr int64_t part_elements = 1 << 20;  // what is scanned between two looks for Ctrl-C
 constexpr int64_t ns_per_element = 1;
 
-struct Scan {
-  ScanFn kernel;
-  DType from, compute, out;
+// The lines of two tensors, and how to walk through them.
+struct Walk {
+  DType from, out;
   Lines lines;
   const char* data;
   char* result;
+
+  explicit Walk(const CumulativeTask& task)
+      : from(task.dtype),
+        out(task.out.dtype),
+        lines(task.ndim, task.shape, task.strides, task.out.strides, task.axis),
+        data(task.data),
+        result(task.out.data) {}
+
+  // Calls body(x, y, count) for each run of neighbouring lines among first … last-1.
+  template <class Body>
+  void for_lines(int64_t first, int64_t last, Body body) const {
+    lines.others.walk(first, last, [&](const int64_t (&offsets)[2], int64_t count) {
+      body(data + offsets[0] * itemsize(from), result + offsets[1] * itemsize(out), count);
+    });
+  }
+};
+
+struct Scan : Walk {
+  ScanFn kernel;
+  DType compute;
 
   // Elements begin … end-1 of `count` lines; data and out are at element 0 of the first.
   void run(int64_t begin, int64_t end, int64_t count, void* carry, const char* x, char* y) const {
@@ -63,18 +82,20 @@ struct Scan {
     }
     copy_patch(itemsize(out), rows, count, y, {lines.out_stride, lines.out_step()}, done, steps);
   }
+};
 
-  // Calls body(x, y, count) for each run of neighbouring lines among first … last-1.
-  template <class Body>
-  void for_lines(int64_t first, int64_t last, Body body) const {
-    lines.others.walk(first, last, [&](const int64_t (&offsets)[2], int64_t count) {
-      body(data + offsets[0] * itemsize(from), result + offsets[1] * itemsize(out), count);
-    });
+struct ScanPlaces : Walk {
+  ScanPlaceFn kernel;
+
+  void run(int64_t begin, int64_t end, int64_t count, void*, const char* x, char* y) const {
+    kernel(begin, end, count, reinterpret_cast<int64_t*>(y), {lines.out_stride, lines.out_step()},
+           x, {lines.stride, lines.step()});
   }
 };
 
 // Long lines: group after group on this thread, each in parts.
-void scan_long(const Scan& scan, int64_t first, int64_t last, bool interruptible) {
+template <class Job>
+void scan_long(const Job& scan, int64_t first, int64_t last, bool interruptible) {
   int64_t length = scan.lines.length;
   scan.for_lines(first, last, [&](const char* x, char* y, int64_t count) {
     alignas(16) char carry[most_lines * 16];
@@ -87,7 +108,8 @@ void scan_long(const Scan& scan, int64_t first, int64_t last, bool interruptible
   });
 }
 
-void scan_all(const Scan& scan, bool interruptible) {
+template <class Job>
+void scan_all(const Job& scan, bool interruptible) {
   int64_t length = scan.lines.length, total = scan.lines.others.size;
   if (length == 0 || total == 0) return;
   int64_t group = std::clamp(item_elements / length, least_lines, most_lines);
@@ -117,15 +139,10 @@ void scan_complex_sum(const CumulativeTask& task) {
   }
   shape[task.ndim] = 2;
   strides[task.ndim] = out_strides[task.ndim] = 1;
-  CumulativeTask parts = {false,
-                          real,
-                          task.ndim + 1,
-                          shape,
-                          strides,
-                          task.data,
-                          task.axis,
-                          {task.out.data, real, out_strides},
-                          task.interruptible};
+  CumulativeTask parts = {
+      ScanOp::sum,       real,      task.ndim + 1, shape,
+      strides,           task.data, task.axis,     {task.out.data, real, out_strides},
+      task.interruptible};
   if (task.ndim > 0) return cumulate(parts);
   memcpy(task.out.data, task.data, static_cast<size_t>(itemsize(task.dtype)));
 }
@@ -133,18 +150,16 @@ void scan_complex_sum(const CumulativeTask& task) {
 }  // namespace
 
 void cumulate(const CumulativeTask& task) {
-  if (kind(task.dtype) == DKind::complex && !task.is_product) return scan_complex_sum(task);
+  if (kind(task.dtype) == DKind::complex && task.op == ScanOp::sum) return scan_complex_sum(task);
   DType compute = compute_dtype(task.out.dtype);
+  auto& table = TS_CHOSEN(scan_kernels).join[static_cast<int>(task.op)];
+  scan_all(Scan{Walk(task), table[static_cast<int>(compute)], compute}, task.interruptible);
+}
+
+void cumulate_places(const CumulativeTask& task, bool is_greatest) {
   const ScanKernels& kernels = TS_CHOSEN(scan_kernels);
-  auto& table = task.is_product ? kernels.product : kernels.sum;
-  Scan scan = {table[static_cast<int>(compute)],
-               task.dtype,
-               compute,
-               task.out.dtype,
-               Lines(task.ndim, task.shape, task.strides, task.out.strides, task.axis),
-               task.data,
-               task.out.data};
-  scan_all(scan, task.interruptible);
+  auto& table = is_greatest ? kernels.greatest : kernels.smallest;
+  scan_all(ScanPlaces{Walk(task), table[static_cast<int>(task.dtype)]}, task.interruptible);
 }
 
 }  // namespace tessella::launch

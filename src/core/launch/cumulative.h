@@ -1,13 +1,14 @@
-// The driver of cumulative sums and products along one axis: strictly in order, halves in float32
-// and rounded where they are stored.
+// The driver of cumulative operations along one axis: strictly in order, halves in float32 and
+// rounded where they are stored.
 #pragma once
 
+#include "../kernels/reduce_scan.h"
 #include "operand.h"
 
 namespace tessella::launch {
 
 struct CumulativeTask {
-  bool is_product;
+  ScanOp op;
   DType dtype;
   int ndim;
   const int64_t* shape;
@@ -19,5 +20,8 @@ struct CumulativeTask {
 };
 
 void cumulate(const CumulativeTask& task);
+
+// Where the greatest or smallest so far is: out is int64. Halves have no kernel.
+void cumulate_places(const CumulativeTask& task, bool is_greatest);
 
 }  // namespace tessella::launch

@@ -9,11 +9,20 @@ from tessella._core import Tensor
 from tessella.arguments import to_ints
 from tessella.composites import Axes, Ints, Offset, Operand, composite
 from tessella.declarations import case
+<<<<<<< HEAD
 from tessella.dtypes import boolean, float32, float64
 from tessella.hints import Any, Literal
 from tessella.kinds import scalar_tensor
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, where
+=======
+from tessella.dtypes import DTYPES, DType, boolean, float32, float64, int64
+from tessella.kinds import Cast, scalar_tensor
+from tessella.ops.creation import arange, zeros
+from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, real, where
+from tessella.ops.index import nonzero, take
+from tessella.ops.joining import concat, stack
+>>>>>>> 101593f (Running extremes, running sums of exponentials, slopes, histograms, choices, values put into slices)
 from tessella.ops.movement import broadcast_to, normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import all, max, sum
 
@@ -152,6 +161,69 @@ def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Ten
     return tuple(
         broadcast_to(reshape(x, ones), shape) for x, ones in zip(arrays, along, strict=True)
     )
+
+
+def _cartesian_ref(np: Any, *xs: Any) -> Any:
+    grid = np.stack([part.reshape(-1) for part in np.meshgrid(*xs, indexing="ij")], -1)
+    return grid[:, 0] if len(xs) == 1 else grid
+
+
+@composite(
+    ref=_cartesian_ref, ulps=0, is_method=False,
+    samples=[case((3,), (2,)), case((2,), (3,), (2,)), case((4,)), case((3,), (0,))],
+    errors=[case((3,), (2, 2), match=r"arrays\[1\].ndim is 2")],
+)  # fmt: skip
+def cartesian_prod(*arrays: Tensor) -> Tensor:
+    """Give every choice of one element of each vector, as rows; one vector is given as it is.
+
+    >>> ts.cartesian_prod(ts.tensor([1, 2]), ts.tensor([8, 9])).tolist()
+    [[1, 8], [1, 9], [2, 8], [2, 9]]
+    """
+    if not arrays:
+        raise errors.wrong_value("arrays", arrays, "one vector or more")
+    for i, x in enumerate(arrays):
+        if x.ndim != 1:
+            raise errors.wrong_value(f"arrays[{i}].ndim", x.ndim, "1")
+    if len(arrays) == 1:
+        return arrays[0]
+    grid = meshgrid(*arrays, indexing="ij")
+    return reshape(stack(grid, -1), (math.prod(x.size for x in arrays), len(arrays)))
+
+
+def _combinations_ref(np: Any, x: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    from itertools import combinations, combinations_with_replacement
+
+    choose = combinations_with_replacement if with_replacement else combinations
+    rows = list(choose(range(len(x)), r))
+    return x[np.array(rows, int).reshape(len(rows), r)]
+
+
+@composite(
+    ref=_combinations_ref, ulps=0, is_method=False,
+    samples=[case((4,)), case((5,), 3), case((3,), r=2, with_replacement=True), case((3,), 1),
+             case((2,), 3), case((0,), 2), case((3,), 0)],
+    errors=[case((2, 2), match="x.ndim is 2"), case((3,), -1, match="r is -1")],
+)  # fmt: skip
+def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Give every choice of r elements of a vector, as rows, in the order of their places.
+
+    With replacement an element may be chosen more than once.
+
+    >>> ts.combinations(ts.tensor([1, 2, 3])).tolist()
+    [[1, 2], [1, 3], [2, 3]]
+    """
+    if x.ndim != 1:
+        raise errors.wrong_value("x.ndim", x.ndim, "1")
+    if r < 0:
+        raise errors.wrong_value("r", r, "0 or more")
+    # Choices of the first places, each longer by one in every round.
+    places = zeros((1, 0), dtype=int64)
+    for _ in range(r):
+        last = places[:, -1:] if places.shape[1] else zeros((1, 1), dtype=int64) - 1
+        least = last if with_replacement and places.shape[1] else last + 1
+        row, place = nonzero(arange(x.shape[0]) >= least)
+        places = concat([take(places, row, 0), unsqueeze(place, 1)], 1)
+    return take(x, places, 0)
 
 
 @composite(is_method=False, tested="tests/test_broadcasting.py")

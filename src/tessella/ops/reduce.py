@@ -31,6 +31,7 @@ from tessella.ops.movement import (
 from tessella.records import Op
 
 _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.reduce_names())}
+_SCANS = ("cumulative_sum", "cumulative_prod", "logcumsumexp")  # in the order of ScanOp
 _WITHOUT_IDENTITY = [_NAMES[name] for name in ("max", "min", "argmax", "argmin")]
 
 
@@ -284,7 +285,7 @@ class Cumulative(Op):
 
     def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
         """Call the driver."""
-        _core.cumulate(self.name == "cumulative_prod", out, inputs[0], params["axis"])
+        _core.cumulate(_SCANS.index(self.name), out, inputs[0], params["axis"])
 
 
 _CUMULATIVE = [
@@ -301,27 +302,38 @@ _CUMULATIVE_ERRORS = [
 ]
 
 
-def _part(x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
+def part_of(x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
+    """Give a slice of an axis."""
     return getitem(x, key=(slice(None),) * axis + (slice(start, stop),))
+
+
+def carried_back(g: Tensor, factor: Tensor, axis: int) -> Tensor:
+    """Give s[k] = g[k] + factor[k] s[k+1] along an axis; the last one is g's.
+
+    The recurrence is solved by doubling: sums over runs of d elements join to sums over runs of 2d,
+    where factor[k] has become factor[k] ... factor[k+d-1].
+    """
+    s, d, size = g, 1, g.shape[axis]
+    while d < size:
+        joined = part_of(s, axis, None, -d) + factor * part_of(s, axis, d, None)
+        s = concat([joined, part_of(s, axis, -d, None)], axis)
+        # Products that would reach beyond the end are not needed.
+        factor = part_of(factor, axis, None, -d) * part_of(factor, axis, d, None)
+        d *= 2
+    return s
 
 
 def _slope_of_products(g: Tensor, x: Tensor, out: Tensor, axis: int) -> Tensor:
     """Multiply the product before each x[k] with s[k] = g[k] + x[k+1] s[k+1].
 
-    Nothing is divided, so that it is right at zeros. The recurrence is solved by doubling: sums
-    over runs of d elements join to sums over runs of 2d, where factor[k] = x[k+1] ... x[k+d].
+    Nothing is divided, so that it is right at zeros.
     """
-    size, d = x.shape[axis], 1
-    if size < 2:
+    if x.shape[axis] < 2:
         return g
-    s, factor = g, _part(conjugate(x), axis, 1, None)
-    while d < size:
-        joined = _part(s, axis, None, -d) + factor * _part(s, axis, d, None)
-        s = concat([joined, _part(s, axis, -d, None)], axis)
-        # Products that would reach beyond the end are not needed.
-        factor = _part(factor, axis, None, -d) * _part(factor, axis, d, None)
-        d *= 2
-    before = concat([ones_like(_part(x, axis, 0, 1)), _part(conjugate(out), axis, None, -1)], axis)
+    s = carried_back(g, part_of(conjugate(x), axis, 1, None), axis)
+    before = concat(
+        [ones_like(part_of(x, axis, 0, 1)), part_of(conjugate(out), axis, None, -1)], axis
+    )
     return before * s
 
 

@@ -13,7 +13,7 @@ from tessella.ops.elementwise import clip, conjugate, imag, maximum, real, sqrt
 from tessella.ops.matmul import matmul
 from tessella.ops.movement import diagonal, normal_axes, reshape, transpose, unsqueeze
 from tessella.ops.norms import widened
-from tessella.ops.reduce import sum
+from tessella.ops.reduce import cumulative_sum, sum
 
 
 def _cov_ref(np: Any, x: Any, correction: float = 1.0, **weights: Any) -> Any:
@@ -115,8 +115,43 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, axis: int 
     >>> ts.trapezoid(ts.tensor([1.0, 2.0, 3.0])).item()
     4.0
     """
+    out = sum(_areas(y, x, dx, axis), axis=axis)
+    return cast(out, y.dtype) if y.dtype.itemsize == 2 and y.dtype.is_floating else out
+
+
+def _cumulative_ref(np: Any, y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    y, x = (v if v is None or v.dtype.kind in "fc" else v.astype("float64") for v in (y, x))
+    lines = np.moveaxis(y, axis, -1)
+    points = np.arange(lines.shape[-1]) * dx if x is None else x
+    points = np.moveaxis(points, axis, -1) if points.ndim == y.ndim else points
+    areas = np.diff(points) * (lines[..., 1:] + lines[..., :-1]) / 2
+    return np.moveaxis(np.cumsum(areas, -1), -1, axis)
+
+
+@composite(
+    ref=_cumulative_ref, is_method=False,
+    samples=[case((5,)), case((3, 4), dx=0.5, axis=0), case((3, 4), (4,)), case((2, 3), (2, 3)),
+             case((3, 4), (3,), axis=0), case((1,))],
+    errors=[case((3, 4), (3,), match=r"x.shape is \(3,\)"),
+            case((3, 4), axis=2, match="axis 2 is out of range"), case((), match="axis -1")],
+)  # fmt: skip
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, axis: int = -1
+) -> Tensor:
+    """Integrate along an axis by trapezoids up to each point but the first.
+
+    >>> ts.cumulative_trapezoid(ts.tensor([1.0, 2.0, 3.0])).tolist()
+    [1.5, 4.0]
+    """
     place = normal_axes(y, axis)[0]
-    size, wide = y.shape[place], widened(y)
+    out = cumulative_sum(_areas(y, x, dx, axis), place)
+    return cast(out, y.dtype) if y.dtype.itemsize == 2 and y.dtype.is_floating else out
+
+
+def _areas(y: Tensor, x: Tensor | None, dx: float, axis: int) -> Tensor:
+    """Give the areas of the trapezoids between neighbours along an axis."""
+    place = normal_axes(y, axis)[0]
+    size = y.shape[place]
     step: Any = dx
     if x is not None:
         if x.shape not in (y.shape, (size,)):
@@ -124,8 +159,8 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, axis: int 
         step = _neighbours(widened(x), place if x.shape == y.shape else 0, -1)
         if x.ndim < y.ndim:
             step = reshape(step, (-1,) + (1,) * (y.ndim - 1 - place))
-    out = sum(_neighbours(wide, place, 1) / 2 * step, axis=place)
-    return cast(out, y.dtype) if y.dtype.itemsize == 2 and y.dtype.is_floating else out
+    out: Tensor = _neighbours(widened(y), place, 1) / 2 * step
+    return out
 
 
 def _neighbours(x: Tensor, axis: int, sign: int) -> Tensor:
