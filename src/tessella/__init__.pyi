@@ -37,9 +37,12 @@ from tessella import (
 from tessella._core import Tensor as Tensor
 from tessella.dtypes import DType as DType
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
+from tessella.ops.formulas import Parts
+from tessella.ops.histograms import Histogram
 from tessella.ops.ordering import Ordered
 from tessella.ops.random import Generator as Generator
 from tessella.ops.sets import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from tessella.ops.summaries import MinMax, StdMean, VarMean
 from tessella.ops.types import FloatLimits, IntegerLimits
 from tessella.threads import (
     get_num_threads as get_num_threads,
@@ -74,6 +77,12 @@ def add(
 
 def addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
+
+def addcdiv(x: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Tensor:
+    """Give x + value * tensor1 / tensor2; quotients of integers are float32."""
+
+def addcmul(x: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Tensor:
+    """Give x + value * tensor1 * tensor2."""
 
 def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
@@ -153,6 +162,14 @@ def amin(
     out: Tensor | None = None,
 ) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
+
+@overload
+def aminmax(x: Tensor, *, axis: _Axes = None, keepdims: _bool = False) -> MinMax:
+    """Give the smallest and the greatest element over axes; NaN if any is NaN."""
+
+@overload
+def aminmax(x: Tensor, *, dim: _Axes = None, keepdim: _bool = False) -> MinMax:
+    """Give the smallest and the greatest element over axes; NaN if any is NaN."""
 
 def angle(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Argument of a complex number."""
@@ -329,6 +346,9 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> T
 def bitwise_and(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x & y."""
 
+def bitwise_count(x: Tensor) -> Tensor:
+    """Count the bits of |x| that are set, as uint8."""
+
 def bitwise_invert(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """~x; logical not for bool."""
 
@@ -376,8 +396,16 @@ def broadcast_to(x: Tensor, shape: _int | Sequence[_int]) -> Tensor:
 def broadcast_to(x: Tensor, *shape: _int) -> Tensor:
     """Repeated along new axes and axes of size 1, without a copy."""
 
+def bucketize(
+    x: _Operand, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False
+) -> Tensor:
+    """Give the interval that each element lies in, between boundaries in ascending order."""
+
 def can_cast(from_: Any, to: _DTypeLike) -> _bool:
     """Tell whether promotion turns one dtype, or a tensor's, into another."""
+
+def cartesian_prod(*arrays: Tensor) -> Tensor:
+    """Give every choice of one element of each vector, as rows; one vector is given as it is."""
 
 @overload
 def cat(
@@ -420,6 +448,12 @@ def clamp(
 ) -> Tensor:
     """x limited to [min, max]; either may be None."""
 
+def clamp_max(x: Tensor, max: _Operand) -> Tensor:
+    """Give x, and max where x is more."""
+
+def clamp_min(x: Tensor, min: _Operand) -> Tensor:
+    """Give x, and min where x is less."""
+
 def clip(
     x: Tensor | _Number,
     min: Tensor | _Number | None = None,
@@ -431,6 +465,12 @@ def clip(
 
 def column_stack(xs: Sequence[Tensor]) -> Tensor:
     """Join tensors along the second axis; vectors become columns."""
+
+def combinations(x: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """Give every choice of r elements of a vector, as rows, in the order of their places."""
+
+def complex(real: Tensor, imag: Tensor) -> Tensor:
+    """Make complex numbers of their real and imaginary parts."""
 
 complex128: DType
 complex64: DType
@@ -503,6 +543,22 @@ def cross(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
     """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
 
 @overload
+def cummax(x: Tensor, axis: _int) -> Ordered:
+    """Give the greatest elements so far along an axis, and where they are."""
+
+@overload
+def cummax(x: Tensor, dim: _int) -> Ordered:
+    """Give the greatest elements so far along an axis, and where they are."""
+
+@overload
+def cummin(x: Tensor, axis: _int) -> Ordered:
+    """Give the smallest elements so far along an axis, and where they are."""
+
+@overload
+def cummin(x: Tensor, dim: _int) -> Ordered:
+    """Give the smallest elements so far along an axis, and where they are."""
+
+@overload
 def cumprod(
     x: Tensor,
     axis: _int | Sequence[_int] | None = None,
@@ -589,6 +645,24 @@ def cumulative_sum(
     out: Tensor | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
+
+@overload
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, axis: _int = -1
+) -> Tensor:
+    """Integrate along an axis by trapezoids up to each point but the first."""
+
+@overload
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, dim: _int = -1
+) -> Tensor:
+    """Integrate along an axis by trapezoids up to each point but the first."""
+
+def deg2rad(x: Tensor) -> Tensor:
+    """Convert degrees to radians."""
+
+def degrees(x: Tensor) -> Tensor:
+    """Convert radians to degrees."""
 
 def diag(x: Tensor, k: _int = 0) -> Tensor:
     """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix."""
@@ -601,6 +675,9 @@ def diagflat(x: Tensor, k: _int = 0) -> Tensor:
 
 def diagonal(x: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis."""
+
+def diagonal_scatter(x: Tensor, src: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+    """Give a copy of x with src on the diagonal of two axes, which is the last axis of src."""
 
 @overload
 def diff(
@@ -623,6 +700,9 @@ def diff(
     append: Tensor | None = None,
 ) -> Tensor:
     """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
+
+def dist(x: Tensor, y: Tensor, p: _float = 2.0) -> Tensor:
+    """Give the p-norm of x - y, taken as one vector."""
 
 def div(
     x: Tensor | _Number,
@@ -721,6 +801,9 @@ def expand_dims(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:
 def expand_dims(x: Tensor, *, dim: _int | Sequence[_int] | None) -> Tensor:
     """With new axes of size 1 at the named places of the result."""
 
+def expit(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 / (1 + e ** -x)."""
+
 def expm1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e ** x - 1, accurate near 0."""
 
@@ -759,6 +842,9 @@ float16: DType
 float32: DType
 float64: DType
 
+def float_power(x: _Operand, y: _Operand) -> Tensor:
+    """Give x ** y in float64, or in complex128 if either is complex."""
+
 def floor(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded down."""
 
@@ -767,6 +853,12 @@ def floor_divide(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None
 
 def fmod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of x; an integer modulo 0 is 0."""
+
+def frac(x: Tensor) -> Tensor:
+    """Give what is left of x without its integer part, with the sign of x."""
+
+def frexp(x: Tensor) -> Parts:
+    """Take x apart into mantissa * 2 ** exponent, with 0.5 <= |mantissa| < 1; exponents are int32."""
 
 def from_data(values: Any, shape: _Ints, dtype: _DTypeLike | None = None) -> Tensor:
     """Make a tensor of a flat list of numbers and a shape."""
@@ -805,6 +897,9 @@ def gather(x: Tensor, axis: _int, index: Tensor) -> Tensor:
 def gather(x: Tensor, dim: _int, index: Tensor) -> Tensor:
     """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
 
+def gcd(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor, of two zeros 0. That of the lowest integer and 0 or itself does not fit its dtype, and wraps to the lowest integer."""
+
 def ge(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x >= y."""
 
@@ -824,6 +919,18 @@ def glu(x: Tensor, axis: _int = -1) -> Tensor:
 @overload
 def glu(x: Tensor, dim: _int = -1) -> Tensor:
     """Give the first half of an axis times the sigmoid of the second."""
+
+@overload
+def gradient(
+    x: Tensor, *varargs: _Operand, spacing: Any = None, axis: _Axes = None, edge_order: _int = 1
+) -> Any:
+    """Estimate the slopes of a sampled function along axes, to second order inside."""
+
+@overload
+def gradient(
+    x: Tensor, *varargs: _Operand, spacing: Any = None, dim: _Axes = None, edge_order: _int = 1
+) -> Any:
+    """Estimate the slopes of a sampled function along axes, to second order inside."""
 
 def greater(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x > y."""
@@ -845,6 +952,21 @@ def hardswish(x: Tensor) -> Tensor:
 
 def hardtanh(x: Tensor, min: _float = -1.0, max: _float = 1.0) -> Tensor:
     """Limit x to [min, max]."""
+
+def heaviside(x: Tensor, values: Tensor) -> Tensor:
+    """Give 0 where x < 0, 1 where x > 0, and the values where x is 0; NaN stays NaN."""
+
+def histc(x: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+    """Count the elements in intervals of equal width from min to max, in the dtype of x."""
+
+def histogram(
+    x: Tensor,
+    bins: Any = 10,
+    range: Any = None,
+    density: _bool = False,
+    weights: Tensor | None = None,
+) -> Histogram:
+    """Count the elements by intervals; give the counts and the edges of the intervals."""
 
 def hsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
@@ -953,6 +1075,12 @@ def kthvalue(x: Tensor, k: _int, axis: _int = -1, keepdims: _bool = False) -> Or
 def kthvalue(x: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> Ordered:
     """Give the k-th smallest element along an axis, from 1 on, and where it is."""
 
+def lcm(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The least common multiple, beside a zero 0. One that does not fit the dtype wraps."""
+
+def ldexp(x: Tensor, y: _Operand) -> Tensor:
+    """Give x * 2 ** y for integers y, rounded once, where 2 ** y itself may overflow."""
+
 def le(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x <= y."""
 
@@ -960,6 +1088,9 @@ def leaky_relu(
     x: Tensor | _Number, negative_slope: Tensor | _Number = 0.01, *, out: Tensor | None = None
 ) -> Tensor:
     """x where x > 0, else negative_slope * x."""
+
+def lerp(x: Tensor, end: Tensor, weight: _Operand) -> Tensor:
+    """Go from x towards end by a weight: x + weight * (end - x), exactly x at 0 and end at 1."""
 
 def less(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x < y."""
@@ -1009,6 +1140,21 @@ def log_softmax(
 def logaddexp(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """log(e ** x + e ** y) without overflow."""
 
+def logaddexp2(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """log2(2 ** x + 2 ** y) without overflow."""
+
+@overload
+def logcumsumexp(
+    x: Tensor, axis: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """The logarithm of running sums of e ** x along an axis, without overflow."""
+
+@overload
+def logcumsumexp(
+    x: Tensor, *, dim: _int | Sequence[_int] | None = None, out: Tensor | None = None
+) -> Tensor:
+    """The logarithm of running sums of e ** x along an axis, without overflow."""
+
 def logical_and(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Whether both are not zero."""
 
@@ -1020,6 +1166,9 @@ def logical_or(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None =
 
 def logical_xor(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Whether exactly one is not zero."""
+
+def logit(x: Tensor, *, eps: Any = None, out: Tensor | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
 
 def logsigmoid(x: Tensor) -> Tensor:
     """Give log(sigmoid(x)) without overflow."""
@@ -1167,8 +1316,16 @@ def moveaxis(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
 def movedim(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
     """Move axes to other places; the rest keep their order."""
 
+def msort(x: Tensor) -> Tensor:
+    """Give the elements in order along the first axis."""
+
 def mul(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x * y."""
+
+def multinomial(
+    x: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None
+) -> Tensor:
+    """Draw indices of the weights in a vector, or in each row of a matrix."""
 
 def multiply(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x * y."""
@@ -1177,6 +1334,19 @@ def mv(a: Tensor, b: Tensor) -> Tensor:
     """Multiply a matrix with a vector."""
 
 nan: _float
+
+def nan_to_num(
+    x: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+) -> Tensor:
+    """Put numbers for NaN (0) and the infinities (the greatest and the lowest of the dtype)."""
+
+@overload
+def nanmean(x: Tensor, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
+    """Give the mean over axes of the elements that are not NaN; NaN where all are."""
+
+@overload
+def nanmean(x: Tensor, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
+    """Give the mean over axes of the elements that are not NaN; NaN where all are."""
 
 @overload
 def nanmedian(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
@@ -1207,6 +1377,18 @@ def nanquantile(
     keepdim: _bool = False,
 ) -> Tensor:
     """Give quantiles of the elements that are not NaN; NaN where all are."""
+
+@overload
+def nansum(
+    x: Tensor, axis: _Axes = None, keepdims: _bool = False, dtype: _DTypeLike | None = None
+) -> Tensor:
+    """Give the sum over axes of the elements that are not NaN."""
+
+@overload
+def nansum(
+    x: Tensor, dim: _Axes = None, keepdim: _bool = False, dtype: _DTypeLike | None = None
+) -> Tensor:
+    """Give the sum over axes of the elements that are not NaN."""
 
 @overload
 def narrow(x: Tensor, axis: _int, start: _int, length: _int) -> Tensor:
@@ -1332,6 +1514,9 @@ def permute_dims(x: Tensor, *axes: _int) -> Tensor:
 
 pi: _float
 
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Make complex numbers of their absolute values and angles."""
+
 def positive(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """+x: a copy."""
 
@@ -1364,6 +1549,14 @@ def prod(
     """The product over axes; integers are multiplied in 64 bits."""
 
 @overload
+def put_along_axis(x: Tensor, indices: Tensor, values: _Operand, axis: _int | None = -1) -> None:
+    """Write values into x, for each position of indices at that index along the axis."""
+
+@overload
+def put_along_axis(x: Tensor, indices: Tensor, values: _Operand, dim: _int | None = -1) -> None:
+    """Write values into x, for each position of indices at that index along the axis."""
+
+@overload
 def quantile(
     x: Tensor,
     q: _Operand,
@@ -1385,6 +1578,12 @@ def quantile(
 ) -> Tensor:
     """Give the value that a share q of the elements lies below."""
 
+def rad2deg(x: Tensor) -> Tensor:
+    """Convert radians to degrees."""
+
+def radians(x: Tensor) -> Tensor:
+    """Convert degrees to radians."""
+
 @overload
 def rand(
     shape: _Ints,
@@ -1405,6 +1604,16 @@ def rand(
     requires_grad: _bool = False,
 ) -> Tensor:
     """Draw uniformly from [0, 1)."""
+
+def rand_like(
+    x: Tensor,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Draw uniformly from [0, 1), in the shape and dtype of x."""
 
 def randint(
     low: Any,
@@ -1417,6 +1626,17 @@ def randint(
 ) -> Tensor:
     """Draw integers from [low, high), or from [0, low) if high is left out."""
 
+def randint_like(
+    x: Tensor,
+    low: Any,
+    high: Any = None,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw integers from [low, high), or from [0, low), in the shape and dtype of x."""
+
 @overload
 def randn(
     shape: _Ints,
@@ -1437,6 +1657,16 @@ def randn(
     requires_grad: _bool = False,
 ) -> Tensor:
     """Draw from the normal distribution of mean 0 and variance 1."""
+
+def randn_like(
+    x: Tensor,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    generator: Generator | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Draw from the normal distribution of mean 0 and variance 1, in the shape and dtype of x."""
 
 def randperm(n: _int, *, device: _str | None = None, generator: Generator | None = None) -> Tensor:
     """Draw a permutation of 0 … n-1."""
@@ -1458,6 +1688,14 @@ def relu6(x: Tensor) -> Tensor:
 
 def remainder(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
+
+@overload
+def renorm(x: Tensor, p: _float, axis: _int, maxnorm: _float) -> Tensor:
+    """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
+
+@overload
+def renorm(x: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+    """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
 
 @overload
 def repeat(x: Tensor, repeats: Any, axis: _int | None = None) -> Tensor:
@@ -1567,11 +1805,22 @@ def select(x: Tensor, axis: _int, index: _int) -> Tensor:
 def select(x: Tensor, dim: _int, index: _int) -> Tensor:
     """Give one slice along an axis, which goes: a view."""
 
+@overload
+def select_scatter(x: Tensor, src: Tensor, axis: _int, index: _int) -> Tensor:
+    """Give a copy of x with src at one index of an axis."""
+
+@overload
+def select_scatter(x: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
+    """Give a copy of x with src at one index of an axis."""
+
 def selu(x: Tensor) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1."""
 
 def set_blas(path: Any) -> None:
     """Compute large products of float32 and float64 with a BLAS library; None: with our kernels."""
+
+def sgn(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
 
 def shape_match(a: Tensor, b: Tensor) -> _bool:
     """Tell whether two tensors have the same shape."""
@@ -1591,8 +1840,33 @@ def silu(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 def sin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sine."""
 
+def sinc(x: Tensor) -> Tensor:
+    """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer."""
+
 def sinh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic sine."""
+
+@overload
+def slice_scatter(
+    x: Tensor,
+    src: Tensor,
+    axis: _int = 0,
+    start: _int | None = None,
+    end: _int | None = None,
+    step: _int = 1,
+) -> Tensor:
+    """Give a copy of x with src at a slice of an axis."""
+
+@overload
+def slice_scatter(
+    x: Tensor,
+    src: Tensor,
+    dim: _int = 0,
+    start: _int | None = None,
+    end: _int | None = None,
+    step: _int = 1,
+) -> Tensor:
+    """Give a copy of x with src at a slice of an axis."""
 
 @overload
 def softmax(
@@ -1664,6 +1938,18 @@ def std(
     x: Tensor, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False
 ) -> Tensor:
     """Give the standard deviation over axes: the root of the variance."""
+
+@overload
+def std_mean(
+    x: Tensor, axis: _Axes = None, *, correction: _float, keepdims: _bool = False
+) -> StdMean:
+    """Give the standard deviation and the mean over axes."""
+
+@overload
+def std_mean(
+    x: Tensor, dim: _Axes = None, *, correction: _float, keepdim: _bool = False
+) -> StdMean:
+    """Give the standard deviation and the mean over axes."""
 
 def sub(
     x: Tensor | _Number, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
@@ -1872,8 +2158,42 @@ def unfold(x: Tensor, axis: _int | Sequence[_int] | None, window: Any, step: _in
 def unfold(x: Tensor, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
     """Sliding windows along an axis, as a new last axis."""
 
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: _bool = False,
+    return_counts: _bool = False,
+    axis: _int | None = None,
+) -> Any:
+    """Give the different elements, or the different slices along an axis, in order."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: _bool = False,
+    return_counts: _bool = False,
+    dim: _int | None = None,
+) -> Any:
+    """Give the different elements, or the different slices along an axis, in order."""
+
 def unique_all(x: Tensor, /) -> UniqueAllResult:
     """Give the different elements, in order, where each is first, which of them each element is, and how often each occurs."""
+
+@overload
+def unique_consecutive(
+    x: Tensor, return_inverse: _bool = False, return_counts: _bool = False, axis: _int | None = None
+) -> Any:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
+    x: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
+) -> Any:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
 
 def unique_counts(x: Tensor, /) -> UniqueCountsResult:
     """Give the different elements, in order, and how often each occurs."""
@@ -1915,6 +2235,18 @@ def var(
 ) -> Tensor:
     """Give the variance over axes: the mean square distance from the mean."""
 
+@overload
+def var_mean(
+    x: Tensor, axis: _Axes = None, *, correction: _float, keepdims: _bool = False
+) -> VarMean:
+    """Give the variance and the mean over axes."""
+
+@overload
+def var_mean(
+    x: Tensor, dim: _Axes = None, *, correction: _float, keepdim: _bool = False
+) -> VarMean:
+    """Give the variance and the mean over axes."""
+
 def vdot(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two vectors to one number, a conjugated."""
 
@@ -1926,6 +2258,12 @@ def vecdot(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:
 def vecdot(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
     """Multiply along one axis, of equal size in both, and sum; a is conjugated."""
 
+def view_as_complex(x: Tensor) -> Tensor:
+    """A last axis of 2, real and imaginary part, as complex numbers: a view. The pairs must lie side by side in memory."""
+
+def view_as_real(x: Tensor) -> Tensor:
+    """Complex numbers as a last axis of 2, real and imaginary part: a view."""
+
 def vsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the first axis into equal pieces, or before indices."""
 
@@ -1936,6 +2274,9 @@ def where(
     condition: Tensor, x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
 ) -> Tensor:
     """x where the condition holds, else y."""
+
+def xlogy(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """x * log(y), and 0 for x = 0 unless y is NaN."""
 
 @overload
 def zeros(

@@ -7,7 +7,10 @@ from typing import Any, Literal, Self, TypeAlias, overload
 import numpy
 
 from tessella.dtypes import DType
+from tessella.ops.formulas import Parts
 from tessella.ops.ordering import Ordered
+from tessella.ops.random import Generator
+from tessella.ops.summaries import MinMax, StdMean, VarMean
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _DTypeLike: TypeAlias = DType | type[Any] | _str
@@ -237,6 +240,14 @@ class Tensor:
         """x + y, or x + alpha * y."""
     def addbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
+    def addcdiv(self, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Tensor:
+        """Give x + value * tensor1 / tensor2; quotients of integers are float32."""
+    def addcdiv_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Self:
+        """Give x + value * tensor1 / tensor2; quotients of integers are float32."""
+    def addcmul(self, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Tensor:
+        """Give x + value * tensor1 * tensor2."""
+    def addcmul_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Self:
+        """Give x + value * tensor1 * tensor2."""
     def addmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
     def addmv(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
@@ -301,6 +312,12 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
+    @overload
+    def aminmax(self, *, axis: _Axes = None, keepdims: _bool = False) -> MinMax:
+        """Give the smallest and the greatest element over axes; NaN if any is NaN."""
+    @overload
+    def aminmax(self, *, dim: _Axes = None, keepdim: _bool = False) -> MinMax:
+        """Give the smallest and the greatest element over axes; NaN if any is NaN."""
     def angle(self, *, out: Tensor | None = None) -> Tensor:
         """Argument of a complex number."""
     def angle_(self) -> Self:
@@ -443,6 +460,8 @@ class Tensor:
         """x & y."""
     def bitwise_and_(self, y: Tensor | _Number) -> Self:
         """x & y."""
+    def bitwise_count(self) -> Tensor:
+        """Count the bits of |x| that are set, as uint8."""
     def bitwise_invert(self, *, out: Tensor | None = None) -> Tensor:
         """~x; logical not for bool."""
     def bitwise_invert_(self) -> Self:
@@ -513,6 +532,14 @@ class Tensor:
         self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
     ) -> Self:
         """x limited to [min, max]; either may be None."""
+    def clamp_max(self, max: _Operand) -> Tensor:
+        """Give x, and max where x is more."""
+    def clamp_max_(self, max: _Operand) -> Self:
+        """Give x, and max where x is more."""
+    def clamp_min(self, min: _Operand) -> Tensor:
+        """Give x, and min where x is less."""
+    def clamp_min_(self, min: _Operand) -> Self:
+        """Give x, and min where x is less."""
     def clip(
         self,
         min: Tensor | _Number | None = None,
@@ -556,6 +583,18 @@ class Tensor:
     def cpu(self) -> Tensor:
         """Give x, which is on the CPU."""
     @overload
+    def cummax(self, axis: _int) -> Ordered:
+        """Give the greatest elements so far along an axis, and where they are."""
+    @overload
+    def cummax(self, dim: _int) -> Ordered:
+        """Give the greatest elements so far along an axis, and where they are."""
+    @overload
+    def cummin(self, axis: _int) -> Ordered:
+        """Give the smallest elements so far along an axis, and where they are."""
+    @overload
+    def cummin(self, dim: _int) -> Ordered:
+        """Give the smallest elements so far along an axis, and where they are."""
+    @overload
     def cumprod(
         self,
         axis: _int | Sequence[_int] | None = None,
@@ -635,6 +674,14 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
+    def deg2rad(self) -> Tensor:
+        """Convert degrees to radians."""
+    def deg2rad_(self) -> Self:
+        """Convert degrees to radians."""
+    def degrees(self) -> Tensor:
+        """Convert radians to degrees."""
+    def degrees_(self) -> Self:
+        """Convert radians to degrees."""
     def detach(self) -> Tensor:
         """Give the same memory outside any graph."""
     def diag(self, k: _int = 0) -> Tensor:
@@ -645,6 +692,8 @@ class Tensor:
         """Make a matrix with all elements on its k-th diagonal, in row-major order."""
     def diagonal(self, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
         """The diagonal of two axes, as the last axis."""
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+        """Give a copy of x with src on the diagonal of two axes, which is the last axis of src."""
     @overload
     def diff(
         self,
@@ -667,6 +716,8 @@ class Tensor:
         """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
     def dim(self) -> _int:
         """Give the number of axes."""
+    def dist(self, y: Tensor, p: _float = 2.0) -> Tensor:
+        """Give the p-norm of x - y, taken as one vector."""
     def div(
         self,
         y: Tensor | _Number,
@@ -739,6 +790,10 @@ class Tensor:
     @overload
     def expand_dims(self, *, dim: _int | Sequence[_int] | None) -> Tensor:
         """With new axes of size 1 at the named places of the result."""
+    def expit(self, *, out: Tensor | None = None) -> Tensor:
+        """1 / (1 + e ** -x)."""
+    def expit_(self) -> Self:
+        """1 / (1 + e ** -x)."""
     def expm1(self, *, out: Tensor | None = None) -> Tensor:
         """e ** x - 1, accurate near 0."""
     def expm1_(self) -> Self:
@@ -761,6 +816,8 @@ class Tensor:
         """Reverse the first axis."""
     def float(self) -> Tensor:
         """Give x as float32, or x itself if it is."""
+    def float_power(self, y: _Operand) -> Tensor:
+        """Give x ** y in float64, or in complex128 if either is complex."""
     def floor(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded down."""
     def floor_(self) -> Self:
@@ -773,12 +830,22 @@ class Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
     def fmod_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
+    def frac(self) -> Tensor:
+        """Give what is left of x without its integer part, with the sign of x."""
+    def frac_(self) -> Self:
+        """Give what is left of x without its integer part, with the sign of x."""
+    def frexp(self) -> Parts:
+        """Take x apart into mantissa * 2 ** exponent, with 0.5 <= |mantissa| < 1; exponents are int32."""
     @overload
     def gather(self, axis: _int, index: Tensor) -> Tensor:
         """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
     @overload
     def gather(self, dim: _int, index: Tensor) -> Tensor:
         """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
+    def gcd(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The greatest common divisor, of two zeros 0. That of the lowest integer and 0 or itself does not fit its dtype, and wraps to the lowest integer."""
+    def gcd_(self, y: Tensor | _Number) -> Self:
+        """The greatest common divisor, of two zeros 0. That of the lowest integer and 0 or itself does not fit its dtype, and wraps to the lowest integer."""
     def ge(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x >= y."""
     def ge_(self, y: Tensor | _Number) -> Self:
@@ -819,6 +886,12 @@ class Tensor:
         """Give x * hardsigmoid(x)."""
     def hardtanh(self, min: _float = -1.0, max: _float = 1.0) -> Tensor:
         """Limit x to [min, max]."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """Give 0 where x < 0, 1 where x > 0, and the values where x is 0; NaN stays NaN."""
+    def heaviside_(self, values: Tensor) -> Self:
+        """Give 0 where x < 0, 1 where x > 0, and the values where x is 0; NaN stays NaN."""
+    def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+        """Count the elements in intervals of equal width from min to max, in the dtype of x."""
     def hsplit(self, sections: Any) -> tuple[Tensor, ...]:
         """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
     def hypot(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -905,6 +978,14 @@ class Tensor:
     @overload
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Ordered:
         """Give the k-th smallest element along an axis, from 1 on, and where it is."""
+    def lcm(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The least common multiple, beside a zero 0. One that does not fit the dtype wraps."""
+    def lcm_(self, y: Tensor | _Number) -> Self:
+        """The least common multiple, beside a zero 0. One that does not fit the dtype wraps."""
+    def ldexp(self, y: _Operand) -> Tensor:
+        """Give x * 2 ** y for integers y, rounded once, where 2 ** y itself may overflow."""
+    def ldexp_(self, y: _Operand) -> Self:
+        """Give x * 2 ** y for integers y, rounded once, where 2 ** y itself may overflow."""
     def le(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x <= y."""
     def le_(self, y: Tensor | _Number) -> Self:
@@ -915,6 +996,10 @@ class Tensor:
         """x where x > 0, else negative_slope * x."""
     def leaky_relu_(self, negative_slope: Tensor | _Number = 0.01) -> Self:
         """x where x > 0, else negative_slope * x."""
+    def lerp(self, end: Tensor, weight: _Operand) -> Tensor:
+        """Go from x towards end by a weight: x + weight * (end - x), exactly x at 0 and end at 1."""
+    def lerp_(self, end: Tensor, weight: _Operand) -> Self:
+        """Go from x towards end by a weight: x + weight * (end - x), exactly x at 0 and end at 1."""
     def less(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x < y."""
     def less_(self, y: Tensor | _Number) -> Self:
@@ -953,8 +1038,22 @@ class Tensor:
         """The logarithm of softmax, without overflow."""
     def logaddexp(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """log(e ** x + e ** y) without overflow."""
+    def logaddexp2(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """log2(2 ** x + 2 ** y) without overflow."""
+    def logaddexp2_(self, y: Tensor | _Number) -> Self:
+        """log2(2 ** x + 2 ** y) without overflow."""
     def logaddexp_(self, y: Tensor | _Number) -> Self:
         """log(e ** x + e ** y) without overflow."""
+    @overload
+    def logcumsumexp(
+        self, axis: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
+        """The logarithm of running sums of e ** x along an axis, without overflow."""
+    @overload
+    def logcumsumexp(
+        self, *, dim: _int | Sequence[_int] | None = None, out: Tensor | None = None
+    ) -> Tensor:
+        """The logarithm of running sums of e ** x along an axis, without overflow."""
     def logical_and(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Whether both are not zero."""
     def logical_and_(self, y: Tensor | _Number) -> Self:
@@ -971,6 +1070,10 @@ class Tensor:
         """Whether exactly one is not zero."""
     def logical_xor_(self, y: Tensor | _Number) -> Self:
         """Whether exactly one is not zero."""
+    def logit(self, *, eps: Any = None, out: Tensor | None = None) -> Tensor:
+        """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
+    def logit_(self, *, eps: Any = None) -> Self:
+        """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
     def logsigmoid(self) -> Tensor:
         """Give log(sigmoid(x)) without overflow."""
     @overload
@@ -1087,14 +1190,34 @@ class Tensor:
         """Move axes to other places; the rest keep their order."""
     def movedim(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
+    def msort(self) -> Tensor:
+        """Give the elements in order along the first axis."""
     def mul(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x * y."""
     def mul_(self, y: Tensor | _Number) -> Self:
         """x * y."""
+    def multinomial(
+        self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Draw indices of the weights in a vector, or in each row of a matrix."""
     def multiply(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x * y."""
     def multiply_(self, y: Tensor | _Number) -> Self:
         """x * y."""
+    def nan_to_num(
+        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+    ) -> Tensor:
+        """Put numbers for NaN (0) and the infinities (the greatest and the lowest of the dtype)."""
+    def nan_to_num_(
+        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+    ) -> Self:
+        """Put numbers for NaN (0) and the infinities (the greatest and the lowest of the dtype)."""
+    @overload
+    def nanmean(self, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
+        """Give the mean over axes of the elements that are not NaN; NaN where all are."""
+    @overload
+    def nanmean(self, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
+        """Give the mean over axes of the elements that are not NaN; NaN where all are."""
     @overload
     def nanmedian(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
         """Give the median of the elements that are not NaN; NaN where all are."""
@@ -1121,6 +1244,16 @@ class Tensor:
         keepdim: _bool = False,
     ) -> Tensor:
         """Give quantiles of the elements that are not NaN; NaN where all are."""
+    @overload
+    def nansum(
+        self, axis: _Axes = None, keepdims: _bool = False, dtype: _DTypeLike | None = None
+    ) -> Tensor:
+        """Give the sum over axes of the elements that are not NaN."""
+    @overload
+    def nansum(
+        self, dim: _Axes = None, keepdim: _bool = False, dtype: _DTypeLike | None = None
+    ) -> Tensor:
+        """Give the sum over axes of the elements that are not NaN."""
     @overload
     def narrow(self, axis: _int, start: _int, length: _int) -> Tensor:
         """Give `length` elements of an axis from `start` on: a view."""
@@ -1291,6 +1424,14 @@ class Tensor:
         keepdim: _bool = False,
     ) -> Tensor:
         """Give the value that a share q of the elements lies below."""
+    def rad2deg(self) -> Tensor:
+        """Convert radians to degrees."""
+    def rad2deg_(self) -> Self:
+        """Convert radians to degrees."""
+    def radians(self) -> Tensor:
+        """Convert degrees to radians."""
+    def radians_(self) -> Self:
+        """Convert degrees to radians."""
     def ravel(self) -> Tensor:
         """Give the elements along one axis, in row-major order."""
     def real(self, *, out: Tensor | None = None) -> Tensor:
@@ -1311,6 +1452,18 @@ class Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     def remainder_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
+    @overload
+    def renorm(self, p: _float, axis: _int, maxnorm: _float) -> Tensor:
+        """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
+    @overload
+    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
+    @overload
+    def renorm_(self, p: _float, axis: _int, maxnorm: _float) -> Self:
+        """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
+    @overload
+    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
+        """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
     @overload
     def repeat_interleave(self, repeats: Any, axis: _int | None = None) -> Tensor:
         """Repeat each element, along an axis or of the flattened tensor."""
@@ -1423,8 +1576,18 @@ class Tensor:
     @overload
     def select(self, dim: _int, index: _int) -> Tensor:
         """Give one slice along an axis, which goes: a view."""
+    @overload
+    def select_scatter(self, src: Tensor, axis: _int, index: _int) -> Tensor:
+        """Give a copy of x with src at one index of an axis."""
+    @overload
+    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
+        """Give a copy of x with src at one index of an axis."""
     def selu(self) -> Tensor:
         """Give a scaled elu, whose results tend to mean 0 and variance 1."""
+    def sgn(self, *, out: Tensor | None = None) -> Tensor:
+        """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
+    def sgn_(self) -> Self:
+        """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
     def short(self) -> Tensor:
         """Give x as int16, or x itself if it is."""
     def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
@@ -1447,10 +1610,34 @@ class Tensor:
         """Sine."""
     def sin_(self) -> Self:
         """Sine."""
+    def sinc(self) -> Tensor:
+        """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer."""
+    def sinc_(self) -> Self:
+        """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer."""
     def sinh(self, *, out: Tensor | None = None) -> Tensor:
         """Hyperbolic sine."""
     def sinh_(self) -> Self:
         """Hyperbolic sine."""
+    @overload
+    def slice_scatter(
+        self,
+        src: Tensor,
+        axis: _int = 0,
+        start: _int | None = None,
+        end: _int | None = None,
+        step: _int = 1,
+    ) -> Tensor:
+        """Give a copy of x with src at a slice of an axis."""
+    @overload
+    def slice_scatter(
+        self,
+        src: Tensor,
+        dim: _int = 0,
+        start: _int | None = None,
+        end: _int | None = None,
+        step: _int = 1,
+    ) -> Tensor:
+        """Give a copy of x with src at a slice of an axis."""
     @overload
     def softmax(
         self, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
@@ -1503,6 +1690,14 @@ class Tensor:
     @overload
     def std(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
         """Give the standard deviation over axes: the root of the variance."""
+    @overload
+    def std_mean(
+        self, axis: _Axes = None, *, correction: _float, keepdims: _bool = False
+    ) -> StdMean:
+        """Give the standard deviation and the mean over axes."""
+    @overload
+    def std_mean(self, dim: _Axes = None, *, correction: _float, keepdim: _bool = False) -> StdMean:
+        """Give the standard deviation and the mean over axes."""
     def storage_offset(self) -> _int:
         """Give where in the buffer the first element lies."""
     @overload
@@ -1667,6 +1862,36 @@ class Tensor:
     def unfold(self, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
         """Sliding windows along an axis, as a new last axis."""
     @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: _bool = False,
+        return_counts: _bool = False,
+        axis: _int | None = None,
+    ) -> Any:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: _bool = False,
+        return_counts: _bool = False,
+        dim: _int | None = None,
+    ) -> Any:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique_consecutive(
+        self, return_inverse: _bool = False, return_counts: _bool = False, axis: _int | None = None
+    ) -> Any:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
+        self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
+    ) -> Any:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
     def unsqueeze(self, axis: _int | Sequence[_int] | None) -> Tensor:
         """With new axes of size 1 at the named places of the result."""
     @overload
@@ -1686,6 +1911,14 @@ class Tensor:
     @overload
     def var(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
         """Give the variance over axes: the mean square distance from the mean."""
+    @overload
+    def var_mean(
+        self, axis: _Axes = None, *, correction: _float, keepdims: _bool = False
+    ) -> VarMean:
+        """Give the variance and the mean over axes."""
+    @overload
+    def var_mean(self, dim: _Axes = None, *, correction: _float, keepdim: _bool = False) -> VarMean:
+        """Give the variance and the mean over axes."""
     def vdot(self, b: Tensor) -> Tensor:
         """Multiply two vectors to one number, a conjugated."""
     @overload
@@ -1700,12 +1933,20 @@ class Tensor:
         """Like reshape, but never a copy: refuses where the strides do not allow a view. Given a dtype in place of a shape, the same bits as that dtype; items of another size change the last axis, which must be contiguous."""
     def view_as(self, y: Tensor) -> Tensor:
         """View x with the shape of y: never a copy."""
+    def view_as_complex(self) -> Tensor:
+        """A last axis of 2, real and imaginary part, as complex numbers: a view. The pairs must lie side by side in memory."""
+    def view_as_real(self) -> Tensor:
+        """Complex numbers as a last axis of 2, real and imaginary part: a view."""
     def vsplit(self, sections: Any) -> tuple[Tensor, ...]:
         """Part the first axis into equal pieces, or before indices."""
     def where(
         self, x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
     ) -> Tensor:
         """x where the condition holds, else y."""
+    def xlogy(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """x * log(y), and 0 for x = 0 unless y is NaN."""
+    def xlogy_(self, y: Tensor | _Number) -> Self:
+        """x * log(y), and 0 for x = 0 unless y is NaN."""
     def zero_(self) -> Tensor:
         """Set every element to 0."""
 
@@ -1717,7 +1958,8 @@ def copy(arg0: object, arg1: object, arg2: bool, /) -> None: ...
 def count_complex(arg0: object, arg1: complex, arg2: complex, arg3: float, /) -> None: ...
 def count_floats(arg0: object, arg1: float, arg2: float, arg3: float, /) -> None: ...
 def count_integers(arg0: object, arg1: int, arg2: int, /) -> None: ...
-def cumulate(arg0: bool, arg1: object, arg2: object, arg3: int, /) -> None: ...
+def cumulate(arg0: int, arg1: object, arg2: object, arg3: int, /) -> None: ...
+def cumulate_places(arg0: bool, arg1: object, arg2: object, arg3: int, /) -> None: ...
 def default_num_threads() -> int: ...
 def dtype_table() -> list[tuple[str, int, int]]: ...
 def elementwise(

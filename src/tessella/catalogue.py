@@ -11,10 +11,16 @@ FUNCTIONS = {
     "blas": """
         get_blas set_blas
     """,
+    "choices": """
+        multinomial rand_like randint_like randn_like
+    """,
+    "complexes": """
+        complex polar view_as_complex view_as_real
+    """,
     "composite": """
-        allclose array_equal broadcast_arrays broadcast_shapes broadcast_tensors contiguous flatten
-        isclose logsumexp make_contiguous matrix_transpose meshgrid moveaxis movedim shape_match
-        tril triu unbind unstack
+        allclose array_equal broadcast_arrays broadcast_shapes broadcast_tensors cartesian_prod
+        combinations contiguous flatten isclose logsumexp make_contiguous matrix_transpose meshgrid
+        moveaxis movedim shape_match tril triu unbind unstack
     """,
     "conversion": """
         is_complex is_floating_point is_tensor nelement numel
@@ -22,23 +28,39 @@ FUNCTIONS = {
     "diagonals": """
         block_diag diag diag_embed diagflat trace tril_indices triu_indices vander
     """,
+    "distinct": """
+        unique unique_consecutive
+    """,
     "einsum": """
         einsum
     """,
+    "formulas": """
+        addcdiv addcmul clamp_max clamp_min deg2rad degrees float_power frac frexp heaviside ldexp
+        lerp rad2deg radians sinc
+    """,
+    "histograms": """
+        bucketize histc histogram
+    """,
     "norms": """
-        cdist norm
+        cdist dist norm renorm
     """,
     "ordering": """
-        argsort sort topk
+        argsort msort sort topk
     """,
     "padding": """
         pad
+    """,
+    "placing": """
+        diagonal_scatter put_along_axis select_scatter slice_scatter
     """,
     "products": """
         addbmm addmm addmv addr baddbmm cross inner kron vdot
     """,
     "ranks": """
         kthvalue median mode nanmedian nanquantile quantile
+    """,
+    "running": """
+        cummax cummin logcumsumexp
     """,
     "scatter": """
         gather index_add index_copy index_fill index_put index_select masked_scatter masked_select
@@ -53,11 +75,20 @@ FUNCTIONS = {
     "shaping": """
         as_strided atleast_1d atleast_2d atleast_3d expand fliplr flipud ravel rot90 t unflatten
     """,
+    "slopes": """
+        gradient
+    """,
+    "special": """
+        bitwise_count gcd lcm logaddexp2 logit xlogy
+    """,
     "splitting": """
         chunk dsplit hsplit narrow select split tensor_split vsplit
     """,
     "statistics": """
-        corrcoef cov trapezoid
+        corrcoef cov cumulative_trapezoid trapezoid
+    """,
+    "summaries": """
+        aminmax nan_to_num nanmean nansum std_mean var_mean
     """,
     "types": """
         can_cast finfo iinfo isdtype result_type
@@ -73,6 +104,12 @@ METHODS = {
     "blas": """
 
     """,
+    "choices": """
+        multinomial
+    """,
+    "complexes": """
+        view_as_complex view_as_real
+    """,
     "composite": """
         allclose array_equal contiguous flatten isclose logsumexp make_contiguous moveaxis movedim
         tril triu unbind unstack
@@ -85,23 +122,40 @@ METHODS = {
     "diagonals": """
         diag diag_embed diagflat trace
     """,
+    "distinct": """
+        unique unique_consecutive
+    """,
     "einsum": """
 
     """,
+    "formulas": """
+        addcdiv addcdiv_ addcmul addcmul_ clamp_max clamp_max_ clamp_min clamp_min_ deg2rad deg2rad_
+        degrees degrees_ float_power frac frac_ frexp heaviside heaviside_ ldexp ldexp_ lerp lerp_
+        rad2deg rad2deg_ radians radians_ sinc sinc_
+    """,
+    "histograms": """
+        histc
+    """,
     "norms": """
-        norm
+        dist norm renorm renorm_
     """,
     "ordering": """
-        argsort sort topk
+        argsort msort sort topk
     """,
     "padding": """
         pad
+    """,
+    "placing": """
+        diagonal_scatter select_scatter slice_scatter
     """,
     "products": """
         addbmm addmm addmv addr baddbmm vdot
     """,
     "ranks": """
         kthvalue median mode nanmedian nanquantile quantile
+    """,
+    "running": """
+        cummax cummin logcumsumexp
     """,
     "scatter": """
         gather index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_put
@@ -118,11 +172,20 @@ METHODS = {
         as_strided atleast_1d atleast_2d atleast_3d expand expand_as fliplr flipud ravel reshape_as
         rot90 t unflatten view_as
     """,
+    "slopes": """
+
+    """,
+    "special": """
+        bitwise_count gcd gcd_ lcm lcm_ logaddexp2 logaddexp2_ logit logit_ xlogy xlogy_
+    """,
     "splitting": """
         chunk dsplit hsplit narrow select split tensor_split vsplit
     """,
     "statistics": """
 
+    """,
+    "summaries": """
+        aminmax nan_to_num nan_to_num_ nanmean nansum std_mean var_mean
     """,
     "types": """
 

@@ -5,14 +5,12 @@ A complex number lies in memory as its two parts side by side, so each is a view
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Layout, Tensor
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import DType, complex64, complex128, float32, float64
+from tessella.hints import Any, Sequence
 from tessella.kinds import View, cast, common_dtype
 from tessella.ops.composite import contiguous
 from tessella.ops.elementwise import cos, mul, sin

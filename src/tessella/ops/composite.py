@@ -9,20 +9,13 @@ from tessella._core import Tensor
 from tessella.arguments import to_ints
 from tessella.composites import Axes, Ints, Offset, Operand, composite
 from tessella.declarations import case
-<<<<<<< HEAD
-from tessella.dtypes import boolean, float32, float64
+from tessella.dtypes import boolean, float32, float64, int64
 from tessella.hints import Any, Literal
 from tessella.kinds import scalar_tensor
-from tessella.ops.creation import arange
-from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, where
-=======
-from tessella.dtypes import DTYPES, DType, boolean, float32, float64, int64
-from tessella.kinds import Cast, scalar_tensor
 from tessella.ops.creation import arange, zeros
-from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, real, where
+from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, where
 from tessella.ops.index import nonzero, take
 from tessella.ops.joining import concat, stack
->>>>>>> 101593f (Running extremes, running sums of exponentials, slopes, histograms, choices, values put into slices)
 from tessella.ops.movement import broadcast_to, normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import all, max, sum
 

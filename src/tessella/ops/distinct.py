@@ -5,12 +5,11 @@ NaNs are different from each other, so a slice with a NaN differs from every oth
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case, refusal
 from tessella.dtypes import boolean, int64
+from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.creation import arange, full, ones, zeros
 from tessella.ops.elementwise import imag, not_equal, real

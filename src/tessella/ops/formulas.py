@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Number, Operand, composite
 from tessella.declarations import case
 from tessella.dtypes import DType, boolean, complex128, float32, float64, int32, int64
+from tessella.hints import Any
 from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import arange, full
 from tessella.ops.elementwise import (

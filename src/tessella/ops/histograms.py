@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import errors
 from tessella._core import Tensor
@@ -11,6 +11,7 @@ from tessella.arguments import to_float, to_int
 from tessella.composites import Operand, composite
 from tessella.declarations import case
 from tessella.dtypes import float32, float64, int32, int64
+from tessella.hints import Any
 from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import arange, linspace
 from tessella.ops.elementwise import clip, floor

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import Operand, composite
 from tessella.declarations import case
+from tessella.hints import Any
 from tessella.ops.creation import arange, full
 from tessella.ops.index import need_integers, set
 from tessella.ops.movement import broadcast_to, diagonal, normal_axes, reshape, unsqueeze

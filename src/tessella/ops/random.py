@@ -7,29 +7,18 @@ at any thread count.
 
 from __future__ import annotations
 
-import math
 import os
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_int, to_ints
 from tessella.composites import CHECKS, Device, DTypeLike, Operand, Shape, composite
-<<<<<<< HEAD
 from tessella.dtypes import DType, boolean, float32, int64
 from tessella.hints import Any
 from tessella.ops.creation import with_grad
 from tessella.ops.elementwise import add, mul
-=======
-from tessella.dtypes import DType, boolean, float32, float64, int64
-from tessella.kinds import cast
-from tessella.ops.creation import with_grad, zeros
-from tessella.ops.elementwise import add, clip, log1p, mul, where
-from tessella.ops.index import take_along_axis
-from tessella.ops.ordering import topk
-from tessella.ops.reduce import all, cumulative_sum, min, sum
->>>>>>> 101593f (Running extremes, running sums of exponentials, slopes, histograms, choices, values put into slices)
 
-_BITS, _UNIFORM, _NORMAL, _INTEGERS, _BERNOULLI = range(5)
+_BITS, UNIFORM, NORMAL, _INTEGERS, _BERNOULLI = range(5)
 _WORD = (1 << 64) - 1
 
 
@@ -80,11 +69,11 @@ def _check_generator(name: str, value: Any) -> Generator:
 
 
 CHECKS["Generator"] = _check_generator
-_DRAWS: dict[str, Any] = {"is_method": False, "tested": "tests/test_random.py"}
-_SIZED: dict[str, Any] = {**_DRAWS, "variadic": "shape"}
+DRAWS: dict[str, Any] = {"is_method": False, "tested": "tests/test_random.py"}
+_SIZED: dict[str, Any] = {**DRAWS, "variadic": "shape"}
 
 
-@composite(**_DRAWS)
+@composite(**DRAWS)
 def manual_seed(seed: Any) -> Generator:
     """Seed the default generator.
 
@@ -97,8 +86,9 @@ def manual_seed(seed: Any) -> Generator:
     return default_generator.manual_seed(seed)
 
 
-def _draw(shape: Any, dtype: DType, distribution: int, generator: Generator | None,
-          requires_grad: bool = False, **limits: Any) -> Tensor:  # fmt: skip
+def draw(shape: Any, dtype: DType, distribution: int, generator: Generator | None,
+         requires_grad: bool = False, **limits: Any) -> Tensor:  # fmt: skip
+    """Draw a tensor from one of the distributions, from the default generator or another."""
     if not _core.has_random(distribution, dtype.id):
         raise errors.no_kernel(dtype, "draw in another dtype and convert with astype")
     out = (generator or default_generator).draw(
@@ -115,7 +105,7 @@ def rand(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
     >>> ts.rand(2, 3).shape
     (2, 3)
     """
-    return _draw(shape, dtype or float32, _UNIFORM, generator, requires_grad)
+    return draw(shape, dtype or float32, UNIFORM, generator, requires_grad)
 
 
 @composite(**_SIZED)
@@ -126,10 +116,10 @@ def randn(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
     >>> ts.randn(2, 3).shape
     (2, 3)
     """
-    return _draw(shape, dtype or float32, _NORMAL, generator, requires_grad)
+    return draw(shape, dtype or float32, NORMAL, generator, requires_grad)
 
 
-@composite(**_DRAWS)
+@composite(**DRAWS)
 def randint(low: Any, high: Any = None, size: Shape = (), *, dtype: DTypeLike | None = None,
             device: Device | None = None,
             generator: Generator | None = None) -> Tensor:  # fmt: skip
@@ -150,10 +140,10 @@ def randint(low: Any, high: Any = None, size: Shape = (), *, dtype: DTypeLike | 
     for value in (first, last - 1):
         if not _core.scalar_fits(value, kind.id):
             raise errors.scalar_does_not_fit(value, kind)
-    return _draw(size, kind, _INTEGERS, generator, low=first, range_=last - first)
+    return draw(size, kind, _INTEGERS, generator, low=first, range_=last - first)
 
 
-@composite(**_DRAWS)
+@composite(**DRAWS)
 def randperm(n: int, *, device: Device | None = None,
              generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Draw a permutation of 0 … n-1.
@@ -164,7 +154,7 @@ def randperm(n: int, *, device: Device | None = None,
     return (generator or default_generator).permute(_core.empty((n,), int64.id))
 
 
-@composite(**_DRAWS)
+@composite(**DRAWS)
 def normal(mean: Operand = 0.0, std: Operand = 1.0, size: Shape | None = None, *,
            dtype: DTypeLike | None = None, device: Device | None = None,
            generator: Generator | None = None) -> Tensor:  # fmt: skip
@@ -179,10 +169,10 @@ def normal(mean: Operand = 0.0, std: Operand = 1.0, size: Shape | None = None, *
         for x in tensors:
             size = _core.broadcast_shapes(size, x.shape)
     kind = dtype or (tensors[0].dtype if tensors else float32)
-    return add(mul(_draw(size, kind, _NORMAL, generator), std), mean)
+    return add(mul(draw(size, kind, NORMAL, generator), std), mean)
 
 
-@composite(**_DRAWS)
+@composite(**DRAWS)
 def bernoulli(p: Operand, size: Shape | None = None, *, dtype: DTypeLike | None = None,
               device: Device | None = None,
               generator: Generator | None = None) -> Tensor:  # fmt: skip
@@ -195,111 +185,12 @@ def bernoulli(p: Operand, size: Shape | None = None, *, dtype: DTypeLike | None 
     """
     if isinstance(p, Tensor):
         shape = p.shape if size is None else size
-        drawn = _draw(shape, p.dtype, _UNIFORM, generator) < p
+        drawn = draw(shape, p.dtype, UNIFORM, generator) < p
     else:
         if isinstance(p, bool | complex):
             raise errors.wrong_type("p", p, "a probability")
         if not 0 <= p <= 1:
             raise errors.wrong_value("p", p, "between 0 and 1")
-        drawn = _draw(size or (), boolean, _BERNOULLI, generator, p=float(p))
+        drawn = draw(size or (), boolean, _BERNOULLI, generator, p=float(p))
     default = p.dtype if isinstance(p, Tensor) else boolean
     return drawn.astype(dtype or default, copy=False)
-
-
-# --- tensors drawn after another -----------------------------------------------------------------
-
-
-@composite(**_DRAWS)
-def rand_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | None = None,
-              generator: Generator | None = None,
-              requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """Draw uniformly from [0, 1), in the shape and dtype of x.
-
-    >>> ts.rand_like(ts.zeros(2, 3)).shape
-    (2, 3)
-    """
-    return _draw(x.shape, dtype or x.dtype, _UNIFORM, generator, requires_grad)
-
-
-@composite(**_DRAWS)
-def randn_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | None = None,
-               generator: Generator | None = None,
-               requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """Draw from the normal distribution of mean 0 and variance 1, in the shape and dtype of x.
-
-    >>> ts.randn_like(ts.zeros(2, 3)).shape
-    (2, 3)
-    """
-    return _draw(x.shape, dtype or x.dtype, _NORMAL, generator, requires_grad)
-
-
-@composite(**_DRAWS)
-def randint_like(x: Tensor, low: Any, high: Any = None, *, dtype: DTypeLike | None = None,
-                 device: Device | None = None,
-                 generator: Generator | None = None) -> Tensor:  # fmt: skip
-    """Draw integers from [low, high), or from [0, low), in the shape and dtype of x.
-
-    >>> ts.randint_like(ts.zeros(2, 3), 10).dtype
-    float32
-    """
-    kind = dtype or x.dtype
-    drawn = kind if kind.is_integer else int64
-    return cast(randint(low, high, x.shape, dtype=drawn, generator=generator), kind)
-
-
-# --- drawing by weights --------------------------------------------------------------------------
-
-
-@composite(tested="tests/test_placing.py")
-def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
-                generator: Generator | None = None) -> Tensor:  # fmt: skip
-    """Draw indices of the weights in a vector, or in each row of a matrix.
-
-    An index is drawn as often as its weight is of the sum of the weights, which need not be 1.
-    Without replacement no index is drawn twice; they stand in the order in which they were drawn.
-
-    >>> ts.multinomial(ts.tensor([0.0, 3.0, 0.0]), 2, replacement=True).tolist()
-    [1, 1]
-    >>> sorted(ts.multinomial(ts.tensor([1.0, 0.0, 5.0]), 2).tolist())
-    [0, 2]
-    """
-    if not x.dtype.is_floating:
-        raise errors.no_kernel(x.dtype, "weights are floats; convert with astype")
-    if x.ndim not in (1, 2):
-        raise errors.wrong_value("x.ndim", x.ndim, "1 or 2: weights, or rows of them")
-    if num_samples < 1:
-        raise errors.wrong_value("num_samples", num_samples, "1 or more")
-    weights = x.detach().astype(float64)
-    if not all((weights >= 0) & (weights < math.inf)).item():
-        raise errors.wrong_value("x", "not a weight everywhere", "0 or more, and finite")
-    positive = sum(weights > 0, axis=-1)
-    least = 1 if replacement else num_samples
-    if not all(positive >= least).item():
-        fewest = int(min(positive).item())
-        raise errors.wrong_value("the number of positive weights", fewest, f"{least} or more")
-    draw = _draw_again if replacement else _draw_apart
-    return draw(weights, num_samples, generator)
-
-
-def _draw_apart(weights: Tensor, count: int, generator: Generator | None) -> Tensor:
-    """Draw without replacement: the events that happen first, if each happens at its rate."""
-    waiting = -log1p(-_draw(weights.shape, float64, _UNIFORM, generator))
-    never = where(weights > 0, waiting / where(weights > 0, weights, 1), math.inf)
-    return topk(never, count, largest=False).indices
-
-
-def _draw_again(weights: Tensor, count: int, generator: Generator | None) -> Tensor:
-    """Draw with replacement: find where running sums go beyond a part of the whole sum.
-
-    A weight of 0 does not raise the sum, so that no search ends there.
-    """
-    sums = cumulative_sum(weights, -1)
-    level = _draw((*weights.shape[:-1], count), float64, _UNIFORM, generator) * sums[..., -1:]
-    size = weights.shape[-1]
-    place = zeros(level.shape, dtype=int64)
-    step = 1 << (size - 1).bit_length()
-    while step := step // 2:
-        ahead = place + step
-        is_below = take_along_axis(sums, clip(ahead - 1, None, size - 1)) <= level
-        place = where(is_below & (ahead < size), ahead, place)
-    return place

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_int
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import DType, float32, int64
+from tessella.hints import Any, Sequence
 from tessella.kinds import cast
 from tessella.ops.elementwise import exp, isinf, where
 from tessella.ops.index import take_along_axis

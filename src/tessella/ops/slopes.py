@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Axes, Operand, composite
 from tessella.declarations import case, refusal
+from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import real

@@ -4,13 +4,12 @@ elementwise.def.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import uint8
+from tessella.hints import Any
 from tessella.kinds import binary, cast, unary
 from tessella.ops.creation import full
 from tessella.ops.elementwise import clip, exp2, log, where

@@ -5,13 +5,14 @@ variance.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Axes, DTypeLike, composite
 from tessella.declarations import Refusal, case, refusal
 from tessella.dtypes import float32
+from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.complexes import view_as_complex, view_as_real
 from tessella.ops.composite import contiguous

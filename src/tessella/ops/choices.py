@@ -1,0 +1,116 @@
+"""Random numbers in the shape of another tensor, and random indices by weights."""
+
+from __future__ import annotations
+
+import math
+
+from tessella import errors
+from tessella._core import Tensor
+from tessella.composites import Device, DTypeLike, composite
+from tessella.dtypes import float64, int64
+from tessella.hints import Any
+from tessella.kinds import cast
+from tessella.ops.creation import zeros
+from tessella.ops.elementwise import clip, log1p, where
+from tessella.ops.index import take_along_axis
+from tessella.ops.ordering import topk
+from tessella.ops.random import DRAWS, NORMAL, UNIFORM, Generator, draw, randint
+from tessella.ops.reduce import all, cumulative_sum, min, sum
+
+# --- tensors drawn after another -----------------------------------------------------------------
+
+
+@composite(**DRAWS)
+def rand_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | None = None,
+              generator: Generator | None = None,
+              requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Draw uniformly from [0, 1), in the shape and dtype of x.
+
+    >>> ts.rand_like(ts.zeros(2, 3)).shape
+    (2, 3)
+    """
+    return draw(x.shape, dtype or x.dtype, UNIFORM, generator, requires_grad)
+
+
+@composite(**DRAWS)
+def randn_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | None = None,
+               generator: Generator | None = None,
+               requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Draw from the normal distribution of mean 0 and variance 1, in the shape and dtype of x.
+
+    >>> ts.randn_like(ts.zeros(2, 3)).shape
+    (2, 3)
+    """
+    return draw(x.shape, dtype or x.dtype, NORMAL, generator, requires_grad)
+
+
+@composite(**DRAWS)
+def randint_like(x: Tensor, low: Any, high: Any = None, *, dtype: DTypeLike | None = None,
+                 device: Device | None = None,
+                 generator: Generator | None = None) -> Tensor:  # fmt: skip
+    """Draw integers from [low, high), or from [0, low), in the shape and dtype of x.
+
+    >>> ts.randint_like(ts.zeros(2, 3), 10).dtype
+    float32
+    """
+    kind = dtype or x.dtype
+    drawn = kind if kind.is_integer else int64
+    return cast(randint(low, high, x.shape, dtype=drawn, generator=generator), kind)
+
+
+# --- drawing by weights --------------------------------------------------------------------------
+
+
+@composite(tested="tests/test_placing.py")
+def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
+                generator: Generator | None = None) -> Tensor:  # fmt: skip
+    """Draw indices of the weights in a vector, or in each row of a matrix.
+
+    An index is drawn as often as its weight is of the sum of the weights, which need not be 1.
+    Without replacement no index is drawn twice; they stand in the order in which they were drawn.
+
+    >>> ts.multinomial(ts.tensor([0.0, 3.0, 0.0]), 2, replacement=True).tolist()
+    [1, 1]
+    >>> sorted(ts.multinomial(ts.tensor([1.0, 0.0, 5.0]), 2).tolist())
+    [0, 2]
+    """
+    if not x.dtype.is_floating:
+        raise errors.no_kernel(x.dtype, "weights are floats; convert with astype")
+    if x.ndim not in (1, 2):
+        raise errors.wrong_value("x.ndim", x.ndim, "1 or 2: weights, or rows of them")
+    if num_samples < 1:
+        raise errors.wrong_value("num_samples", num_samples, "1 or more")
+    weights = x.detach().astype(float64)
+    if not all((weights >= 0) & (weights < math.inf)).item():
+        raise errors.wrong_value("x", "not a weight everywhere", "0 or more, and finite")
+    positive = sum(weights > 0, axis=-1)
+    least = 1 if replacement else num_samples
+    if not all(positive >= least).item():
+        fewest = int(min(positive).item())
+        raise errors.wrong_value("the number of positive weights", fewest, f"{least} or more")
+    choose = _draw_again if replacement else _draw_apart
+    return choose(weights, num_samples, generator)
+
+
+def _draw_apart(weights: Tensor, count: int, generator: Generator | None) -> Tensor:
+    """Draw without replacement: the events that happen first, if each happens at its rate."""
+    waiting = -log1p(-draw(weights.shape, float64, UNIFORM, generator))
+    never = where(weights > 0, waiting / where(weights > 0, weights, 1), math.inf)
+    return topk(never, count, largest=False).indices
+
+
+def _draw_again(weights: Tensor, count: int, generator: Generator | None) -> Tensor:
+    """Draw with replacement: find where running sums go beyond a part of the whole sum.
+
+    A weight of 0 does not raise the sum, so that no search ends there.
+    """
+    sums = cumulative_sum(weights, -1)
+    level = draw((*weights.shape[:-1], count), float64, UNIFORM, generator) * sums[..., -1:]
+    size = weights.shape[-1]
+    place = zeros(level.shape, dtype=int64)
+    step = 1 << (size - 1).bit_length()
+    while step := step // 2:
+        ahead = place + step
+        is_below = take_along_axis(sums, clip(ahead - 1, None, size - 1)) <= level
+        place = where(is_below & (ahead < size), ahead, place)
+    return place
