@@ -130,6 +130,51 @@ def erfc_variable(x: mpf) -> mpf:
     return (x - ERFC_CENTRE) / (x + ERFC_CENTRE)
 
 
+def erfc_inverse(q: mpf) -> mpf:
+    """The y with erfc(y) = q, for q below a half: Newton on logarithms."""
+    y = mp.sqrt(-mp.log(q))
+    for _ in range(60):
+        value = mp.erfc(y)
+        step = value * mp.log(value / q) * mp.sqrt(mp.pi) / 2 * mp.exp(y * y)
+        y += step
+        if abs(step) < mp.eps * 1000 * y:
+            break
+    return y
+
+
+def erfinv_share(w: mpf) -> mpf:
+    """erfinv(x) / x where w = -log(1 - x*x)."""
+    x = mp.sqrt(-mp.expm1(-w))
+    return mp.erfinv(x) / x
+
+
+def erfinv_tail(centre: mpf) -> Function:
+    """erfinv(x) as a function of sqrt(-log(1 - x*x)) - centre, for x near 1: 1 - x counts."""
+
+    def value(u: mpf) -> mpf:
+        power = mp.exp(-((u + centre) ** 2))
+        return erfc_inverse(power / (1 + mp.sqrt(1 - power)))
+
+    return value
+
+
+BESSEL_SHARE = 1 / mp.sqrt(2 * mp.pi)  # what sqrt(x) exp(-x) I(x) tends to
+
+
+def bessel_start(order: int) -> tuple[Function, Function]:
+    """(I(x) / (x/2)**order - 1) / z where z = x*x/4, and the weight of a relative error."""
+
+    def scaled(z: mpf) -> mpf:
+        return mp.besseli(order, 2 * mp.sqrt(z)) / mp.sqrt(z) ** order
+
+    return lambda z: (scaled(z) - 1) / z, lambda z: z / scaled(z)
+
+
+def bessel_rest(order: int) -> Function:
+    """sqrt(x) exp(-x) I(x) - BESSEL_SHARE."""
+    return lambda x: mp.exp(-x) * mp.besseli(order, x) * mp.sqrt(x) - BESSEL_SHARE
+
+
 def one(_: mpf) -> mpf:
     """Weight of an absolute error."""
     return mpf(1)
@@ -207,6 +252,37 @@ def tables() -> list[Row]:
     ) -> Row:
         return Row(name, "double", text, mpf(low), mpf(high), degree, value, weight)
 
+    def erfinv() -> list[Row]:
+        near, far, end = mpf("6.3"), mpf("4.4"), mpf("16.85")
+        tail = "P(s - {}), s = sqrt(-log(1 - x*x)): a first guess"
+        return [
+            wide("kErfinv", "erfinv(x) = x*P(w), w = -log(1 - x*x): a first guess", mpf("1e-9"),
+                 near, 12, erfinv_share, lambda w: 1 / erfinv_share(w)),
+            wide("kErfinvFar", f"erfinv(x) = {tail.format(4.4)}", -2, 2, 12, erfinv_tail(far),
+                 lambda u: 1 / (u + far)),
+            wide("kErfinvEnd", f"erfinv(x) = {tail.format(16.85)}", mpf("-10.65"), mpf("10.65"), 13,
+                 erfinv_tail(end), lambda u: 1 / (u + end)),
+        ]  # fmt: skip
+
+    def bessel(order: int) -> list[Row]:
+        start, weight = bessel_start(order)
+        lead = "I0(x) = 1" if order == 0 else "I1(x) = x/2 (1"
+        text = f"{lead} + z*P(z){')' * order}, z = x*x/4"
+        rest = f"I{order}(x) = exp(x) / sqrt(x) (1 / sqrt(2 pi) + "
+        excess = bessel_rest(order)
+        low, high = mpf("1e-9"), 1 / mpf("11.9")
+        return [
+            wide(f"kBessel{order}", text, low, mpf("9.1"), 13, start, weight),
+            wide(
+                f"kBessel{order}Mid", f"{rest}P(x - 9))", -mpf("3.1"), mpf("3.1"), 22,
+                lambda t: excess(t + 9),
+            ),
+            wide(
+                f"kBessel{order}Far", f"{rest}v*P(v)), v = 1/x", low, high, 16,
+                lambda v: excess(1 / v) / v, itself,
+            ),
+        ]  # fmt: skip
+
     return [
         wide("kExp", "exp(r) = 1 + r + r*r*P(r)", -half, half, 10, exp_tail, itself),
         wide(
@@ -243,6 +319,7 @@ def tables() -> list[Row]:
             22,
             erfc_scaled,
         ),
+        *erfinv(),
         wide("kRootCube", "m**(-1/3)", 1 / root2, root2, 6, lambda m: m ** (mpf(-1) / 3)),
         wide("kExp2Narrow", "exp2(r) = 1 + r*P(r)", mpf("-0.5001"), mpf("0.5001"), 6, exp2_slope),
         wide("kLog2Narrow", "log2(1 + f) = f*P(f)", f_low, f_high, 13, log2_slope),
@@ -270,6 +347,8 @@ def tables() -> list[Row]:
             10,
             erfc_scaled,
         ),
+        *bessel(0),
+        *bessel(1),
         narrow("kExpF", "exp(r) = 1 + r + r*r*P(r)", -half, half, 4, exp_tail, squared),
         narrow(
             "kLogF",
@@ -332,6 +411,9 @@ def splits() -> list[Split]:
             (31,),
         ),
         Split("kHalfPiPair", "double", "pi / 2", half_pi, (53,)),
+        Split("kRootHalf", "double", "sqrt(1/2)", mp.sqrt(mpf(1) / 2), (53,)),
+        Split("kRootTwo", "double", "sqrt(2)", mp.sqrt(2), (53,)),
+        Split("kBesselShare", "double", "1 / sqrt(2 pi)", BESSEL_SHARE, (53,)),
         Split("kTwoThirds", "double", "2 / 3", mpf(2) / 3, (53,)),
         Split("kTwoFifths", "double", "2 / 5", mpf(2) / 5, (53,)),
         Split("kLn2F", "float", "ln 2; a 9-bit integer times the first part is exact", ln2, (15,)),

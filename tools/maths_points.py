@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ ENDS = np.array([
     1.0, 0.5, 0.65, 2.0, math.sqrt(0.5), math.sqrt(2), math.tan(math.pi / 8), 1.5, 3.75,
     math.tan(3 * math.pi / 8),  # turns of atan; between them, formulas that change
     2.0**-54, 2.0**-53, 2.0**-30, 2.0**-28, 2.0**20, 2.0**22, 2.0**30, 2.0**53, 2.0**60, 2.0**66,
-    5.92, 6.0, 20.0, 22.0, 26.5432, 27.2262, 28.0, 37.65, 40.0, 44.0, 50.0,  # tails of tanh, erfc
+    5.92, 6.0, 12.0, 20.0, 22.0, 26.5432, 27.2262, 28.0, 37.65, 40.0, 44.0, 50.0,  # tails
+    0.515, 0.7, 37.0, 38.5,  # of the normal distribution and its inverse
     708.3964, math.log(sys.float_info.max), 710.4758, 744.4401, 745.1332, 750.0, 1022.0, 1024.0,
     1074.0, 1075.0, 1418.0, 2046.0, sys.float_info.min, sys.float_info.max,
 ])  # fmt: skip
@@ -142,10 +144,29 @@ def points(name: str, dtype: str) -> list[Array]:
 
 # --- exact values --------------------------------------------------------------------------------
 
+
+def ndtri_near(p: float) -> float:
+    """Give the inverse of the normal distribution function to a few places, and its ends."""
+    if 0 < p < 1:
+        return NORMAL.inv_cdf(p)
+    return {0.0: -math.inf, 1.0: math.inf}.get(p, math.nan)
+
+
+def erfinv_near(x: float) -> float:
+    """Give the inverse of the error function roughly, and its ends."""
+    return x if -1 < x < 1 else {-1.0: -math.inf, 1.0: math.inf}.get(x, math.nan)
+
+
+NORMAL = NormalDist()
 NUMPY: dict[str, Callable[..., Any]] = {
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "pow": np.power,
     "erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc),
+    "ndtr": np.vectorize(lambda x: math.erfc(-x / math.sqrt(2)) / 2),
+    "log_ndtr": np.vectorize(lambda x: -x * x / 2 if x < 0 else math.log1p(-NORMAL.cdf(-x))),
+    "ndtri": np.vectorize(ndtri_near),
+    "erfinv": np.vectorize(erfinv_near),
+    "i0": lambda x: np.exp(np.abs(x)), "i1": lambda x: np.sinh(x) / 2,  # as they are at 0 and inf
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "softplus": lambda x: np.logaddexp(x, 0.0),
 }  # fmt: skip
 
@@ -178,6 +199,43 @@ def bounded(x: Any) -> Any:
     return max(min(x, mp.mpf(2000)), mp.mpf(-2000))
 
 
+def exact_log_ndtr(x: Any) -> Any:
+    """Give the logarithm of the normal distribution function; far out by its series."""
+    if x > 0:
+        return mp.log1p(-mp.erfc(x / mp.sqrt(2)) / 2) if x < 60 else -mp.exp(mp.mpf(-2000))
+    if x > -10_000:
+        return mp.log(mp.erfc(-x / mp.sqrt(2)) / 2)
+    u = 1 / (x * x)
+    return mp.log1p(u * (-1 + u * (3 - 15 * u))) - mp.log(-x * mp.sqrt(2 * mp.pi)) - x * x / 2
+
+
+def erfc_inverse(q: Any) -> Any:
+    """Give y with erfc(y) = q, for q up to 1: Newton on logarithms."""
+    y = mp.sqrt(-mp.log(q * (2 - q)))
+    for _ in range(60):
+        value = mp.erfc(y)
+        step = value * mp.log(value / q) * mp.sqrt(mp.pi) / 2 * mp.exp(y * y)
+        y += step
+        if abs(step) < abs(y) * mp.mpf(2) ** -90:
+            break
+    return y
+
+
+def exact_erfinv(x: Any) -> Any:
+    """Give the inverse of the error function; for small x by its series."""
+    size = abs(x)
+    if size < mp.mpf(2) ** -40:
+        return x * mp.sqrt(mp.pi) / 2 * (1 + mp.pi / 12 * x * x)
+    return erfc_inverse(1 - size) * (-1 if x < 0 else 1)
+
+
+def exact_ndtri(p: Any) -> Any:
+    """Give the inverse of the normal distribution function."""
+    if abs(2 * p - 1) < mp.mpf(2) ** -40:
+        return mp.sqrt(2) * exact_erfinv(2 * p - 1)
+    return mp.sqrt(2) * (-erfc_inverse(2 * p) if 2 * p < 1 else erfc_inverse(2 - 2 * p))
+
+
 SUMS = ("logaddexp", "logaddexp2")  # where a zero is a number like others
 EXACT: dict[str, Callable[..., Any]] = {
     "exp": lambda x: mp.exp(bounded(x)),
@@ -186,6 +244,12 @@ EXACT: dict[str, Callable[..., Any]] = {
     "sinh": lambda x: mp.sinh(bounded(x)),
     "cosh": lambda x: mp.cosh(bounded(x)),
     "erfc": lambda x: mp.erfc(bounded(x)),
+    "ndtr": lambda x: mp.erfc(-bounded(x) / mp.sqrt(2)) / 2,
+    "log_ndtr": exact_log_ndtr,
+    "erfinv": exact_erfinv,
+    "i0": lambda x: mp.besseli(0, bounded(x)),
+    "i1": lambda x: mp.besseli(1, bounded(x)),
+    "ndtri": exact_ndtri,
     "log2": lambda x: mp.log(x, 2),
     "cbrt": lambda x: mp.cbrt(abs(x)) * (-1 if x < 0 else 1),
     "sigmoid": lambda x: 1 / (1 + mp.exp(bounded(-x))),

@@ -22,6 +22,53 @@ namespace {
 double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 double softplus(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
 
+double ndtr(double x) { return 0.5 * erfc(-x * sqrt(0.5)); }
+double log_ndtr(double x) {
+  if (x > 0) return log1p(-ndtr(-x));
+  if (x > -37) return log(ndtr(x));
+  const double u = 1 / (x * x);
+  return log1p(u * (-1 + u * (3 - 15 * u))) - log(-x * sqrt(2 * M_PI)) - 0.5 * x * x;
+}
+
+// y with erfc(y) = q, for 0 < q < 1: Newton on logarithms, in long double.
+double erfc_inverse(long double q) {
+  long double y = sqrtl(-logl(q * (2 - q)));
+  for (int i = 0; i < 60; ++i) {
+    const long double value = erfcl(y), step = value * logl(value / q) * expl(y * y) / M_2_SQRTPIl;
+    y += step;
+    if (fabsl(step) < 1e-17L * y) break;
+  }
+  return (double)y;
+}
+double erfinv(double x) {
+  if (!(fabs(x) < 1)) return fabs(x) == 1 ? copysign(INFINITY, x) : NAN;
+  if (fabs(x) < 0x1p-20) return x / M_2_SQRTPI * (1 + M_PI / 12 * x * x);
+  return copysign(erfc_inverse(1 - (long double)fabs(x)), x);
+}
+double ndtri(double p) {
+  if (!(p > 0 && p < 1)) return p == 0 ? -INFINITY : p == 1 ? INFINITY : NAN;
+  if (p > 0.5) return p == 0.5 ? 0 : -ndtri(1 - p);
+  return p == 0.5 ? 0 : -M_SQRT2 * erfc_inverse(2 * (long double)p);
+}
+
+// The series of I(x) / (x/2)^order, and for large x that of its asymptote, in long double.
+double bessel(int order, double x) {
+  const long double a = fabs(x), z = a * a / 4;
+  if (!(a < 720)) return x != x ? x : INFINITY;
+  long double term = 1, total = 1;
+  if (a < 40) {
+    for (int k = 1; term > total * 1e-21L; ++k) total += term *= z / ((long double)k * (k + order));
+    return (double)(order ? total * a / 2 : total);
+  }
+  for (int k = 1; k < 30; ++k) {
+    const long double odd = 2 * k - 1;
+    total += term *= (odd * odd - 4 * order) / (8 * k * a);
+  }
+  return (double)(expl(a) / sqrtl(2 * M_PIl * a) * total);
+}
+double i0(double x) { return bessel(0, x); }
+double i1(double x) { return copysign(bessel(1, x), x); }
+
 typedef double (*Reference)(double);
 
 Reference find_reference(const std::string& name) {

@@ -7,7 +7,7 @@
 #define MATHS_UNARY(F) \
   F(exp) F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) \
   F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(erf) F(erfc) F(cbrt) F(sigmoid) \
-  F(softplus)
+  F(softplus) F(ndtr) F(log_ndtr) F(erfinv) F(ndtri) F(i0) F(i1)
 // clang-format on
 #define MATHS_BINARY(F) F(atan2) F(pow) F(hypot) F(logaddexp) F(logaddexp2)
 

@@ -28,6 +28,15 @@ static constexpr double kHalfPiNarrow[] = {0x1.921fb54400000p+0, 0x1.0b4611a6263
 // pi / 2.
 static constexpr double kHalfPiPair[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
 
+// sqrt(1/2).
+static constexpr double kRootHalf[] = {0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55};
+
+// sqrt(2).
+static constexpr double kRootTwo[] = {0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54};
+
+// 1 / sqrt(2 pi).
+static constexpr double kBesselShare[] = {0x1.9884533d43651p-2, -0x1.cbc0d30ebfd15p-56};
+
 // 2 / 3.
 static constexpr double kTwoThirds[] = {0x1.5555555555555p-1, 0x1.5555555555555p-55};
 
@@ -126,6 +135,33 @@ static constexpr double kErfc[] = {
     0x1.3e57feddadee8p-25, -0x1.82191850a717ap-29, -0x1.0923fcb3b6e10p-28,
 };
 
+// erfinv(x) = x*P(w), w = -log(1 - x*x): a first guess
+// on [1.0e-9, 6.3], degree 12, weighted error 2^-30.65.
+static constexpr double kErfinv[] = {
+    0x1.c5bf891fd50c4p-1,   0x1.db29f761c302ep-3,  0x1.7a74fa7b957c0p-7,   -0x1.322ca4603795cp-9,
+    -0x1.09aaf66e4a7c6p-13, 0x1.7c8bca33e17e3p-15, 0x1.6398ccf90ae16p-19,  -0x1.336e825801ef1p-20,
+    -0x1.22e2975d6fda2p-24, 0x1.b821d00840cf5p-25, -0x1.f9544e36474c1p-28, 0x1.0925c5e0d3019p-31,
+    -0x1.bec45dd29c20ap-37,
+};
+
+// erfinv(x) = P(s - 4.4), s = sqrt(-log(1 - x*x)): a first guess
+// on [-2.0, 2.0], degree 12, weighted error 2^-30.65.
+static constexpr double kErfinvFar[] = {
+    0x1.0f995786b0b70p+2,   0x1.0299712681649p+0,   0x1.e817ef6b2f533p-12,  -0x1.02694280dfeb0p-11,
+    0x1.621db22cae141p-13,  -0x1.851f8ffb6f4e7p-15, 0x1.775450b3f9a4cp-17,  -0x1.44bd2d5771365p-19,
+    0x1.55b8b1ed0513dp-21,  -0x1.64fbff5face04p-23, -0x1.cb26e962e7502p-26, 0x1.15b29034ec31bp-25,
+    -0x1.8d5011857a030p-28,
+};
+
+// erfinv(x) = P(s - 16.85), s = sqrt(-log(1 - x*x)): a first guess
+// on [-10.65, 10.65], degree 13, weighted error 2^-28.41.
+static constexpr double kErfinvEnd[] = {
+    0x1.0c5094e0d87b4p+4,   0x1.00c5745d1de2bp+0,   -0x1.0a3d7ad23f6a2p-13, 0x1.714be54c8258cp-18,
+    -0x1.f4ca2b87c7f07p-23, 0x1.225d03c68782fp-27,  -0x1.efdedbf6f9d9ap-32, 0x1.b4dd6c13f9791p-35,
+    0x1.3b4878c634f2cp-39,  -0x1.77e15ad705fadp-41, -0x1.bb8a6dcae273bp-46, 0x1.6af4d12d4dd19p-48,
+    0x1.6a656a23d4da6p-53,  -0x1.6e81868cdca22p-56,
+};
+
 // m**(-1/3)
 // on [0.70711, 1.4142], degree 6, weighted error 2^-20.08.
 static constexpr double kRootCube[] = {
@@ -187,6 +223,66 @@ static constexpr double kErfcNarrow[] = {
     0x1.e66d0567c573ap-3,  -0x1.1f3673ed73947p-3, 0x1.d5fd1af6bf0d2p-9,  0x1.510080cb6266dp-4,
     -0x1.bdb18358a4fffp-4, 0x1.7a1d632ae01d2p-4,  -0x1.e0374cfc93c80p-5, 0x1.d0685ad2c316dp-6,
     -0x1.48cc76b3a1e2bp-7, 0x1.b357e01daf846p-10, 0x1.75d5bfb6b410fp-11,
+};
+
+// I0(x) = 1 + z*P(z), z = x*x/4
+// on [1.0e-9, 9.1], degree 13, weighted error 2^-57.35.
+static constexpr double kBessel0[] = {
+    0x1.0000000000000p+0,  0x1.0000000000000p-2,  0x1.c71c71c71c719p-6,  0x1.c71c71c71c807p-10,
+    0x1.23456789aa1b0p-14, 0x1.02e85c08d023ap-19, 0x1.522a43ed8dce5p-25, 0x1.522a44e2029e2p-31,
+    0x1.0b312196161bcp-37, 0x1.56033ad04e73fp-44, 0x1.69ac68db281c2p-51, 0x1.4304f7fff9db8p-58,
+    0x1.d0e04b2424eb8p-66, 0x1.a1d7a4ff26452p-73,
+};
+
+// I0(x) = exp(x) / sqrt(x) (1 / sqrt(2 pi) + P(x - 9))
+// on [-3.1, 3.1], degree 22, weighted error 2^-60.48.
+static constexpr double kBessel0Mid[] = {
+    0x1.850a79c553d08p-8,   -0x1.746ff5256388ep-11, 0x1.66d839a757070p-14,  -0x1.5c98b6c3d2b43p-17,
+    0x1.56429ba4f219bp-20,  -0x1.548acc110a723p-23, 0x1.57ef4c547e002p-26,  -0x1.6012109111ad0p-29,
+    0x1.6afa877f775a4p-32,  -0x1.74a95be58bac1p-35, 0x1.7771626250d86p-38,  -0x1.6d4074005ef6bp-41,
+    0x1.517732ef96631p-44,  -0x1.22850aef2437dp-47, 0x1.c6b6393bce6eap-51,  -0x1.385d261181357p-54,
+    0x1.476e8217ddf1dp-58,  0x1.18050a36f5734p-67,  -0x1.d52633d590edcp-65, 0x1.cf0e047869136p-69,
+    -0x1.887bc52795157p-71, 0x1.e9e6875c7606fp-72,  -0x1.d958223575be7p-75,
+};
+
+// I0(x) = exp(x) / sqrt(x) (1 / sqrt(2 pi) + v*P(v)), v = 1/x
+// on [1.0e-9, 0.084034], degree 16, weighted error 2^-59.71.
+static constexpr double kBessel0Far[] = {
+    0x1.9884533d43799p-5,  0x1.cb94dda382b3bp-6,   0x1.debb152274d5ap-6,  0x1.6e850c6e63a50p-5,
+    0x1.73e01096897ebp-4,  0x1.a7635c91d0427p-3,   0x1.34548bff37621p+1,  -0x1.7b17510f66de5p+6,
+    0x1.f646b4a5b05aap+11, -0x1.dd6c36bcc762cp+16, 0x1.522c4b62bf921p+21, -0x1.61f386ce26d05p+25,
+    0x1.0d9e2e7327275p+29, -0x1.21b6f08e2055fp+32, 0x1.9ec3273d38639p+34, -0x1.61687f354dc1fp+36,
+    0x1.0dee8fe97c403p+37,
+};
+
+// I1(x) = x/2 (1 + z*P(z)), z = x*x/4
+// on [1.0e-9, 9.1], degree 13, weighted error 2^-58.22.
+static constexpr double kBessel1[] = {
+    0x1.0000000000000p-1,  0x1.5555555555555p-4,  0x1.c71c71c71c73ap-8,  0x1.6c16c16c16836p-12,
+    0x1.845c8a0cedc19p-17, 0x1.27e4fb76cea0fp-22, 0x1.522a440aa1cb7p-28, 0x1.2c97576540854p-34,
+    0x1.ab820e40a81a8p-41, 0x1.f17461b8b4ed4p-48, 0x1.e277910ceae6cp-55, 0x1.8b989a9bf353dp-62,
+    0x1.133613c7dec54p-69, 0x1.94728ec0f0e4cp-77,
+};
+
+// I1(x) = exp(x) / sqrt(x) (1 / sqrt(2 pi) + P(x - 9))
+// on [-3.1, 3.1], degree 22, weighted error 2^-59.32.
+static constexpr double kBessel1Mid[] = {
+    -0x1.1ae86ce65de4ep-6,  0x1.0612acfe8bed8p-9,   -0x1.e77892ea05b3fp-13, 0x1.c7a5073f67c47p-16,
+    -0x1.acb020b0efaa1p-19, 0x1.96bd940833583p-22,  -0x1.85df1d230875dp-25, 0x1.79bad4c4cc567p-28,
+    -0x1.7120a7b2f4df2p-31, 0x1.69c77a8fbd6afp-34,  -0x1.6070d6584c1dap-37, 0x1.518dee6bb621fp-40,
+    -0x1.3a3c00f8c03aap-43, 0x1.1934786894e47p-46,  -0x1.dee920872b379p-50, 0x1.80b7fc2ae47e1p-53,
+    -0x1.1ed93366e05cdp-56, 0x1.784ae8e30fe4ap-60,  -0x1.acef8cc19d491p-64, 0x1.27c03b7d0a1b0p-67,
+    -0x1.00e32b32028cep-71, -0x1.2d6fd6944fc5bp-73, 0x1.6c85513913bcep-76,
+};
+
+// I1(x) = exp(x) / sqrt(x) (1 / sqrt(2 pi) + v*P(v)), v = 1/x
+// on [1.0e-9, 0.084034], degree 16, weighted error 2^-59.73.
+static constexpr double kBessel1Far[] = {
+    -0x1.32633e6df2963p-3,  -0x1.7efc0e085d982p-5, -0x1.4f1c8eb14580dp-5,  -0x1.d73d68fa17c65p-5,
+    -0x1.c68062b3b1c93p-4,  -0x1.f4d64e9057da1p-3, -0x1.622fcab5e41f7p+1,  0x1.aba9075e58665p+6,
+    -0x1.17c02a9716e32p+12, 0x1.072b65d43664cp+17, -0x1.71a6875c9e773p+21, 0x1.80215711fd4f7p+25,
+    -0x1.22d280a403e9fp+29, 0x1.36db07488c1c1p+32, -0x1.bafcbd8abb77cp+34, 0x1.77ef554053db3p+36,
+    -0x1.1e1c2f78a19cbp+37,
 };
 
 // exp(r) = 1 + r + r*r*P(r)

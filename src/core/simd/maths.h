@@ -1,15 +1,17 @@
 // The vector maths that kernels use: simd::exp(x) and the rest, for float and double vectors of any
-// number of lanes. Results are within 2 ulp (most within 1; logaddexp and logaddexp2 where they do not cancel to
-// about 0), special values follow C99 and the array API, and a lane's bits do not depend on its
-// neighbours. This file only chooses, by lane
-// type, among the families of maths_*.h. Complex numbers are in complex.h.
+// number of lanes. Results are within 2 ulp (most within 1; logaddexp and logaddexp2 where they do
+// not cancel to about 0), special values follow C99 and the array API, and a lane's bits do not
+// depend on its neighbours. This file only chooses, by lane type, among the families of maths_*.h.
+// Complex numbers are in complex.h.
 #pragma once
+#include "maths_bessel.h"
 #include "maths_erf.h"
 #include "maths_exp.h"
 #include "maths_float.h"
 #include "maths_inverse.h"
 #include "maths_log.h"
 #include "maths_narrow.h"
+#include "maths_normal.h"
 #include "maths_power.h"
 #include "maths_trig.h"
 
@@ -82,6 +84,12 @@ TS_MATHS(asinh, asinh_narrow, asinh_f64)
 TS_MATHS(acosh, acosh_narrow, acosh_f64)
 TS_MATHS(atanh, atanh_narrow, atanh_f64)
 TS_MATHS(erfc, erfc_narrow, erfc_f64)
+TS_MATHS(ndtr, ndtr_f64, ndtr_f64)
+TS_MATHS(log_ndtr, log_ndtr_f64, log_ndtr_f64)
+TS_MATHS(erfinv, erfinv_f64, erfinv_f64)
+TS_MATHS(ndtri, ndtri_f64, ndtri_f64)
+TS_MATHS(i0, i0_f64, i0_f64)
+TS_MATHS(i1, i1_f64, i1_f64)
 TS_MATHS(cbrt, cbrt_narrow, cbrt_f64)
 TS_MATHS2(atan2, atan2_narrow, atan2_f64)
 TS_MATHS2(hypot, hypot_narrow, hypot_f64)

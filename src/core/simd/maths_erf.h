@@ -6,16 +6,22 @@
 
 namespace tessella::TS_ISA {
 
+// exp(a*a) erfc(a) for a >= 1/2.
+template <class V>
+TS_INLINE Pair<V> erfc_factor(Pair<V> a) {
+  const V t = (a.hi - splat<V>(3.75)) / (a.hi + splat<V>(3.75));
+  const Pair<V> factor = fast_two_sum(splat<V>(1), polynomial(kErfc, t));
+  const Pair<V> below = two_sum(splat<V>(1), a.hi + a.hi);
+  return divide(factor, {below.hi, below.lo + (a.lo + a.lo)});
+}
+
 // erfc(a) for a >= 1/2, at most 0.6 ulp off: every factor is a pair.
 template <class V>
 TS_INLINE V erfc_tail(V a) {
   a = lesser(splat<V>(37.65), a);  // exp(-a*a) vanishes there, see exp_vanishes
   const Pair<V> square = two_product(a, a);
   const ExpParts<V> e = exp_pair(-square.hi, -square.lo);
-  const V t = (a - splat<V>(3.75)) / (a + splat<V>(3.75));
-  const Pair<V> factor = fast_two_sum(splat<V>(1), polynomial(kErfc, t));
-  const Pair<V> below = two_sum(splat<V>(1), a + a);
-  return scale(sum(divide(multiply(e.p, factor), below)), e.k);
+  return scale(sum(multiply(e.p, erfc_factor(Pair<V>{a, V{}}))), e.k);
 }
 
 template <class V>
