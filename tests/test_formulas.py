@@ -58,14 +58,15 @@ def test_lerp_meets_its_ends_exactly(dtype: str, weight: float) -> None:
         assert found.numpy().tobytes() == wanted.numpy().tobytes()
 
 
-def test_lerp_promotes_and_refuses_integers() -> None:
+def test_lerp_promotes() -> None:
     x, end = ts.tensor([0, 10]), ts.tensor([10, 20])
     assert ts.lerp(x, end, 0.5).tolist() == [5.0, 15.0]
     assert ts.lerp(x.astype(ts.uint8), ts.tensor([0, 0], dtype=ts.uint8), 0.5).tolist() == [0, 5]
-    with pytest.raises(ts.errors.DTypeMismatch, match="lerp: not defined for int64"):
-        ts.lerp(x, end, 1)
+    assert ts.lerp(x, end, 1).dtype is ts.float32
     z = ts.lerp(ts.tensor([1 + 1j]), ts.tensor([3 + 1j]), 0.25)
     assert z.tolist() == [1.5 + 1j]
+    with pytest.raises(ts.errors.ArgumentError, match="weight must be a tensor or a number"):
+        ts.lerp(x, end, None)  # type: ignore[arg-type]
 
 
 def test_fused_products_round_halves_once() -> None:
@@ -75,6 +76,9 @@ def test_fused_products_round_halves_once() -> None:
     x = ts.tensor([4])
     assert ts.addcmul(x, x, x, value=3).dtype is ts.int64
     assert x.addcmul_(x, x).tolist() == [20]
+    assert ts.addcmul(x, 3, 2).tolist() == [26] and ts.addcmul(x, 3, 2, value=2).tolist() == [32]
+    with pytest.raises(ts.errors.ArgumentError, match="value must be a tensor or a number"):
+        ts.addcdiv(x, x, x, value=None)  # type: ignore[arg-type]
 
 
 # --- functions of one and two numbers ------------------------------------------------------------

@@ -405,6 +405,21 @@ TS_INLINE V xlogy(V x, V y) {
   return (x == V{}) & (y == y) ? V{} : product;
 }
 
+// x + w (y - x), from whichever end is nearer, so that rounding misses neither of them.
+template <class V>
+TS_INLINE V lerp(V x, V y, V w) {
+  const V way = y - x;
+  if constexpr (is_complex<V>) {
+    using R = decltype(x.re);
+    const V near = x + way * w, far = y - way * V{splat<R>(1) - w.re, -w.im};
+    const auto is_near = simd::abs(w) < splat<R>(static_cast<Lane<R>>(0.5));
+    return {is_near ? near.re : far.re, is_near ? near.im : far.im};
+  } else {
+    const V near = x + way * w, far = y - way * (one<V>() - w);
+    return simd::abs(w) < splat<V>(static_cast<Lane<V>>(0.5)) ? near : far;
+  }
+}
+
 // The neighbour of x towards y: floats of one sign are ordered like their bits. Numbers of a
 // narrower format with the same exponents leave the last bits 0.
 template <int unused, class V>

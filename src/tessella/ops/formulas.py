@@ -6,18 +6,19 @@ import math
 from typing import NamedTuple
 
 from tessella import errors
-from tessella._core import Tensor
-from tessella.composites import Number, Operand, composite
+from tessella._core import Function, Tensor
+from tessella.composites import Operand, composite
 from tessella.declarations import case
-from tessella.dtypes import DType, boolean, complex128, float32, float64, int32, int64
+from tessella.dtypes import boolean, complex128, float32, float64, int32, int64
 from tessella.hints import Any
-from tessella.kinds import cast, common_dtype
+from tessella.kinds import Elementwise, cast, common_dtype
 from tessella.ops.creation import arange, full
 from tessella.ops.elementwise import (
     abs,
     bitwise_and,
     bitwise_right_shift,
     clip,
+    conjugate,
     exp2,
     isfinite,
     isnan,
@@ -53,88 +54,76 @@ def _need_floats(x: Tensor) -> Tensor:
     return x
 
 
-def _computed(names: tuple[str, ...], *xs: Any) -> tuple[DType, list[Any]]:
-    """Give the joint dtype, and the operands in the one to compute in: halves in float32."""
-    dtype = common_dtype(names, list(xs))
-    wide = float32 if dtype.is_floating and dtype.itemsize == 2 else dtype
-    return dtype, [cast(x, wide) if isinstance(x, Tensor) else x for x in xs]
-
-
 # --- interpolation and products ------------------------------------------------------------------
 
 
+class Ternary(Elementwise):
+    """f(x, y, z), each a tensor or a number."""
+
+
+def _ternary(name: str, operands: tuple[str, str, str], **record: Any) -> Function:
+    kind = type(name, (Ternary,), {"__doc__": Ternary.__doc__, "operands": operands})
+    function: Function = kind(name, **record).function
+    return function
+
+
+def _times(x: Any, value: Any) -> Any:
+    """Give value * x, of tensors or numbers."""
+    if not isinstance(value, Tensor | bool | int | float | complex):
+        raise errors.not_tensor("value", value)
+    return mul(x, value) if isinstance(x, Tensor) or isinstance(value, Tensor) else x * value
+
+
+def _single(*xs: Any) -> list[Any]:
+    """Give halves as float32, which they are computed in: results are rounded once."""
+    return [x.astype("float32") if x.dtype == "float16" else x for x in xs]
+
+
 def _lerp_ref(np: Any, x: Any, end: Any, weight: Any) -> Any:
-    x, end = (v if v.dtype.kind in "fc" else v.astype("float64") for v in (x, end))
+    x, end, weight = _single(x, end, weight)
     near = np.abs(weight) < 0.5
-    return np.where(near, x + weight * (end - x), end - (end - x) * (1 - weight))
+    return np.where(near, x + (end - x) * weight, end - (end - x) * (1 - weight))
 
 
-@composite(
-    ref=_lerp_ref, has_twin=True,
-    samples=[case((3, 4), (3, 4), 0.25), case((3, 4), (4,), (3, 1)), case((), (2,), 0.75),
-             case((0, 2), (2,), 1)],
-    errors=[case((2,), (3,), 0.5, match="do not broadcast"),
-            case((2,), (2,), 1, dtype="int64", match="not defined for int64"),
-            case((2,), (2,), "1", match="weight must be a tensor or a number")],
+def _addcmul_ref(np: Any, x: Any, tensor1: Any, tensor2: Any) -> Any:
+    x, tensor1, tensor2 = _single(x, tensor1, tensor2)
+    return x + tensor1 * tensor2
+
+
+def _addcdiv_ref(np: Any, x: Any, tensor1: Any, tensor2: Any) -> Any:
+    x, tensor1, tensor2 = _single(x, tensor1, tensor2)
+    return x + tensor1 / tensor2
+
+
+lerp = _ternary(
+    "lerp", ("x", "end", "weight"), ulps=0, domain=(0.4, 0.6),  # where complex ones cancel little
+    vjp=(lambda g, weight: g * (1 - conjugate(weight)), lambda g, weight: g * conjugate(weight),
+         lambda g, x, end: g * conjugate(end - x)),
+    doc="x + weight * (end - x), exactly x for a weight of 0 and end for 1.",
+    example=">>> ts.lerp(ts.tensor([0.0, 10.0]), ts.tensor([4.0, 20.0]), 0.25).tolist()\n"
+            "[1.0, 12.5]",
+    ref=_lerp_ref,
 )  # fmt: skip
-def lerp(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
-    """Go from x towards end by a weight: x + weight * (end - x), exactly x at 0 and end at 1.
-
-    >>> ts.lerp(ts.tensor([0.0, 10.0]), ts.tensor([4.0, 20.0]), 0.25).tolist()
-    [1.0, 12.5]
-    """
-    dtype, (x, end, weight) = _computed(("x", "end", "weight"), x, end, weight)
-    if not (dtype.is_floating or dtype.is_complex):
-        raise errors.no_kernel(dtype, "defined for floats and complex numbers; use astype")
-    way = end - x
-    if isinstance(weight, Tensor):
-        # From the nearer end, so that rounding misses neither of them.
-        out = where(abs(weight) < 0.5, x + way * weight, end - way * (1 - weight))
-    elif math.hypot(weight.real, weight.imag) < 0.5:
-        out = x + way * weight
-    else:
-        out = end - way * (1 - weight)
-    return cast(out, dtype)
-
-
-_FUSED: dict[str, Any] = {
-    "has_twin": True,
-    "errors": [case((2,), (3,), (2,), match="do not broadcast"),
-               case((2,), (2,), (2,), value="1", match="value must be a number")],
-}  # fmt: skip
-
-
-@composite(
-    ref=lambda np, x, tensor1, tensor2, value=1: x + value * tensor1 * tensor2, **_FUSED,
-    samples=[case((3, 4), (3, 4), (3, 4)), case((3, 4), (4,), (3, 1), value=2), case((), (), ())],
+addcmul = _ternary(
+    "addcmul", ("x", "tensor1", "tensor2"), ulps=0, domain=(0.2, 3),
+    vjp=(lambda g: g, lambda g, tensor2: g * conjugate(tensor2),
+         lambda g, tensor1: g * conjugate(tensor1)),
+    doc="x + value * tensor1 * tensor2.",
+    example=">>> ts.addcmul(ts.ones(2), ts.tensor([2.0, 3.0]), 4.0, value=0.5).tolist()\n"
+            "[5.0, 7.0]",
+    ref=_addcmul_ref, options={"value": 1},
+    variant=lambda x, tensor1, tensor2, value: addcmul(x, _times(tensor1, value), tensor2),
 )  # fmt: skip
-def addcmul(x: Tensor, tensor1: Operand, tensor2: Operand, *, value: Number = 1) -> Tensor:
-    """Give x + value * tensor1 * tensor2.
-
-    >>> ts.addcmul(ts.ones(2), ts.tensor([2.0, 3.0]), ts.tensor([5.0, 7.0]), value=0.5).tolist()
-    [6.0, 11.5]
-    """
-    dtype, (x, a, b) = _computed(("x", "tensor1", "tensor2"), x, tensor1, tensor2)
-    product = mul(a, b) if isinstance(a, Tensor) or isinstance(b, Tensor) else a * b
-    out = x + (product if value == 1 else product * value)
-    return cast(out, dtype) if dtype.itemsize == 2 and dtype.is_floating else out
-
-
-@composite(
-    ref=lambda np, x, tensor1, tensor2, value=1: x + value * tensor1 / tensor2, **_FUSED, away=0.5,
-    samples=[case((3, 4), (3, 4), (3, 4)), case((3, 4), (4,), (3, 1), value=2), case((), (), ())],
+addcdiv = _ternary(
+    "addcdiv", ("x", "tensor1", "tensor2"), ulps=0, domain=(0.5, 3),
+    vjp=(lambda g: g, lambda g, tensor2: g / conjugate(tensor2),
+         lambda g, tensor1, tensor2: -g * conjugate(tensor1 / tensor2 / tensor2)),
+    doc="x + value * tensor1 / tensor2; integers become float32 first.",
+    example=">>> ts.addcdiv(ts.ones(2), ts.tensor([2.0, 3.0]), 4.0, value=2).tolist()\n"
+            "[2.0, 2.5]",
+    ref=_addcdiv_ref, options={"value": 1},
+    variant=lambda x, tensor1, tensor2, value: addcdiv(x, _times(tensor1, value), tensor2),
 )  # fmt: skip
-def addcdiv(x: Tensor, tensor1: Operand, tensor2: Operand, *, value: Number = 1) -> Tensor:
-    """Give x + value * tensor1 / tensor2; quotients of integers are float32.
-
-    >>> ts.addcdiv(ts.ones(2), ts.tensor([2.0, 3.0]), ts.tensor([4.0, 6.0]), value=2).tolist()
-    [2.0, 2.0]
-    """
-    dtype, (x, a, b) = _computed(("x", "tensor1", "tensor2"), x, tensor1, tensor2)
-    quotient = (a if value == 1 else a * value) / b
-    out = x + quotient
-    return cast(out, dtype) if dtype.itemsize == 2 and dtype.is_floating else out
-
 
 _LIMITS: dict[str, Any] = {
     "ulps": 0, "has_twin": True, "samples": [case((3, 4), 1), case((3, 4), (4,)), case((), ())],
@@ -343,17 +332,13 @@ def frexp(x: Tensor) -> Parts:
     ([0.75, 0.5], [2, 0])
     """
     wide = cast(x, float32) if _need_floats(x).dtype.itemsize == 2 else x
-    exponent = _exponent(wide.detach())
+    whole, digits, bias = (int32, 23, 126) if wide.dtype is float32 else (int64, 52, 1022)
+    shift = digits + 1
+    is_tiny = abs(wide) < 2.0 ** (1 - bias)
+    normal = where(is_tiny, wide * 2.0**shift, wide)
+    bits = bitwise_right_shift(view(normal.detach(), whole), digits)
+    exponent = bitwise_and(bits, 2 * bias + 3) - bias
     is_special = logical_not(isfinite(wide)) | (wide == 0)
-    exponent = where(is_special, 0, exponent)
-    mantissa = where(is_special, wide, _scaled(wide, -exponent))
-    return Parts(cast(mantissa, x.dtype), exponent)
-
-
-def _exponent(x: Tensor) -> Tensor:
-    """Read the exponents of float32 or float64 numbers from their bits."""
-    whole, digits, bias = (int32, 23, 126) if x.dtype is float32 else (int64, 52, 1022)
-    is_tiny = abs(x) < 2.0 ** (1 - bias)
-    normal = where(is_tiny, x * 2.0 ** (digits + 1), x)
-    field = bitwise_and(bitwise_right_shift(view(normal, whole), digits), 2 * bias + 3)
-    return cast(field - bias - where(is_tiny, digits + 1, 0), int32)
+    mantissa = where(is_special, wide, normal * exp2(cast(-exponent, wide.dtype)))
+    exponent = where(is_special, 0, exponent - where(is_tiny, shift, 0))
+    return Parts(cast(mantissa, x.dtype), cast(exponent, int32))
