@@ -24,7 +24,7 @@ from tessella.ops.elementwise import (
     where,
 )  # fmt: skip
 from tessella.ops.movement import normal_axes, reshape
-from tessella.ops.splitting import chunk
+from tessella.ops.splitting import split
 
 _ROOT = math.sqrt(0.5)
 _SLOPE = math.sqrt(2 / math.pi)
@@ -297,7 +297,7 @@ def threshold(x: Tensor, threshold: float, value: float) -> Tensor:
 
 @composite(
     ref=lambda np, x, axis=-1: np.split(x, 2, axis)[0] / (1 + np.exp(-np.split(x, 2, axis)[1])),
-    samples=[case((3, 4)), case((4, 3), axis=0)],
+    samples=[case((3, 4)), case((4, 3), axis=0), case((2, 0))],
     errors=[case((2, 3), match="size of axis 1 is 3"), case((2,), 1, match="axis 1 is out of")],
 )  # fmt: skip
 def glu(x: Tensor, axis: int = -1) -> Tensor:
@@ -309,7 +309,8 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
     place = normal_axes(x, axis)[0]
     if x.shape[place] % 2:
         raise errors.wrong_value(f"size of axis {place}", x.shape[place], "even")
-    first, second = chunk(_need_floats(x), 2, place)
+    half = (x.shape[place] // 2,) * 2
+    first, second = split(_need_floats(x), half, place)
     return first * sigmoid(second)
 
 
