@@ -78,11 +78,25 @@ def add(
 def addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
 
-def addcdiv(x: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Tensor:
-    """Give x + value * tensor1 / tensor2; quotients of integers are float32."""
+def addcdiv(
+    x: Tensor | _Number,
+    tensor1: Tensor | _Number,
+    tensor2: Tensor | _Number,
+    *,
+    value: _int = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """x + value * tensor1 / tensor2; integers become float32 first."""
 
-def addcmul(x: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Tensor:
-    """Give x + value * tensor1 * tensor2."""
+def addcmul(
+    x: Tensor | _Number,
+    tensor1: Tensor | _Number,
+    tensor2: Tensor | _Number,
+    *,
+    value: _int = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """x + value * tensor1 * tensor2."""
 
 def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
@@ -779,6 +793,9 @@ def erf(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 def erfc(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 - erf(x), accurate for large x."""
 
+def erfinv(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the error function."""
+
 def exp(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e ** x."""
 
@@ -977,6 +994,12 @@ def hstack(xs: Sequence[Tensor]) -> Tensor:
 def hypot(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """sqrt(x * x + y * y) without overflow."""
 
+def i0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind, of order 0."""
+
+def i1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind, of order 1."""
+
 def iinfo(type: Any) -> IntegerLimits:
     """Give the limits of an integer dtype, or of a tensor's: bits, max, min."""
 
@@ -1089,8 +1112,14 @@ def leaky_relu(
 ) -> Tensor:
     """x where x > 0, else negative_slope * x."""
 
-def lerp(x: Tensor, end: Tensor, weight: _Operand) -> Tensor:
-    """Go from x towards end by a weight: x + weight * (end - x), exactly x at 0 and end at 1."""
+def lerp(
+    x: Tensor | _Number,
+    end: Tensor | _Number,
+    weight: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """x + weight * (end - x), exactly x for a weight of 0 and end for 1."""
 
 def less(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x < y."""
@@ -1121,6 +1150,9 @@ def log1p(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def log2(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm to base 2."""
+
+def log_ndtr(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
 
 def log_sigmoid(x: Tensor) -> Tensor:
     """Give log(sigmoid(x)) without overflow."""
@@ -1397,6 +1429,12 @@ def narrow(x: Tensor, axis: _int, start: _int, length: _int) -> Tensor:
 @overload
 def narrow(x: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
     """Give `length` elements of an axis from `start` on: a view."""
+
+def ndtr(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The normal distribution function: the share of numbers below x."""
+
+def ndtri(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The number that a share of x lies below: the inverse of ndtr."""
 
 def ne(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """x != y."""

@@ -240,14 +240,32 @@ class Tensor:
         """x + y, or x + alpha * y."""
     def addbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
-    def addcdiv(self, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Tensor:
-        """Give x + value * tensor1 / tensor2; quotients of integers are float32."""
-    def addcdiv_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Self:
-        """Give x + value * tensor1 / tensor2; quotients of integers are float32."""
-    def addcmul(self, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Tensor:
-        """Give x + value * tensor1 * tensor2."""
-    def addcmul_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Number = 1) -> Self:
-        """Give x + value * tensor1 * tensor2."""
+    def addcdiv(
+        self,
+        tensor1: Tensor | _Number,
+        tensor2: Tensor | _Number,
+        *,
+        value: _int = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """x + value * tensor1 / tensor2; integers become float32 first."""
+    def addcdiv_(
+        self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _int = 1
+    ) -> Self:
+        """x + value * tensor1 / tensor2; integers become float32 first."""
+    def addcmul(
+        self,
+        tensor1: Tensor | _Number,
+        tensor2: Tensor | _Number,
+        *,
+        value: _int = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """x + value * tensor1 * tensor2."""
+    def addcmul_(
+        self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _int = 1
+    ) -> Self:
+        """x + value * tensor1 * tensor2."""
     def addmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
     def addmv(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
@@ -768,6 +786,10 @@ class Tensor:
         """1 - erf(x), accurate for large x."""
     def erfc_(self) -> Self:
         """1 - erf(x), accurate for large x."""
+    def erfinv(self, *, out: Tensor | None = None) -> Tensor:
+        """The inverse of the error function."""
+    def erfinv_(self) -> Self:
+        """The inverse of the error function."""
     def exp(self, *, out: Tensor | None = None) -> Tensor:
         """e ** x."""
     def exp2(self, *, out: Tensor | None = None) -> Tensor:
@@ -898,6 +920,14 @@ class Tensor:
         """sqrt(x * x + y * y) without overflow."""
     def hypot_(self, y: Tensor | _Number) -> Self:
         """sqrt(x * x + y * y) without overflow."""
+    def i0(self, *, out: Tensor | None = None) -> Tensor:
+        """The modified Bessel function of the first kind, of order 0."""
+    def i0_(self) -> Self:
+        """The modified Bessel function of the first kind, of order 0."""
+    def i1(self, *, out: Tensor | None = None) -> Tensor:
+        """The modified Bessel function of the first kind, of order 1."""
+    def i1_(self) -> Self:
+        """The modified Bessel function of the first kind, of order 1."""
     def imag(self, *, out: Tensor | None = None) -> Tensor:
         """Imaginary part."""
     def imag_(self) -> Self:
@@ -996,10 +1026,12 @@ class Tensor:
         """x where x > 0, else negative_slope * x."""
     def leaky_relu_(self, negative_slope: Tensor | _Number = 0.01) -> Self:
         """x where x > 0, else negative_slope * x."""
-    def lerp(self, end: Tensor, weight: _Operand) -> Tensor:
-        """Go from x towards end by a weight: x + weight * (end - x), exactly x at 0 and end at 1."""
-    def lerp_(self, end: Tensor, weight: _Operand) -> Self:
-        """Go from x towards end by a weight: x + weight * (end - x), exactly x at 0 and end at 1."""
+    def lerp(
+        self, end: Tensor | _Number, weight: Tensor | _Number, *, out: Tensor | None = None
+    ) -> Tensor:
+        """x + weight * (end - x), exactly x for a weight of 0 and end for 1."""
+    def lerp_(self, end: Tensor | _Number, weight: Tensor | _Number) -> Self:
+        """x + weight * (end - x), exactly x for a weight of 0 and end for 1."""
     def less(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x < y."""
     def less_(self, y: Tensor | _Number) -> Self:
@@ -1024,6 +1056,10 @@ class Tensor:
         """Logarithm to base 2."""
     def log_(self) -> Self:
         """Natural logarithm."""
+    def log_ndtr(self, *, out: Tensor | None = None) -> Tensor:
+        """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
+    def log_ndtr_(self) -> Self:
+        """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
     def log_sigmoid(self) -> Tensor:
         """Give log(sigmoid(x)) without overflow."""
     @overload
@@ -1262,6 +1298,14 @@ class Tensor:
         """Give `length` elements of an axis from `start` on: a view."""
     def ndimension(self) -> _int:
         """Give the number of axes."""
+    def ndtr(self, *, out: Tensor | None = None) -> Tensor:
+        """The normal distribution function: the share of numbers below x."""
+    def ndtr_(self) -> Self:
+        """The normal distribution function: the share of numbers below x."""
+    def ndtri(self, *, out: Tensor | None = None) -> Tensor:
+        """The number that a share of x lies below: the inverse of ndtr."""
+    def ndtri_(self) -> Self:
+        """The number that a share of x lies below: the inverse of ndtr."""
     def ne(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x != y."""
     def ne_(self, y: Tensor | _Number) -> Self:

@@ -79,7 +79,7 @@ FUNCTIONS = {
         gradient
     """,
     "special": """
-        bitwise_count gcd lcm logaddexp2 logit xlogy
+        bitwise_count erfinv gcd i0 i1 lcm log_ndtr logaddexp2 logit ndtr ndtri xlogy
     """,
     "splitting": """
         chunk dsplit hsplit narrow select split tensor_split vsplit
@@ -176,7 +176,8 @@ METHODS = {
 
     """,
     "special": """
-        bitwise_count gcd gcd_ lcm lcm_ logaddexp2 logaddexp2_ logit logit_ xlogy xlogy_
+        bitwise_count erfinv erfinv_ gcd gcd_ i0 i0_ i1 i1_ lcm lcm_ log_ndtr log_ndtr_ logaddexp2
+        logaddexp2_ logit logit_ ndtr ndtr_ ndtri ndtri_ xlogy xlogy_
     """,
     "splitting": """
         chunk dsplit hsplit narrow select split tensor_split vsplit
