@@ -95,7 +95,8 @@ def unique(x: Tensor, *, sorted: bool = True, return_inverse: bool = False,
     """Give the different elements, or the different slices along an axis, in order.
 
     With return_inverse, which of them each element or slice is; with return_counts, how often each
-    occurs: then the result is a tuple. They stand in order, whatever `sorted` says.
+    occurs: then the result is a tuple. They stand in order, whatever `sorted` says. NaNs are
+    different from each other, as in PyTorch and the standard; NumPy takes them for one.
 
     >>> ts.unique(ts.tensor([[3, 1], [1, 2]])).tolist()
     [1, 2, 3]

@@ -240,7 +240,9 @@ def _heaviside_ref(np: Any, x: Any, values: Any) -> Any:
             case((2,), (2,), dtype="complex64", match="not defined for complex64")],
 )  # fmt: skip
 def heaviside(x: Tensor, values: Tensor) -> Tensor:
-    """Give 0 where x < 0, 1 where x > 0, and the values where x is 0; NaN stays NaN.
+    """Give 0 where x < 0, 1 where x > 0, and the values where x is 0.
+
+    NaN stays NaN, as in NumPy; in PyTorch it becomes 0.
 
     >>> ts.heaviside(ts.tensor([-2.0, 0.0, 3.0]), ts.tensor([0.5])).tolist()
     [0.0, 0.5, 1.0]

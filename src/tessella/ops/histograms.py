@@ -104,8 +104,8 @@ def histogram(x: Tensor, bins: Any = 10, range: Any = None, density: bool = Fals
 
     `bins` is how many intervals of equal width there are, over the range or from the smallest to
     the greatest element; or a vector of edges in ascending order. The last interval holds its end
-    too. Counts are integers; weights are summed in their own dtype. A density is divided by its sum
-    and the widths, so that its integral is 1.
+    too. Counts are integers, where PyTorch has them in the dtype of x; weights are summed in their
+    own dtype. A density is divided by its sum and the widths, so that its integral is 1.
 
     >>> counts, edges = ts.histogram(ts.tensor([1.0, 2.0, 1.0]), 2)
     >>> counts.tolist(), edges.tolist()
