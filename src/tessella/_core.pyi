@@ -909,9 +909,9 @@ class Tensor:
     def hardtanh(self, min: _float = -1.0, max: _float = 1.0) -> Tensor:
         """Limit x to [min, max]."""
     def heaviside(self, values: Tensor) -> Tensor:
-        """Give 0 where x < 0, 1 where x > 0, and the values where x is 0; NaN stays NaN."""
+        """Give 0 where x < 0, 1 where x > 0, and the values where x is 0."""
     def heaviside_(self, values: Tensor) -> Self:
-        """Give 0 where x < 0, 1 where x > 0, and the values where x is 0; NaN stays NaN."""
+        """Give 0 where x < 0, 1 where x > 0, and the values where x is 0."""
     def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
         """Count the elements in intervals of equal width from min to max, in the dtype of x."""
     def hsplit(self, sections: Any) -> tuple[Tensor, ...]:
