@@ -24,7 +24,7 @@ constexpr bool KEEPS = true;
 
 constexpr size_t SMALL_BYTES = 16384;
 constexpr int CLASSES = SMALL_BYTES / ALIGNMENT;
-constexpr int KEPT = KEEPS ? 64 : 0;    // blocks kept for each small size, at most,
+constexpr int KEPT = 64;                // blocks kept for each small size, at most,
 constexpr size_t KEPT_BYTES = 1 << 16;  // and not more than this
 
 constexpr size_t HUGE_BYTES = 1 << 22;                      // from here on, large pages save time
@@ -102,7 +102,7 @@ class Heap final : public Allocator {
 
   void free(void* block, size_t bytes) override {
     size_t rounded = round_up(bytes);
-    if (rounded <= SMALL_BYTES) {
+    if (KEEPS && rounded <= SMALL_BYTES) {
       List& list = lists_[rounded / ALIGNMENT - 1];
       if (list.count < KEPT && static_cast<size_t>(list.count) * rounded < KEPT_BYTES) {
         list.blocks[list.count++] = block;
@@ -123,7 +123,7 @@ class Heap final : public Allocator {
   }
   struct List {
     int count = 0;
-    void* blocks[KEPT + 1];
+    void* blocks[KEPT];
   };
   List lists_[CLASSES];
   LargeBlocks large_;
