@@ -85,3 +85,12 @@ def test_a_virtual_tensor_prints_without_values() -> None:
 def test_numbers_format_and_others_do_not_pretend_to() -> None:
     assert f"{ts.tensor(2.5)}" == repr(ts.tensor(2.5))
     assert f"{ts.tensor(2.5).item():.1f}" == "2.5"
+
+
+@pytest.mark.parametrize("name", ["_repr_html_", "_repr_mimebundle_", "_ipython_display_",
+                                  "_ipython_canary_method_should_not_exist_"])  # fmt: skip
+def test_notebooks_find_nothing_but_repr(name: str) -> None:
+    """They show what these methods give, and else the repr, which is shortened."""
+    x = ts.zeros(100_000)
+    assert getattr(x, name, None) is None
+    assert len(repr(x)) < 200
