@@ -194,8 +194,11 @@ def _combinations_ref(np: Any, x: Any, r: int = 2, with_replacement: bool = Fals
 @composite(
     ref=_combinations_ref, ulps=0, is_method=False,
     samples=[case((4,)), case((5,), 3), case((3,), r=2, with_replacement=True), case((3,), 1),
-             case((2,), 3), case((0,), 2), case((3,), 0)],
-    errors=[case((2, 2), match="x.ndim is 2"), case((3,), -1, match="r is -1")],
+             case((2,), 3), case((0,), 2), case((3,), 0), case((30,), 29), case((4,), 4),
+             case((1,), 3, with_replacement=True), case((0,), 2, with_replacement=True)],
+    errors=[case((2, 2), match="x.ndim is 2"), case((3,), -1, match="r is -1"),
+            case((3,), 1 << 41, with_replacement=True, match="more elements than can be counted"),
+            case((900,), 400, match="more elements than can be counted")],
 )  # fmt: skip
 def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Give every choice of r elements of a vector, as rows, in the order of their places.
@@ -209,14 +212,34 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tenso
         raise errors.wrong_value("x.ndim", x.ndim, "1")
     if r < 0:
         raise errors.wrong_value("r", r, "0 or more")
-    # Choices of the first places, each longer by one in every round.
+    n = x.shape[0]
+    count = _count_choices(n, r, with_replacement)
+    if count * r > _core.memory_counts()[3]:
+        _core.empty((count, r), x.dtype.id)  # refuses
+    if count < 2:
+        only = zeros((count, r), dtype=int64)
+        return take(x, only + arange(r) if count and not with_replacement else only, 0)
+    # The beginnings of choices, each longer by one in every round, and with room for the rest.
     places = zeros((1, 0), dtype=int64)
-    for _ in range(r):
-        last = places[:, -1:] if places.shape[1] else zeros((1, 1), dtype=int64) - 1
-        least = last if with_replacement and places.shape[1] else last + 1
-        row, place = nonzero(arange(x.shape[0]) >= least)
+    for i in range(r):
+        last = places[:, -1:] if i else zeros((1, 1), dtype=int64) - 1
+        least = last if with_replacement and i else last + 1
+        candidate = arange(n if with_replacement else n - r + i + 1)
+        row, place = nonzero(candidate >= least)
         places = concat([take(places, row, 0), unsqueeze(place, 1)], 1)
     return take(x, places, 0)
+
+
+def _count_choices(n: int, r: int, with_replacement: bool) -> int:
+    """Count the choices of r of n; 2 ** 62 stands for more than that."""
+    of = n + r - 1 if with_replacement else n
+    if r == 0 or r > of or of < 1:
+        return int(r == 0)
+    few = min(r, of - r)
+    # (of / few) ** few is a lower bound, and near enough for what is below it to be counted.
+    if few and few * math.log2(of / few) > 62:
+        return 1 << 62
+    return min(math.comb(of, few), 1 << 62)
 
 
 @composite(is_method=False, tested="tests/test_broadcasting.py")
