@@ -314,10 +314,30 @@ def in_a_new_process(code: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
+# Modules of the standard library that take longer to load than ours.
+HEAVY = {"collections", "contextlib", "dataclasses", "enum", "functools", "inspect", "re", "typing"}
+
+
+def top_imports(path: Path) -> set[str]:
+    """Give the packages that a module imports when it is loaded."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
 def test_import_loads_what_everyday_code_needs_and_no_more() -> None:
-    loaded = in_a_new_process("print(*sys.modules)").split()
+    code = "print(*(name for name in sys.modules if name.partition('.')[0] == 'tessella'))"
+    loaded = set(in_a_new_process(code).split())
     later = {f"tessella.ops.{name}" for name in (*catalogue.FUNCTIONS, *catalogue.METHODS)}
-    assert not {*later, "collections", "inspect", "re", "typing"} & {*loaded}
+    assert loaded and not later & loaded
+    files = {path for path in tracked(".py") if path.is_relative_to(PACKAGE)}
+    names = {f"tessella.{module_name(path)}".rstrip("."): path for path in files}
+    heavy = {name: top_imports(names[name]) & HEAVY for name in loaded & names.keys()}
+    assert len(heavy) > 20 and not any(heavy.values()), heavy
 
 
 @pytest.mark.parametrize(
