@@ -41,7 +41,7 @@ format: $(BIN)/installed
 	$(BIN)/ruff format .
 	git ls-files 'src/core/**.cpp' 'src/core/**.h' 'tests/cpp/*.cpp' | xargs $(BIN)/clang-format -i
 
-# The stubs and docs/operations.md, from the table of operations.
+# What is derived from the table of operations: stubs, catalogue.py, docs/operations.md, docs/from_pytorch.md.
 generate: $(BIN)/installed
 	$(BIN)/python tools/generate.py
 
@@ -56,7 +56,7 @@ sanitize: $(BIN)/installed
 	$(BIN)/python tools/native.py tests $(ASAN) --sanitize address,undefined
 	$(BIN)/python tools/native.py threads
 
-# Everything at full counts: each instruction set, sanitizers, every float32 value, an old processor.
+# Full counts, each instruction set, sanitizers, every float32 value, ARM and an old processor emulated.
 proof: $(BIN)/installed
 	$(BIN)/python tools/proof.py
 
