@@ -197,20 +197,25 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
 
 }  // namespace
 
-PyObject* call_slow(Function* function, PyObject* const* args, Py_ssize_t count,
+PyObject* call_with(PyObject* callable, PyObject* first, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords) {
-  ++counts.declined;
   Py_ssize_t total = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
   PyObject* small[8];
   PyObject** all = total + 1 <= 8 ? small
                                   : static_cast<PyObject**>(PyMem_Malloc(
                                         sizeof(PyObject*) * static_cast<size_t>(total + 1)));
   if (!all) return PyErr_NoMemory();
-  all[0] = function->record;
+  all[0] = first;
   for (Py_ssize_t i = 0; i < total; ++i) all[i + 1] = args[i];
-  PyObject* out = PyObject_Vectorcall(apply, all, static_cast<size_t>(count + 1), keywords);
+  PyObject* out = PyObject_Vectorcall(callable, all, static_cast<size_t>(count + 1), keywords);
   if (all != small) PyMem_Free(all);
   return out;
+}
+
+PyObject* call_slow(Function* function, PyObject* const* args, Py_ssize_t count,
+                    PyObject* keywords) {
+  ++counts.declined;
+  return call_with(apply, function->record, args, count, keywords);
 }
 
 bool set_slot(const char* name, PyObject* function) {

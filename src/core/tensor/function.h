@@ -34,6 +34,10 @@ inline Function* as_function(PyObject* object) { return reinterpret_cast<Functio
 // What stops the fast path on this thread: capture, anomaly detection, profiling, tests.
 extern thread_local uint32_t modes __attribute__((tls_model("initial-exec")));
 
+// Calls callable(first, *args).
+PyObject* call_with(PyObject* callable, PyObject* first, PyObject* const* args, Py_ssize_t count,
+                    PyObject* keywords);
+
 // Calls apply(record, *args) in Python: the slow path, which explains.
 PyObject* call_slow(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);

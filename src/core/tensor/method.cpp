@@ -3,6 +3,8 @@
 
 #include <structmember.h>
 
+#include "function.h"
+
 namespace tessella {
 
 namespace {
@@ -21,27 +23,18 @@ int kept_count = 0;
 
 Method* as_method(PyObject* object) { return reinterpret_cast<Method*>(object); }
 
-// The interpreter leaves room for one argument before the first: self goes there.
+// Where the caller leaves room for an argument before the first, self goes there.
 PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* keywords) {
   Method* method = as_method(object);
-  auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
-  if (flags & PY_VECTORCALL_ARGUMENTS_OFFSET) {
-    PyObject** all = const_cast<PyObject**>(args) - 1;
-    PyObject* before = all[0];
-    all[0] = method->self;
-    PyObject* out = PyObject_Vectorcall(method->function, all, count + 1, keywords);
-    all[0] = before;
-    return out;
-  }
-  size_t total = count + (keywords ? static_cast<size_t>(PyTuple_GET_SIZE(keywords)) : 0);
-  PyObject* small[8];
-  PyObject** all = small;
-  if (total >= 8) all = static_cast<PyObject**>(PyMem_Malloc(sizeof(PyObject*) * (total + 1)));
-  if (!all) return PyErr_NoMemory();
+  Py_ssize_t count = PyVectorcall_NARGS(flags);
+  if (!(flags & PY_VECTORCALL_ARGUMENTS_OFFSET))
+    return call_with(method->function, method->self, args, count, keywords);
+  PyObject** all = const_cast<PyObject**>(args) - 1;
+  PyObject* before = all[0];
   all[0] = method->self;
-  for (size_t i = 0; i < total; ++i) all[i + 1] = args[i];
-  PyObject* out = PyObject_Vectorcall(method->function, all, count + 1, keywords);
-  if (all != small) PyMem_Free(all);
+  PyObject* out =
+      PyObject_Vectorcall(method->function, all, static_cast<size_t>(count + 1), keywords);
+  all[0] = before;
   return out;
 }
 
