@@ -189,6 +189,8 @@ static Case random_case() {
   if (below(20) == 0) x.k = 300 + below(1500);
   if (below(40) == 0) x.m = below(6), x.n = 1, x.k = 30000 + below(60000);
   if (below(40) == 0) x.m = 1, x.n = below(1200), x.k = below(600);
+  if (below(60) == 0) x.m = 30 + below(50), x.n = 30 + below(50), x.k = 2000 + below(6000);
+  if (below(400) == 0) x.m = 8, x.n = 8 + below(4), x.k = 262144 + below(80000);
   for (int64_t axes = below(3) * below(2); axes > 0; axes--) x.batch.push_back(below(4));
   x.accumulate = below(3) == 0;
   has_specials = below(4) == 0;
@@ -226,7 +228,9 @@ struct Reals {
         to[x.n * 2 + 1] = to[0];
       }
     bool vector = parts == 1 && (x.m == 1 || x.n == 1);
-    launch::matmul_ref(c.data(), a.data(), b.data(), x.m, x.n * parts, x.k * parts, vector,
+    launch::MatmulOrder order = launch::matmul_ref_order(x.m, x.n, x.k, vector);
+    order.segment *= parts;
+    launch::matmul_ref(c.data(), a.data(), b.data(), x.m, x.n * parts, x.k * parts, order,
                        HAS_FMA || isa != Isa::baseline);
   }
 };

@@ -73,6 +73,13 @@ inline __m512 multiply_add(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_p
 inline __m512d multiply_add(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
 #endif
 
+// Fetches p[offset] into the cache; by its address, since it may lie outside of the operand.
+template <class T>
+inline __attribute__((always_inline)) void fetch_at(const T* p, int64_t offset) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p) + uintptr_t(offset) * sizeof(T);
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
+}
+
 template <int BYTES>
 struct BitsOf {
   using type = uint32_t;

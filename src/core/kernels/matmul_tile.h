@@ -154,13 +154,6 @@ void tile_packed(const Tile<T>& tile) {
 // Rows of b may each lie in a page of their own, where the processor does not look ahead.
 constexpr int64_t AHEAD_STEPS = 12;
 
-// An address, since it may lie outside of the operand.
-template <class T>
-inline __attribute__((always_inline)) void fetch_at(const T* p, int64_t offset) {
-  uintptr_t address = reinterpret_cast<uintptr_t>(p) + uintptr_t(offset) * sizeof(T);
-  __builtin_prefetch(reinterpret_cast<const void*>(address));
-}
-
 // a has any strides; rows of b are b_k apart. PART: the last vector of b is loaded in part.
 template <class T, int ROWS, int VECS, bool PART>
 void tile_direct(const Tile<T>& tile) {
@@ -245,13 +238,14 @@ inline void run_tile(const MatmulBlock& x, int64_t tiles, int64_t t, int64_t j, 
     TILES<T>.direct[after - row - 1][vecs - 1][last != LANES<T>](tile);
 }
 
-// A panel of b serves all rows before the next one does; but if all panels of b stay near, c is
-// written along its rows.
+// A panel of b serves all rows before the next one does; but if all panels of b stay near, in a
+// part of L2 (or of L1, where rows of a are read in place), c is written along its rows, and a read
+// once.
 template <class T, bool PACKED>
 void block(const MatmulBlock& x) {
-  constexpr int64_t NEAR_BYTES = 128 << 10;  // of b, in a part of L2
+  constexpr int64_t NEAR_BYTES = (PACKED ? 128 : 32) << 10;
   int64_t tiles = tiles_of<T, PACKED>(x);
-  if (PACKED && x.k * x.n * int64_t(sizeof(T)) <= NEAR_BYTES) {
+  if (x.k * x.n * int64_t(sizeof(T)) <= NEAR_BYTES) {
     for (int64_t t = 0; t < tiles; t++)
       for (int64_t j = 0; j < x.n; j += TILE_COLS<T>) run_tile<T, PACKED>(x, tiles, t, j, true);
   } else {

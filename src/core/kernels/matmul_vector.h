@@ -17,12 +17,9 @@ constexpr int DOT_PARTS = MATMUL_LANES / LANES<T>;
 template <class T>
 constexpr int DOT_LINES = LANES<T> / 2;
 
-// The matrix is read once, along several lines at a time: more than the processor follows unaided.
-// An address, since it may lie outside of the matrix.
-inline void fetch_ahead(const void* p) {
-  constexpr uintptr_t AHEAD = 256;
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + AHEAD));
-}
+// A line is read once, together with others: more than the processor follows unaided.
+template <class T>
+constexpr int64_t AHEAD = 256 / sizeof(T);
 
 // k elements of x. Those after the last whole MATMUL_LANES are kept apart and filled up with -0:
 // the product of 0 and -0 can be added to any sum without changing it.
@@ -50,7 +47,7 @@ inline void dot_lines(Native<T>* joined, const T* matrix, int64_t line, const Do
 #pragma GCC unroll 8
       for (int i = 0; i < LINES; i++) {
         const T* at = matrix + i * line + p + v * N;
-        fetch_ahead(at);
+        fetch_at(at, AHEAD<T>);
         sums[i][v] = multiply_add(load<V>(at), x, sums[i][v]);
       }
     }
@@ -114,9 +111,11 @@ void dot(void* out, const void* matrix, const void* x, int64_t line, int64_t lin
 }
 
 // sums[j] += x[0] * row(0)[j], then x[1] * row(1)[j], ... for ROWS rows of one lane. The sums begin
-// at zero if not `resume`.
+// at zero if not `resume`. The rows that come next are fetched from `next` on, at the same
+// distance: rows lie so far apart that the processor does not look ahead from one to another.
 template <class T, int ROWS>
-void axpy_rows(T* sums, const T* matrix, const T* x, int64_t k_step, int64_t lines, bool resume) {
+void axpy_rows(T* sums, const T* matrix, const T* next, const T* x, int64_t k_step, int64_t lines,
+               bool resume) {
   using V = Native<T>;
   V by[ROWS];
   for (int r = 0; r < ROWS; r++) by[r] = splat<V>(x[r * MATMUL_LANES]);
@@ -125,9 +124,8 @@ void axpy_rows(T* sums, const T* matrix, const T* x, int64_t k_step, int64_t lin
     V sum = resume ? load<V>(sums + j) : V{};
 #pragma GCC unroll 8
     for (int r = 0; r < ROWS; r++) {
-      const T* at = matrix + r * step + j;
-      fetch_ahead(at);
-      sum = multiply_add(load<V>(at), by[r], sum);
+      fetch_at(next, r * step + j);
+      sum = multiply_add(load<V>(matrix + r * step + j), by[r], sum);
     }
     store(sums + j, sum);
   }
@@ -139,16 +137,18 @@ void axpy_rows(T* sums, const T* matrix, const T* x, int64_t k_step, int64_t lin
   part.store(sums + j, sum);
 }
 
-// All rows of one lane, so many at once: the sums of a lane stay in L1.
+// All rows of one lane, so many at once: the sums of a lane stay in L1. `after` is the next lane.
 template <class T, int ROWS>
-inline void axpy_lane(T* sums, const T* matrix, const T* x, int64_t k_step, int64_t lines,
-                      int64_t rows, bool resume) {
+inline void axpy_lane(T* sums, const T* matrix, const T* after, const T* x, int64_t k_step,
+                      int64_t lines, int64_t rows, bool resume) {
   for (; rows >= ROWS; rows -= ROWS, resume = true) {
-    axpy_rows<T, ROWS>(sums, matrix, x, k_step, lines, resume);
-    matrix += ROWS * MATMUL_LANES * k_step;
+    const T* next = matrix + ROWS * MATMUL_LANES * k_step;
+    axpy_rows<T, ROWS>(sums, matrix, rows > ROWS ? next : after, x, k_step, lines, resume);
+    matrix = next;
     x += ROWS * MATMUL_LANES;
   }
-  if constexpr (ROWS > 1) axpy_lane<T, ROWS / 2>(sums, matrix, x, k_step, lines, rows, resume);
+  if constexpr (ROWS > 1)
+    axpy_lane<T, ROWS / 2>(sums, matrix, after, x, k_step, lines, rows, resume);
 }
 
 template <class T>
@@ -160,7 +160,8 @@ void axpy(void* lanes, const void* matrix, const void* x, int64_t k_step, int64_
   for (int64_t l = 0; l < MATMUL_LANES; l++) {
     int64_t rows = (k - l + MATMUL_LANES - 1) / MATMUL_LANES;
     if (rows > 0)
-      axpy_lane<T, 8>(to + l * lines, from + l * k_step, by + l, k_step, lines, rows, resume);
+      axpy_lane<T, 8>(to + l * lines, from + l * k_step, from + (l + 1) * k_step, by + l, k_step,
+                      lines, rows, resume);
     else if (!resume)
       memset(to + l * lines, 0, size_t(lines) * sizeof(T));
   }

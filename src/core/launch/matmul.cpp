@@ -18,8 +18,9 @@ struct Block {
   const char* a;
   const char* b;
   char* c;
-  int64_t m, n;
+  int64_t m, n, k;
   const char* shared_b;  // packed already, or nullptr
+  char* sums;            // where they pass through scratch
 };
 
 bool is_empty(const MatmulPlan& plan) {
@@ -69,16 +70,16 @@ MatmulBlock kernel_block(const MatmulPlan& plan, const Block& block, int64_t p, 
                        : block.b + p * plan.b_k * item;
   x.b_k = plan.packs_b ? tile_cols : plan.b_k;
   x.b_panel = plan.packs_b ? tile_cols * x.k : tile_cols;
-  x.c = plan.has_sums ? scratch + plan.sums_offset : block.c;
+  x.c = plan.has_sums ? block.sums : block.c;
   x.c_row = plan.has_sums ? x.n : plan.c_row * reals;
   x.resume = p > 0;
   return x;
 }
 
-void run_block(const MatmulTask& task, const MatmulPlan& plan, const Block& block, char* scratch) {
+void sum_block(const MatmulTask& task, const MatmulPlan& plan, const Block& block, char* scratch) {
   int64_t item = itemsize(task.dtype);
-  for (int64_t p = 0; p < plan.k; p += plan.depth) {
-    int64_t depth = std::min(plan.depth, plan.k - p);
+  for (int64_t p = 0; p < block.k; p += plan.depth) {
+    int64_t depth = std::min(plan.depth, block.k - p);
     if (plan.packs_b && !plan.shares_b)
       pack_b(plan, block.b, item, 0, block.n, p, depth, scratch + plan.b_offset);
     if (plan.packs_a) pack_a(plan, block, item, p, depth, scratch + plan.a_offset);
@@ -89,9 +90,17 @@ void run_block(const MatmulTask& task, const MatmulPlan& plan, const Block& bloc
     else
       plan.compute->direct(x);
   }
-  if (!plan.has_sums) return;
-  plan.kind->store({block.c, plan.c_row, plan.c_col, scratch + plan.sums_offset,
-                    block.n * plan.kind->reals, block.m, block.n, task.accumulate});
+}
+
+void store_block(const MatmulTask& task, const MatmulPlan& plan, const Block& block) {
+  plan.kind->store({block.c, plan.c_row, plan.c_col, block.sums, block.n * plan.kind->reals,
+                    block.m, block.n, task.accumulate});
+}
+
+void run_block(const MatmulTask& task, const MatmulPlan& plan, Block block, char* scratch) {
+  block.sums = scratch + plan.sums_offset;
+  sum_block(task, plan, block, scratch);
+  if (plan.has_sums) store_block(task, plan, block);
 }
 
 Block block_at(const MatmulTask& task, const MatmulPlan& plan, int64_t product, int64_t i,
@@ -104,7 +113,8 @@ Block block_at(const MatmulTask& task, const MatmulPlan& plan, int64_t product, 
   b += batch_offset(task, plan, plan.b_batch, product) + j * plan.b_col * item;
   c += batch_offset(task, plan, plan.c_batch, product);
   c += (i * plan.c_row + j * plan.c_col) * item;
-  return {a, b, c, std::min(plan.rows, plan.m - i), std::min(plan.cols, plan.n - j), nullptr};
+  int64_t rows = std::min(plan.rows, plan.m - i), cols = std::min(plan.cols, plan.n - j);
+  return {a, b, c, rows, cols, plan.k, nullptr, nullptr};
 }
 
 void run_chunk(const MatmulTask& task, const MatmulPlan& plan, int64_t chunk, char* scratch) {
@@ -149,6 +159,29 @@ void run_shared(const MatmulTask& task, const MatmulPlan& plan, char* scratch, i
     }
 }
 
+void run_parts(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads) {
+  char* workers = scratch + plan.shared_bytes;
+  int64_t item = itemsize(task.dtype);
+  for (int64_t t = 0; t < plan.batch; t++) {
+    Block whole = block_at(task, plan, t, 0, 0);
+    whole.sums = scratch;
+    auto body = [&](int64_t part, int worker) {
+      int64_t p = part * plan.part_k;
+      Block block = whole;
+      block.a += p * plan.a_k * item;
+      block.b += p * plan.b_k * item;
+      block.k = std::min(plan.part_k, plan.k - p);
+      block.sums += part * plan.sums_bytes;
+      sum_block(task, plan, block, workers + worker * plan.worker_bytes);
+    };
+    parallel(plan.parts, plan.ns_each, task.interruptible, body, threads);
+    for (int64_t part = 1; part < plan.parts; part++)
+      plan.compute->add(scratch, scratch + part * plan.sums_bytes,
+                        plan.m * plan.n * plan.kind->reals);
+    store_block(task, plan, whole);
+  }
+}
+
 void run_immediate(const MatmulTask& task) {
   const MatmulCompute& compute = *matmul_kernels().of[int(task.dtype)].compute;
   compute.direct({task.m, task.n, task.k, task.a.data, task.a.row_stride, task.a.col_stride,
@@ -177,6 +210,7 @@ void matmul(const MatmulTask& task, void* scratch, int threads) {
   }
   char* base = static_cast<char*>(scratch);
   if (plan.is_vector) return run_vector(task, plan, base, threads);
+  if (plan.parts > 1) return run_parts(task, plan, base, threads);
   if (plan.shares_b) return run_shared(task, plan, base, threads);
   if (plan.chunks == 1) return run_chunk(task, plan, 0, base);
   auto body = [&](int64_t chunk, int worker) {

@@ -2,8 +2,9 @@
 // shape alone, and runs kernels on them over the pool. It allocates nothing.
 //
 // The order in which k is summed is a function of (m, n, k, dtype): one chain of multiply-adds in
-// increasing k for each element of c, or, when m or n is 1, fixed lanes joined by a fixed tree.
-// Strides, threads and the path never change it.
+// increasing k for each element of c; where c is small and k long, a chain for each of some parts
+// of k, added up in order; when m or n is 1, fixed lanes joined by a fixed tree. Strides, threads,
+// the batch and the path never change it.
 #pragma once
 
 #include "../dtype.h"

@@ -12,7 +12,8 @@ constexpr int64_t A_BYTES = 256 << 10;      // a block of a, in a part of L2
 constexpr int64_t COLS_BYTES = 4096;        // columns of a block of b, for one k
 constexpr int64_t SHARED_BYTES = 32 << 20;  // b packed at once, at most
 // Times that decide how work is cut.
-constexpr double CHUNK_NS = 40e3;        // a chunk is worth at least this
+constexpr double HALF_NS = 10e3;         // a half of a product is worth sharing from here on,
+constexpr double CHUNK_NS = 40e3;        // a smaller part of it from here on
 constexpr double LONGEST_NS = 10e6;      // and takes no longer, so that an interrupt is answered
 constexpr double PACK_PER_NS = 3;        // elements packed
 constexpr double SHARED_PACK_NS = 20e3;  // b is worth sharing if packing it takes longer
@@ -21,6 +22,21 @@ constexpr int64_t SHARED_CHUNKS = 16;    // the same, where a chunk packs nothin
 
 constexpr int64_t SMALL = 64 * 64 * 64;  // products that are never packed if they need not be
 
+// k is summed in parts where c is so small that the threads would have to share its tiles. How many
+// depends on nothing but the sizes: the parts are the order of the sum.
+constexpr int64_t SPLIT_AREA = 128 * 128;   // of c, at most
+constexpr int64_t PART_PRODUCTS = 1 << 21;  // a part has at least so many, and at least
+constexpr int64_t PART_LEAST = 1 << 10;     // so long a k
+constexpr int64_t PART_MOST = 1 << 15;      // and at most so long a k, where that makes more than
+constexpr int64_t PARTS = 8;
+
+static int64_t split_parts(int64_t m, int64_t n, int64_t k) {
+  if (m < 2 || n < 2 || m > SPLIT_AREA || n > SPLIT_AREA / m) return 1;
+  int64_t area = m * n;
+  int64_t worth = k / ceil_div(PART_PRODUCTS, area), most = std::max(PARTS, ceil_div(k, PART_MOST));
+  return std::max<int64_t>(std::min({worth, k / PART_LEAST, most}), 1);
+}
+
 bool is_immediate(const MatmulTask& task) {
   int64_t m = task.m, n = task.n, k = task.k;
   bool is_small = m > 1 && n > 1 && k > 0 && m <= SMALL && n <= SMALL / m && k <= SMALL / (m * n);
@@ -28,6 +44,7 @@ bool is_immediate(const MatmulTask& task) {
          matmul_kernels().of[int(task.dtype)].is_native;
 }
 
+// The sizes are the caller's, not those of a folded batch.
 static MatmulPlan copy_task(const MatmulTask& task) {
   MatmulPlan plan{};
   plan.kind = &matmul_kernels().of[int(task.dtype)];
@@ -40,13 +57,16 @@ static MatmulPlan copy_task(const MatmulTask& task) {
   plan.a_batch = task.a.batch_strides, plan.b_batch = task.b.batch_strides;
   plan.c_batch = task.c.batch_strides;
   plan.batch_ndim = task.batch_ndim;
+  plan.parts = split_parts(task.m, task.n, task.k);
+  plan.part_k = ceil_div(task.k, plan.parts);
+  if (task.k > 0) plan.parts = ceil_div(task.k, plan.part_k);
   return plan;
 }
 
 // The innermost batch axes continue the rows of a and c, and b is the same for all of them. Not
-// for single rows, whose sums have another order.
+// for single rows, whose sums have another order, nor for sums in parts, which are kept for each.
 static void fold_batch(const MatmulTask& task, MatmulPlan& plan) {
-  if (plan.m == 1 && plan.n != 1) return;
+  if ((plan.m == 1 && plan.n != 1) || plan.parts > 1) return;
   while (plan.batch_ndim > 0) {
     int axis = plan.batch_ndim - 1;
     int64_t size = task.batch_shape[axis];
@@ -94,7 +114,7 @@ static void choose_path(MatmulPlan& plan, bool accumulate) {
   bool low = plan.m <= 9 * compute.tile_rows && !is_aliased(plan.b_k, itemsize, 512);
   plan.packs_b = plan.packs_a || plan.b_col != 1 || !(small || thin || low);
   int64_t depth = std::max<int64_t>(DEPTH_BYTES / itemsize / reals, 1);
-  plan.depth = small ? plan.k : ceil_div(plan.k, ceil_div(plan.k, depth));
+  plan.depth = small ? plan.k : ceil_div(plan.part_k, ceil_div(plan.part_k, depth));
   bool writable = native || reals == 2;
   plan.has_sums = !writable || plan.c_col != 1 || (accumulate && plan.depth < plan.k);
 }
@@ -128,6 +148,8 @@ static void cut_apart(MatmulPlan& plan) {
   plan.rows = ceil_div(plan.m, plan.row_blocks);
   plan.cols = std::min(plan.n, COLS_BYTES / itemsize);
   plan.col_blocks = ceil_div(plan.n, plan.cols);
+  if (plan.row_blocks * plan.col_blocks * plan.batch == 1 && block_ns(plan) > 2 * HALF_NS)
+    halve(plan);
   while (2 * plan.row_blocks * plan.col_blocks * plan.batch < CHUNKS &&
          block_ns(plan) > 2 * CHUNK_NS && halve(plan)) {
   }
@@ -166,6 +188,15 @@ static bool cut_shared(MatmulPlan& plan) {
   return true;
 }
 
+// Every chunk sums one part of k, for all of c.
+static void cut_parts(MatmulPlan& plan) {
+  plan.rows = plan.m, plan.cols = plan.n;
+  plan.row_blocks = plan.col_blocks = plan.batch_each = 1;
+  plan.has_sums = true;
+  plan.chunks = plan.parts;
+  plan.ns_each = int64_t(block_ns(plan) / double(plan.parts)) + 1;
+}
+
 static void size_scratch(MatmulPlan& plan) {
   int64_t itemsize = plan.compute->itemsize, reals = plan.kind->reals;
   int64_t depth = plan.depth * reals, tile_cols = plan.compute->tile_cols;
@@ -174,8 +205,14 @@ static void size_scratch(MatmulPlan& plan) {
   plan.b_offset = plan.packs_a ? align64(plan.rows * depth * itemsize) : 0;
   bool keeps_b = plan.packs_b && !plan.shares_b;
   plan.sums_offset = plan.b_offset + (keeps_b ? align64(cols * depth * itemsize) : 0);
-  plan.shared_bytes = plan.shares_b ? align64(cols * plan.k * reals * itemsize) : 0;
-  plan.worker_bytes = plan.sums_offset + (plan.has_sums ? align64(plan.rows * cols * itemsize) : 0);
+  plan.sums_bytes = plan.has_sums ? align64(plan.rows * cols * itemsize) : 0;
+  if (plan.parts > 1) {
+    plan.shared_bytes = plan.parts * plan.sums_bytes;
+    plan.worker_bytes = plan.sums_offset;
+  } else {
+    plan.shared_bytes = plan.shares_b ? align64(cols * plan.k * reals * itemsize) : 0;
+    plan.worker_bytes = plan.sums_offset + plan.sums_bytes;
+  }
 }
 
 // c's columns should be adjacent. But where few rows meet lines of b along k, which would have to
@@ -203,7 +240,10 @@ MatmulPlan plan_matmul(const MatmulTask& task) {
     plan_vector(plan);
   } else if (plan.batch > 0 && plan.m > 0 && plan.n > 0 && plan.k > 0) {
     choose_path(plan, task.accumulate);
-    if (!cut_shared(plan)) cut_apart(plan);
+    if (plan.parts > 1)
+      cut_parts(plan);
+    else if (!cut_shared(plan))
+      cut_apart(plan);
     size_scratch(plan);
   }
   return plan;

@@ -23,6 +23,7 @@ struct MatmulPlan {
   int batch_ndim;
   int64_t batch;  // number of products
   bool is_vector;
+  int64_t parts, part_k;  // k is summed in so many parts of this length (the last may be shorter)
 
   bool packs_a, packs_b;
   bool has_sums;              // finished sums pass through scratch, since c cannot hold them
@@ -32,9 +33,9 @@ struct MatmulPlan {
   int64_t batch_each;  // products in one chunk, when a product is one block
   int64_t chunks, ns_each;
 
-  // Scratch: a part shared by all workers, then one part for each.
-  int64_t shared_bytes, worker_bytes;
-  int64_t a_offset, b_offset, sums_offset;  // in a worker's part; what they hold is the path's
+  // Scratch: space shared by all workers, then some for each.
+  int64_t shared_bytes, worker_bytes, sums_bytes;
+  int64_t a_offset, b_offset, sums_offset;  // in a worker's space; what they hold is the path's
 };
 
 MatmulPlan plan_matmul(const MatmulTask& task);

@@ -15,12 +15,29 @@ T matmul_ref_step(T a, T b, T sum, bool fused) {
   return a * b + sum;
 }
 
-// sum of a[p * a_step] * b[p * b_step]: one chain; or, for vectors, segments of 2^15 terms, each
-// in 16 interleaved lanes that are joined by halving.
+// How one sum is ordered: in segments, each in interleaved lanes that are joined by halving.
+struct MatmulOrder {
+  int64_t segment, lanes;
+};
+
+// Vectors: segments of 2^15 terms in 16 lanes. Where c has at most 2^14 elements, up to 8 equal
+// segments (more if they would be longer than 2^15), each of at least 2^21 products and 2^10 terms.
+// Otherwise one chain.
+inline MatmulOrder matmul_ref_order(int64_t m, int64_t n, int64_t k, bool vector) {
+  if (vector) return {1 << 15, 16};
+  if (m < 2 || n < 2 || m * n > 1 << 14) return {k, 1};
+  int64_t most = k > 8 << 15 ? (k + (1 << 15) - 1) >> 15 : 8, area = m * n;
+  int64_t count = k / (((1 << 21) + area - 1) / area);
+  if (count > k >> 10) count = k >> 10;
+  if (count > most) count = most;
+  return {count > 1 ? (k + count - 1) / count : k, 1};
+}
+
+// sum of a[p * a_step] * b[p * b_step]
 template <class T>
-T matmul_ref_sum(const T* a, int64_t a_step, const T* b, int64_t b_step, int64_t k, bool vector,
-                 bool fused) {
-  int64_t lanes = vector ? 16 : 1, segment = vector ? 1 << 15 : k;
+T matmul_ref_sum(const T* a, int64_t a_step, const T* b, int64_t b_step, int64_t k,
+                 MatmulOrder order, bool fused) {
+  auto [segment, lanes] = order;
   T total = 0;
   for (int64_t first = 0; first < k; first += segment) {
     T sums[16] = {};
@@ -35,11 +52,11 @@ T matmul_ref_sum(const T* a, int64_t a_step, const T* b, int64_t b_step, int64_t
 
 // c (m, n) = a (m, k) @ b (k, n)
 template <class T>
-void matmul_ref(T* c, const T* a, const T* b, int64_t m, int64_t n, int64_t k, bool vector,
+void matmul_ref(T* c, const T* a, const T* b, int64_t m, int64_t n, int64_t k, MatmulOrder order,
                 bool fused) {
   for (int64_t i = 0; i < m; i++)
     for (int64_t j = 0; j < n; j++)
-      c[i * n + j] = matmul_ref_sum(a + i * k, 1, b + j, n, k, vector, fused);
+      c[i * n + j] = matmul_ref_sum(a + i * k, 1, b + j, n, k, order, fused);
 }
 
 }  // namespace tessella::launch
