@@ -12,6 +12,7 @@ namespace tessella::launch {
 namespace {
 
 constexpr int64_t square = 16;
+constexpr int64_t SHORT_ROW = 8;
 
 template <int64_t Bytes>
 struct Item {
@@ -25,6 +26,15 @@ struct Copy {
   const char* from;
   Steps from_steps;
 
+  // Short rows are moved as fewer, wider items.
+  bool joins() const {
+    bool is_dense = to_steps.column == 1 && from_steps.column == 1;
+    bool is_short = rows > 1 && columns > 1 && columns <= SHORT_ROW;
+    return is_dense && is_short && (columns | to_steps.row | from_steps.row) % 2 == 0;
+  }
+  Copy joined() const {
+    return {rows, columns / 2, to, {to_steps.row / 2, 1}, from, {from_steps.row / 2, 1}};
+  }
   Copy transposed() const {
     return {columns, rows,
             to,      {to_steps.column, to_steps.row},
@@ -131,6 +141,7 @@ int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 template <int64_t Bytes>
 void copy(Copy c) {
   if (c.rows > 1 && magnitude(c.to_steps.column) > magnitude(c.to_steps.row)) c = c.transposed();
+  if (c.columns < SHORT_ROW && c.rows > c.columns) return copy_rows<Bytes>(c.transposed());
   bool turns = c.rows > 1 && magnitude(c.from_steps.row) < magnitude(c.from_steps.column);
   turns ? copy_squares<Bytes>(c) : copy_rows<Bytes>(c);
 }
@@ -140,6 +151,7 @@ void copy(Copy c) {
 void copy_patch(int64_t itemsize, int64_t rows, int64_t columns, char* to, Steps to_steps,
                 const char* from, Steps from_steps) {
   Copy c = {rows, columns, to, to_steps, from, from_steps};
+  while (itemsize < 16 && c.joins()) c = c.joined(), itemsize *= 2;
   switch (itemsize) {
     case 1:
       return copy<1>(c);

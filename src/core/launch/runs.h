@@ -26,6 +26,8 @@ struct Runs {
   int64_t inner_size() const { return ndim == 0 ? 1 : shape[ndim - 1]; }
   int64_t inner_stride(int k) const { return ndim == 0 ? 1 : strides[k][ndim - 1]; }
 
+  int64_t outer_stride(int k) const { return ndim < 2 ? 0 : strides[k][ndim - 2]; }
+
   // body(offsets, count): a run of `count` elements, operand k's first at offsets[k] elements from
   // its start, and each next one inner_stride(k) further.
   template <class F>
@@ -41,6 +43,34 @@ struct Runs {
       body(offsets, count);
       begin += count;
       if (begin < end) next_row(at, offsets);
+    }
+  }
+
+  // body(offsets, rows, columns): whole rows of the innermost axis, outer_stride(k) from one to the
+  // next, as many as follow each other; or a part of one.
+  template <class F>
+  void walk_patches(int64_t begin, int64_t end, F&& body) const {
+    if (begin >= end) return;
+    int64_t at[MAX_NDIM];
+    int64_t offsets[K];
+    seek(begin, at, offsets);
+    int last = ndim - 1;
+    while (begin < end) {
+      int64_t left = ndim == 0 ? 1 : shape[last] - at[last], rows = 1;
+      int64_t columns = left < end - begin ? left : end - begin;
+      if (ndim > 1 && at[last] == 0 && columns == shape[last]) {
+        rows = (end - begin) / columns;
+        int64_t rows_left = shape[last - 1] - at[last - 1];
+        if (rows > rows_left) rows = rows_left;
+      }
+      body(offsets, rows, columns);
+      begin += rows * columns;
+      if (begin == end) return;
+      if (rows > 1) {
+        at[last - 1] += rows - 1;
+        for (int k = 0; k < K; ++k) offsets[k] += (rows - 1) * strides[k][last - 1];
+      }
+      next_row(at, offsets);
     }
   }
 
