@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <vector>
+
 #include "../tensor/guard.h"
 #include "../tensor/tensor.h"
 
@@ -13,7 +15,9 @@ namespace nb = nanobind;
 
 namespace tessella {
 
-using Sizes = std::vector<int64_t>;
+// Sizes, strides or axes that Python has worked out. A number that does not fit becomes the one
+// farthest from 0 that does, which every rule refuses: so its error is ours.
+struct Sizes : std::vector<int64_t> {};
 
 // The tensor behind a Python object; throws Error if it is none.
 inline Tensor* tensor_of(nb::handle object) {
@@ -39,3 +43,23 @@ void init_random(nb::module_& module);
 void init_graph(nb::module_& module);
 
 }  // namespace tessella
+
+template <>
+struct nanobind::detail::type_caster<tessella::Sizes> {
+  NB_TYPE_CASTER(tessella::Sizes, const_name("Sequence[int]"))
+
+  bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
+    PyObject* items = PySequence_Fast(source.ptr(), "");
+    bool fits = items != nullptr;
+    for (Py_ssize_t i = 0; fits && i < PySequence_Fast_GET_SIZE(items); ++i) {
+      PyObject* item = PySequence_Fast_GET_ITEM(items, i);
+      int side = 0;
+      fits = PyLong_Check(item);
+      int64_t size = fits ? PyLong_AsLongLongAndOverflow(item, &side) : 0;
+      value.push_back(side == 0 ? size : side > 0 ? INT64_MAX : INT64_MIN);
+    }
+    Py_XDECREF(items);
+    PyErr_Clear();
+    return fits;
+  }
+};

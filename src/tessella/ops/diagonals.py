@@ -44,7 +44,8 @@ def _diag_embed_ref(np: Any, x: Any, offset: int = 0, a: int = -2, b: int = -1) 
     ref=_diag_embed_ref, ulps=0, keywords={"dim1": "a", "dim2": "b"},
     samples=[case((3,)), case((2, 3)), case((2, 3), offset=1), case((2, 3), -2, 0, 2), case((0,))],
     errors=[case((), match="x.ndim is 0"), case((3,), a=0, b=0, match="repeated axis 0"),
-            case((3,), a=2, match="axis 2 is out of range")],
+            case((3,), a=2, match="axis 2 is out of range"),
+            case((3,), 2**63 - 1, match="more elements than can be counted")],
 )  # fmt: skip
 def diag_embed(x: Tensor, offset: int = 0, a: int = -2, b: int = -1) -> Tensor:
     """Put the last axis on a diagonal of two new axes, a and b of the result; zeros elsewhere.
