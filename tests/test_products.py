@@ -16,9 +16,10 @@ import tessella as ts
 
 Array = np.ndarray[Any, Any]
 FLOATS = ["float32", "float64", "float16", "bfloat16", "complex64"]
-# rows, inner, columns: small, thin, vectors, summed in parts, and blocked with borders of every kind
+# rows, inner, columns: small, thin, vectors, in parts, and blocked with borders of every kind
 SIZES = [(1, 1, 1), (3, 4, 5), (1, 1000, 1), (1, 513, 300), (300, 513, 1), (7, 2, 900), (130, 5, 7),
-         (65, 700, 33), (6, 4100, 16), (48, 6000, 40), (257, 260, 129), (2, 3, 0), (4, 0, 3)]  # fmt: skip
+         (65, 700, 33), (6, 4100, 16), (48, 6000, 40), (257, 260, 129), (2, 3, 0),
+         (4, 0, 3)]  # fmt: skip
 
 
 def bits(x: ts.Tensor) -> bytes:

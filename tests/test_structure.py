@@ -248,7 +248,7 @@ PLAIN = {
     f"{owner}.{name}": value
     for owner, names in (("ts", namespace.public_names()), ("Tensor", namespace.methods()))
     for name, value in names.items()
-    if inspect.isfunction(value)
+    if inspect.isfunction(value) or isinstance(value, _core.Caller)
 }
 
 

@@ -289,6 +289,15 @@ class Function:
     def into(self, *args: Any) -> Tensor | None: ...
 """
 
+CALLER_CLASS = """
+class Caller:
+    def __new__(
+        cls, slow: Any, body: Any, explain: Any, positional: int, variadic: int,
+        parameters: tuple[tuple[str, str, bool], ...], /,
+    ) -> Self: ...
+    def __call__(self, *args: Any, **keywords: Any) -> Any: ...
+"""
+
 NODE_CLASS = """
 class Node:
     @property
@@ -376,8 +385,8 @@ def core_stub() -> str:
     """Give the text of _core.pyi."""
     lines = ["import numpy", "from tessella.dtypes import DType"]
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
-    parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, NODE_CLASS,
-             tensor_class(), *native_functions()]  # fmt: skip
+    parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,
+             NODE_CLASS, tensor_class(), *native_functions()]  # fmt: skip
     return "\n".join(parts) + "\n"
 
 
@@ -395,7 +404,7 @@ def package_stub() -> str:
     for name, value in sorted(public.items()):
         if isinstance(value, _core.Function):
             lines.append(define_record(value.record, name, is_method=False))
-        elif inspect.isfunction(value) and value.__name__ in COMPOSITES:
+        elif hasattr(value, "record"):
             lines.append(define_plain(name, value, is_method=False))
         elif inspect.isfunction(value) or inspect.isclass(value):
             imports.append(f"from {value.__module__} import {value.__name__} as {name}")

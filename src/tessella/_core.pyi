@@ -74,6 +74,19 @@ class Function:
     def __call__(self, *args: Any, **keywords: Any) -> Tensor: ...
     def into(self, *args: Any) -> Tensor | None: ...
 
+class Caller:
+    def __new__(
+        cls,
+        slow: Any,
+        body: Any,
+        explain: Any,
+        positional: int,
+        variadic: int,
+        parameters: tuple[tuple[str, str, bool], ...],
+        /,
+    ) -> Self: ...
+    def __call__(self, *args: Any, **keywords: Any) -> Any: ...
+
 class Node:
     @property
     def function(self) -> Function: ...

@@ -9,7 +9,7 @@ which the public name, the method, the stub, the reference entry and the tests c
 from __future__ import annotations
 
 from tessella import errors
-from tessella._core import Tensor
+from tessella._core import Caller, Tensor
 from tessella.arguments import (
     LISTS,
     NUMBERS,
@@ -114,8 +114,6 @@ _OF_TENSORS = (check_tensor, check_operand, check_tensors)
 
 def check_for(annotation: str) -> Check | None:
     """Give the check that an annotation asks for: `| None` lets None pass, Any everything."""
-    if annotation == "Axes":
-        annotation = "Ints | None"
     inner = annotation.removesuffix(" | None")
     if inner.startswith("Literal["):
         words = inner.split("'")[1::2]  # annotations are kept as text with single quotes
@@ -148,7 +146,9 @@ class Composite(Declared):
 
     def _read_parameters(self) -> None:
         """Read names, defaults and annotations (inspect would take longer to import than we do)."""
-        code, annotations = self.body.__code__, self.body.__annotations__
+        code = self.body.__code__
+        annotations = self.body.__annotations__
+        annotations = {k: "Ints | None" if v == "Axes" else v for k, v in annotations.items()}
         count, given = code.co_argcount, self.body.__defaults__ or ()
         names = code.co_varnames[: count + code.co_kwonlyargcount]
         defaults = dict(zip(names[count - len(given) : count], given, strict=True))
@@ -157,13 +157,15 @@ class Composite(Declared):
         self.rest = code.co_varnames[len(names)] if has_rest else ""
         self.parameters = {name: defaults.get(name, REQUIRED) for name in names}
         self.positional = count
+        self.ordered = names[:count]
         kinds = (*names, self.rest) if has_rest else names
         self.checks = {name: check_for(annotations[name]) for name in kinds}
-        # How many by position need no sorting; *xs and calls that are refused by their form do.
-        self.fewest = 64 if has_rest or self.refuses else count - len(given)
-        self.ordered = tuple((name, self.checks[name]) for name in names[:count])
-        self.named = {name: self.checks[name] for name in names[count:]}
-        self.place = names.index(self.variadic) if self.variadic else 64
+        # What the core is told: where separate integers may stand, and every parameter.
+        self.place = names.index(self.variadic) if self.variadic else -1
+        unnamed = names[: code.co_posonlyargcount]
+        self.annotated = tuple([("" if name in unnamed else name, annotations[name],
+                                 default is REQUIRED)
+                                for name, default in self.parameters.items()])  # fmt: skip
 
     def call_sorted(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Name the arguments, check them and call the body."""
@@ -178,10 +180,12 @@ class Composite(Declared):
             check = self.checks[name]
             if check:
                 found[name] = check(name, value)
-        if rest:  # then all that stands before it was given by position
-            head = [found.pop(name) for name in (*found,)[: self.positional]]
-            return self.body(*head, *rest, **found)
-        return self.body(**found)
+        head = []
+        for name in self.ordered:  # up to the first that is left out
+            if name not in found:
+                break
+            head.append(found.pop(name))
+        return self.body(*head, *rest, **found)
 
 
 def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -189,36 +193,27 @@ def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def declare(body: Any) -> Any:
         record = Composite(body, **declared)
-        ordered, named, place = record.ordered, record.named, record.place
-        fewest, most = record.fewest, record.positional
 
-        # The arguments of most calls need no sorting: as many by position as there may be, and by
-        # keyword what has to be. Every composite call passes here, so that no step is taken twice.
+        def explain(error: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+            if not isinstance(error, errors.TessellaError):
+                return None
+            return error.relocate(record.name, record.describe_call(args, keywords))
+
         def call(*args: Any, **keywords: Any) -> Any:
             try:
-                given = record.gather(args, place) if len(args) > most else args
-                if not fewest <= len(given) <= most or (
-                    keywords and not keywords.keys() <= named.keys()
-                ):
-                    return record.call_sorted(given, keywords)
-                checked = [check(name, value) if check else value
-                           for (name, check), value in zip(ordered, given)]  # noqa: B905  # fmt: skip
-                if not keywords:
-                    return body(*checked)
-                for name, value in keywords.items():
-                    check = named[name]
-                    if check:
-                        keywords[name] = check(name, value)
-                return body(*checked, **keywords)
+                return record.call_sorted(args, keywords)
             except errors.TessellaError as error:
-                raise error.relocate(record.name, record.describe_call(args, keywords)) from None
+                raise explain(error, args, keywords) from None
 
         COMPOSITES[record.name] = record
         call.__name__, call.__qualname__ = body.__name__, body.__qualname__
         call.__doc__, call.__module__ = body.__doc__, body.__module__
         call.__wrapped__ = body  # type: ignore[attr-defined]
-        record.function = call
         call.record = record  # type: ignore[attr-defined]
-        return call
+        # The core makes calls that need no sorting; *xs do, and what may be refused by its form.
+        needs_sorting = record.rest or record.refuses
+        record.function = call if needs_sorting else Caller(
+            call, body, explain, record.positional, record.place, record.annotated)  # fmt: skip
+        return record.function
 
     return declare

@@ -1,5 +1,6 @@
 // The module tessella._core.
 #include "../kernels/isa.h"
+#include "../tensor/caller.h"
 #include "../tensor/function.h"
 #include "../tensor/method.h"
 #include "../tensor/node.h"
@@ -47,7 +48,8 @@ NB_MODULE(_core, module) {
   choose_isa_or_fail_import();
   set_interrupt_poll(poll_signals);
   if (!init_tensor_type(module.ptr()) || !init_node_type(module.ptr()) ||
-      !init_function_type(module.ptr()) || !init_method_type(module.ptr()))
+      !init_function_type(module.ptr()) || !init_caller_type(module.ptr()) ||
+      !init_method_type(module.ptr()))
     throw nb::python_error();
   init_dtype(module);
   init_layout(module);

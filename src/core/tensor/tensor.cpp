@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "caller.h"
 #include "exchange.h"
 #include "function.h"
 #include "guard.h"
@@ -188,7 +189,8 @@ PyObject* get_last_transposed(PyObject* self, void*) { return last_axes_transpos
 // What an attribute of the type is for a tensor.
 PyObject* bind_to(PyObject* of_type, PyObject* self) {
   PyTypeObject* kind = Py_TYPE(of_type);
-  if (kind == function_type || kind == &PyMethodDescr_Type) return make_method(of_type, self);
+  if (kind == function_type || kind == caller_type || kind == &PyMethodDescr_Type)
+    return make_method(of_type, self);
   if (!kind->tp_descr_get) return Py_NewRef(of_type);
   Py_INCREF(of_type);
   PyObject* found = kind->tp_descr_get(of_type, self, reinterpret_cast<PyObject*>(tensor_type));

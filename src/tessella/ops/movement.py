@@ -19,8 +19,11 @@ from tessella.records import Op
 
 def normal_axes(x: Tensor, axis: Any, name: str = "axis") -> tuple[int, ...]:
     """Give axes as non-negative numbers, in the given order."""
-    layout = _core.layout_of(x)
-    return tuple(layout.axis(a) for a in to_ints(name, axis))
+    axes, ndim = to_ints(name, axis), x.ndim
+    for a in axes:
+        if not -ndim <= a < ndim:
+            _core.layout_of(x).axis(a)  # refuses it
+    return tuple([a % ndim for a in axes])
 
 
 def inverse(order: Sequence[int]) -> tuple[int, ...]:

@@ -1,0 +1,377 @@
+// What is plain is decided by exact types; nothing here raises because of an argument.
+#include "caller.h"
+
+#include <structmember.h>
+
+#include "arguments.h"
+#include "function.h"
+#include "guard.h"
+
+namespace tessella {
+
+PyTypeObject* caller_type;
+
+namespace {
+
+// The annotations whose arguments can be plain, as composites.py spells them.
+enum class Kind : uint8_t {
+  none,
+  any,
+  tensor,
+  tensors,
+  operand,
+  number,
+  boolean,
+  integer,
+  integers,
+  real,
+  dtype,
+};
+struct Spelling {
+  const char* annotation;
+  Kind kind;
+};
+constexpr Spelling SPELLINGS[] = {
+    {"Any", Kind::any},         {"Tensor", Kind::tensor},  {"Sequence[Tensor]", Kind::tensors},
+    {"Operand", Kind::operand}, {"Number", Kind::number},  {"bool", Kind::boolean},
+    {"int", Kind::integer},     {"Offset", Kind::integer}, {"Ints", Kind::integers},
+    {"Shape", Kind::integers},  {"float", Kind::real},     {"DTypeLike", Kind::dtype},
+};
+
+struct Parameter {
+  PyObject* name;
+  Kind kind;
+  bool may_be_none, is_required;
+};
+
+constexpr int MOST = 16;  // parameters; a composite with more is called in Python
+
+struct Caller {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* slow;     // call(*args, **keywords)
+  PyObject* body;     // takes arguments that have been checked
+  PyObject* explain;  // explain(error, args, keywords): the error of the composite, or None
+  int count;          // parameters
+  int positional;
+  int variadic;  // the parameter whose integers may be given as separate arguments, or -1
+  Parameter parameters[MOST];
+};
+
+Caller* as_caller(PyObject* object) { return reinterpret_cast<Caller*>(object); }
+
+bool is_near(PyObject* value) {
+  constexpr int64_t NEAR = int64_t{1} << 62;  // as in arguments.py
+  int64_t number;
+  return PyLong_CheckExact(value) && parse_int(value, &number) && number >= -NEAR && number <= NEAR;
+}
+
+bool is_number(PyObject* value) {
+  return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
+         PyComplex_CheckExact(value);
+}
+
+bool are_tensors(PyObject* value) {
+  if (!PyTuple_CheckExact(value) && !PyList_CheckExact(value)) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i)
+    if (!is_tensor(PySequence_Fast_GET_ITEM(value, i))) return false;
+  return true;
+}
+
+// A tuple of integers, or one or a list of them as a tuple; nullptr: not plain.
+PyObject* integers_of(PyObject* value) {
+  if (is_near(value)) return PyTuple_Pack(1, value);
+  if (!PyTuple_CheckExact(value) && !PyList_CheckExact(value)) return nullptr;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i)
+    if (!is_near(PySequence_Fast_GET_ITEM(value, i))) return nullptr;
+  return PySequence_Tuple(value);
+}
+
+// A new reference to what the body gets; nullptr: not plain.
+PyObject* plain(const Parameter& parameter, PyObject* value) {
+  if (value == Py_None && parameter.may_be_none) return Py_NewRef(value);
+  bool is_plain = false;
+  switch (parameter.kind) {
+    case Kind::none:
+      break;
+    case Kind::any:
+      is_plain = true;
+      break;
+    case Kind::tensor:
+      is_plain = is_tensor(value);
+      break;
+    case Kind::tensors:
+      is_plain = are_tensors(value);
+      break;
+    case Kind::operand:
+      is_plain = is_tensor(value) || is_number(value);
+      break;
+    case Kind::number:
+      is_plain = is_number(value);
+      break;
+    case Kind::boolean:
+      is_plain = PyBool_Check(value);
+      break;
+    case Kind::integer:
+      is_plain = is_near(value);
+      break;
+    case Kind::integers:
+      return integers_of(value);
+    case Kind::real:
+      is_plain = PyFloat_CheckExact(value);
+      break;
+    case Kind::dtype:
+      is_plain = Py_TYPE(value) == Py_TYPE(dtype_object(DType::float32));
+      break;
+  }
+  return is_plain ? Py_NewRef(value) : nullptr;
+}
+
+// The arguments of one call of the body, from `values[1]` on: the interpreter may use the place
+// before them.
+struct Plain {
+  PyObject* values[MOST + 1];
+  int count = 0;
+  uint32_t given = 0;  // bit i: parameter i
+
+  ~Plain() {
+    for (int i = 1; i <= count; ++i) Py_DECREF(values[i]);
+  }
+  bool add(const Caller* caller, int parameter, PyObject* value) {
+    if (given >> parameter & 1) return false;
+    given |= 1u << parameter;
+    PyObject* found = plain(caller->parameters[parameter], value);
+    if (found) values[++count] = found;
+    return found != nullptr;
+  }
+};
+
+int find_parameter(const Caller* caller, PyObject* keyword) {
+  for (int i = 0; i < caller->count; ++i)
+    if (caller->parameters[i].name == keyword) return i;
+  for (int i = 0; i < caller->count; ++i)
+    if (PyUnicode_Compare(caller->parameters[i].name, keyword) == 0) return i;
+  return -1;
+}
+
+// x.reshape(2, 3): the last positional parameter takes all that is left.
+bool add_rest(const Caller* caller, PyObject* const* args, Py_ssize_t count, Plain& out) {
+  int place = caller->variadic;
+  if (place < 0 || place != caller->positional - 1) return false;
+  PyObject* rest = PyTuple_New(count - place);
+  for (Py_ssize_t i = place; rest && i < count; ++i)
+    PyTuple_SET_ITEM(rest, i - place, Py_NewRef(args[i]));
+  bool added = rest && out.add(caller, place, rest);
+  Py_XDECREF(rest);
+  return added;
+}
+
+bool collect(const Caller* caller, PyObject* const* args, Py_ssize_t count, PyObject* keywords,
+             Plain& out) {
+  bool has_rest = count > caller->positional;
+  Py_ssize_t first = has_rest ? caller->positional - 1 : count;
+  for (int i = 0; i < first; ++i)
+    if (!out.add(caller, i, args[i])) return false;
+  if (has_rest && !add_rest(caller, args, count, out)) return false;
+  Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    int parameter = find_parameter(caller, PyTuple_GET_ITEM(keywords, i));
+    if (parameter < 0 || !out.add(caller, parameter, args[count + i])) return false;
+  }
+  for (int i = 0; i < caller->count; ++i)
+    if (caller->parameters[i].is_required && !(out.given >> i & 1)) return false;
+  return true;
+}
+
+// The body failed: its error becomes the composite's, where it is one of ours.
+void relocate(const Caller* caller, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  PyObject* given = PyTuple_New(count);
+  PyObject* named = PyDict_New();
+  for (Py_ssize_t i = 0; given && i < count; ++i) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+  bool is_ready = given && named;
+  for (Py_ssize_t i = 0; is_ready && keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+    is_ready = PyDict_SetItem(named, PyTuple_GET_ITEM(keywords, i), args[count + i]) == 0;
+  PyObject* found =
+      is_ready ? PyObject_CallFunctionObjArgs(caller->explain, error, given, named, nullptr)
+               : nullptr;
+  if (found == error) PyException_SetCause(error, nullptr);  // `from None`: what it was before
+  if (found) PyErr_Restore(type, error, traceback);
+  Py_XDECREF(found);
+  Py_XDECREF(given);
+  Py_XDECREF(named);
+  if (found) return;
+  Py_XDECREF(type);
+  Py_XDECREF(error);
+  Py_XDECREF(traceback);
+}
+
+PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* keywords) {
+  Caller* self = as_caller(object);
+  Py_ssize_t count = PyVectorcall_NARGS(flags);
+  Plain arguments;
+  if (modes || !collect(self, args, count, keywords, arguments)) {
+    if (PyErr_Occurred()) return nullptr;
+    return PyObject_Vectorcall(self->slow, args, flags, keywords);
+  }
+  size_t named = keywords ? static_cast<size_t>(PyTuple_GET_SIZE(keywords)) : 0;
+  size_t by_place = static_cast<size_t>(arguments.count) - named;
+  PyObject* out = PyObject_Vectorcall(self->body, arguments.values + 1,
+                                      by_place | PY_VECTORCALL_ARGUMENTS_OFFSET, keywords);
+  if (!out) relocate(self, args, count, keywords);
+  return out;
+}
+
+PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
+  if (!object || object == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, object);
+}
+
+// Names, document and record are those of the function in Python.
+PyObject* get_attribute(PyObject* object, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(object, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  PyErr_Clear();
+  return PyObject_GetAttr(as_caller(object)->slow, name);
+}
+
+PyObject* get_doc(PyObject* object, void*) {
+  return PyObject_GetAttrString(as_caller(object)->slow, "__doc__");
+}
+
+PyObject* get_module(PyObject* object, void*) {
+  return PyObject_GetAttrString(as_caller(object)->slow, "__module__");
+}
+
+PyObject* represent(PyObject* object) {
+  PyObject* name = PyObject_GetAttrString(as_caller(object)->slow, "__qualname__");
+  PyObject* out = name ? PyUnicode_FromFormat("<composite %U>", name) : nullptr;
+  Py_XDECREF(name);
+  return out;
+}
+
+PyObject* reduce(PyObject* object, PyObject*) {
+  return PyObject_GetAttrString(as_caller(object)->slow, "__qualname__");
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(as_caller(object)->slow);
+  Py_VISIT(as_caller(object)->body);
+  Py_VISIT(as_caller(object)->explain);
+  return 0;
+}
+
+int clear(PyObject* object) {
+  Py_CLEAR(as_caller(object)->slow);
+  Py_CLEAR(as_caller(object)->body);
+  Py_CLEAR(as_caller(object)->explain);
+  return 0;
+}
+
+void deallocate(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  clear(object);
+  for (int i = 0; i < as_caller(object)->count; ++i)
+    Py_DECREF(as_caller(object)->parameters[i].name);
+  PyObject_GC_Del(object);
+  Py_DECREF(type);
+}
+
+Kind kind_of(const char* annotation, size_t length) {
+  for (const Spelling& each : SPELLINGS)
+    if (strlen(each.annotation) == length && !strncmp(each.annotation, annotation, length))
+      return each.kind;
+  return Kind::none;
+}
+
+// (name, annotation, is_required)
+bool read_parameter(PyObject* item, Parameter* out) {
+  const char* annotation;
+  int is_required;
+  if (!PyArg_ParseTuple(item, "Usp", &out->name, &annotation, &is_required)) return false;
+  constexpr char OPTIONAL[] = " | None";
+  size_t length = strlen(annotation), suffix = sizeof OPTIONAL - 1;
+  out->may_be_none = length > suffix && !strcmp(annotation + length - suffix, OPTIONAL);
+  out->kind = kind_of(annotation, length - (out->may_be_none ? suffix : 0));
+  out->is_required = is_required;
+  PyUnicode_InternInPlace(&out->name);
+  Py_INCREF(out->name);
+  return true;
+}
+
+// Caller(slow, body, explain, positional, variadic, parameters)
+PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
+  PyObject *slow, *body, *explain, *parameters;
+  int positional, variadic;
+  if (!PyArg_ParseTuple(args, "OOOiiO!", &slow, &body, &explain, &positional, &variadic,
+                        &PyTuple_Type, &parameters))
+    return nullptr;
+  Py_ssize_t count = PyTuple_GET_SIZE(parameters);
+  if (count > MOST) {
+    PyErr_Format(PyExc_ValueError, "a composite has at most %d parameters", MOST);
+    return nullptr;
+  }
+  Caller* self = PyObject_GC_New(Caller, type);
+  if (!self) return nullptr;
+  self->vectorcall = call;
+  self->slow = Py_NewRef(slow);
+  self->body = Py_NewRef(body);
+  self->explain = Py_NewRef(explain);
+  self->positional = positional;
+  self->variadic = variadic;
+  self->count = 0;
+  PyObject_GC_Track(self);
+  for (Py_ssize_t i = 0; i < count; ++i, ++self->count)
+    if (!read_parameter(PyTuple_GET_ITEM(parameters, i), &self->parameters[i])) {
+      Py_DECREF(self);
+      return nullptr;
+    }
+  return reinterpret_cast<PyObject*>(self);
+}
+
+PyGetSetDef properties[] = {
+    {"__doc__", get_doc, nullptr, nullptr, nullptr},
+    {"__module__", get_module, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMethodDef methods[] = {
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Caller, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+}  // namespace
+
+bool init_caller_type(PyObject* module) {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_new, reinterpret_cast<void*>(make_instance)},
+      {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+      {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
+      {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
+      {Py_tp_repr, reinterpret_cast<void*>(represent)},
+      {Py_tp_getset, properties},
+      {Py_tp_methods, methods},
+      {Py_tp_members, members},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {"tessella.Caller", sizeof(Caller), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                          Py_TPFLAGS_METHOD_DESCRIPTOR,
+                      slots};
+  caller_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return caller_type &&
+         PyModule_AddObjectRef(module, "Caller", reinterpret_cast<PyObject*>(caller_type)) == 0;
+}
+
+}  // namespace tessella
