@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,18 @@ Array = np.ndarray[Any, Any]
 
 SCALAR = object()  # in place of a shape: a Python number
 TILE = 5000  # more elements than a tile of the elementwise loops holds
+FAST_PATH_OFF = 1  # a mode of the core
 WIDE_INTEGERS = 100  # integers are drawn to ±100 where the domain says nothing else
+
+
+@contextmanager
+def fast_path_off() -> Iterator[None]:
+    """Make every call go through the declaration in Python."""
+    _core.set_modes(FAST_PATH_OFF)
+    try:
+        yield
+    finally:
+        _core.set_modes(0)
 
 
 # --- which calls ---------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import tessella as ts
 from cases import (
     LAYOUTS,
     draw_operands,
+    fast_path_off,
     lay_out,
     map_tensors,
     round_to,
@@ -201,6 +202,32 @@ def test_error_names_the_composite_the_place_and_the_cure(name: str, case: Case)
     assert any(line.startswith("  hint: ") and len(line) > 12 for line in rest)
     assert any(line.startswith("  at test_composites.py:") for line in rest)
     assert any(line.startswith("    ") for line in rest), "no operands are shown"
+
+
+def outcome(function: Any, args: list[Any], params: dict[str, Any]) -> list[Any]:
+    """Give all that one can see of a call: bits and dtypes of its results, or its error."""
+    try:
+        results = leaves(function(*args, **params))
+    except ts.errors.TessellaError as error:
+        return [type(error), str(error)]
+    return [(x.dtype, x.shape, to_array(x).tobytes()) if isinstance(x, ts.Tensor) else repr(x)
+            for x in results]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [n for n, e in COMPOSITES.items() if e.samples or e.errors])
+def test_what_the_core_calls_is_what_python_sorts(name: str) -> None:
+    each = COMPOSITES[name]
+    dtypes = (ts.float32, ts.int64, ts.bool, ts.complex64)
+    calls = [(case, dtype) for case in each.samples for dtype in dtypes]
+    calls += [(case, ts.dtypes.BY_NAME[case.dtype]) for case in each.errors]
+    for case, dtype in calls:
+        args, named = prepared(each, case, dtype), {}
+        if not each.rest:
+            named = dict(zip(each.parameters, args, strict=False))
+        for call in ((args, case.params), ([], named | case.params)):
+            plain = outcome(each.function, *call)
+            with fast_path_off():
+                assert outcome(each.function, *call) == plain, call
 
 
 @pytest.mark.parametrize("wrong", [None, "text", object()], ids=["None", "str", "object"])

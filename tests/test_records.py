@@ -9,8 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any
 
@@ -24,6 +22,7 @@ from cases import (
     cases_of,
     draw_operands,
     dtypes_of,
+    fast_path_off,
     generator,
     held_as,
     lay_out,
@@ -44,7 +43,6 @@ from tessella.records import OPS, Op
 from tessella.spellings import ABSENT
 
 NAMES = list(OPS)
-FAST_PATH_OFF = 1
 LARGE = 300_000  # elements: above every threshold of the cost model
 
 
@@ -61,16 +59,6 @@ def label(value: Any) -> str:
 def prepared(op: Op, case: Case, dtype: DType) -> list[Any]:
     """Give the operands of a call as tensors."""
     return to_tensors(op, draw_operands(op, case, dtype), dtype)
-
-
-@contextmanager
-def fast_path_off() -> Iterator[None]:
-    """Make every call go through the record."""
-    _core.set_modes(FAST_PATH_OFF)
-    try:
-        yield
-    finally:
-        _core.set_modes(0)
 
 
 # --- the record itself ---------------------------------------------------------------------------

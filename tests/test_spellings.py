@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import tessella as ts
+from cases import fast_path_off
 from tessella import spellings
 from tessella.declarations import Refusal
 from tessella.namespace import refusals
-from test_records import fast_path_off
 
 
 def names() -> dict[str, Any]:
