@@ -132,11 +132,12 @@ void join_partials(int64_t n, Partials out, Partials x) {
 }
 
 // One block of columns. The tree over lanes is walked depth first, so that at each level only one
-// run of columns waits for its partner.
-template <class Op, class T>
+// run of columns waits for its partner; its lowest DEPTH levels are walked in registers.
+template <class Op, class T, int DEPTH>
 struct ColumnTree {
   using V = Vec<T>;
-  static constexpr int W = vector_width<T>, L = lane_count<T>, K = lane_vectors<T>;
+  static constexpr int W = vector_width<T>, L = lane_count<T>;
+  static constexpr int AT_ONCE = 4;  // vectors, for each of DEPTH + 1 levels
 
   int64_t rows, columns;
   const int64_t* offsets;
@@ -145,24 +146,29 @@ struct ColumnTree {
 
   // The lanes l, l + span, l + 2 * span, … joined.
   void fold(int64_t lane, int64_t span, int level, T* out) {
-    if (span * 2 >= L || lane + span >= rows) return fold_pair(lane, out);
+    if (span << DEPTH >= L) return fold_near(lane, span, out);
     fold(lane, span * 2, level + 1, out);
+    if (lane + span >= rows) return;
     fold(lane + span, span * 2, level + 1, waiting[level]);
     join_runs<Op, false>(columns, out, waiting[level]);
   }
 
-  // Lane l and, if it has elements, lane l + L/2.
-  void fold_pair(int64_t lane, T* out) {
+  // The same for so few lanes that their sums stay in registers.
+  void fold_near(int64_t lane, int64_t span, T* out) {
     int64_t j = 0;
-    for (; j + K * W <= columns; j += K * W) fold_vectors<K>(lane, j, out);
-    for (; j + W <= columns; j += W) fold_vectors<1>(lane, j, out);
-    if (int rest = (int)(columns - j); rest > 0) {
-      auto read = [&](int64_t row) {
-        return Op::enter(load_partial<V>(x + offsets[row] + j, rest));
-      };
-      V acc = fold_lane(lane, read);
-      if (lane + L / 2 < rows) acc = Op::join(acc, fold_lane(lane + L / 2, read));
-      store_partial(out + j, acc, rest);
+    auto read = [&](int64_t row, int k) { return load<V>(x + offsets[row] + j + k * W); };
+    for (; j + AT_ONCE * W <= columns; j += AT_ONCE * W) {
+      V acc[AT_ONCE];
+      fold_vectors<DEPTH>(lane, span, acc, read);
+      for (int k = 0; k < AT_ONCE; ++k) store(out + j + k * W, acc[k]);
+    }
+    for (; j < columns; j += W) {
+      int rest = columns - j < W ? (int)(columns - j) : W;
+      V acc[1];
+      fold_vectors<DEPTH>(lane, span, acc, [&](int64_t row, int) {
+        return rest == W ? read(row, 0) : load_partial<V>(x + offsets[row] + j, rest);
+      });
+      rest == W ? store(out + j, acc[0]) : store_partial(out + j, acc[0], rest);
     }
   }
 
@@ -173,43 +179,46 @@ struct ColumnTree {
       store_partial(out + j, Op::leave(load_partial<V>(out + j, rest)), rest);
   }
 
-  template <class Read>
-  __attribute__((always_inline)) V fold_lane(int64_t lane, Read read) {
-    V acc = read(lane);
-    for (int64_t row = lane + L; row < rows; row += L) acc = Op::join(acc, read(row));
-    return acc;
-  }
-
-  template <int N>
-  __attribute__((always_inline)) void fold_vectors(int64_t lane, int64_t j, T* out) {
-    V acc[N], other[N];
-    gather<N>(lane, j, acc);
-    if (lane + L / 2 < rows) {
-      gather<N>(lane + L / 2, j, other);
+  template <int LEVELS, int N, class Read>
+  __attribute__((always_inline)) void fold_vectors(int64_t lane, int64_t span, V (&acc)[N],
+                                                   Read read) {
+    if constexpr (LEVELS == 0) {
+      for (int k = 0; k < N; ++k) acc[k] = Op::enter(read(lane, k));
+      for (int64_t row = lane + L; row < rows; row += L)
+        for (int k = 0; k < N; ++k) acc[k] = Op::join(acc[k], Op::enter(read(row, k)));
+    } else {
+      fold_vectors<LEVELS - 1>(lane, span * 2, acc, read);
+      if (lane + span >= rows) return;
+      V other[N];
+      fold_vectors<LEVELS - 1>(lane + span, span * 2, other, read);
       for (int k = 0; k < N; ++k) acc[k] = Op::join(acc[k], other[k]);
     }
-    for (int k = 0; k < N; ++k) store(out + j + k * W, acc[k]);
-  }
-
-  template <int N>
-  __attribute__((always_inline)) void gather(int64_t lane, int64_t j, V (&acc)[N]) {
-    for (int k = 0; k < N; ++k) acc[k] = Op::enter(load<V>(x + offsets[lane] + j + k * W));
-    for (int64_t row = lane + L; row < rows; row += L)
-      for (int k = 0; k < N; ++k)
-        acc[k] = Op::join(acc[k], Op::enter(load<V>(x + offsets[row] + j + k * W)));
   }
 };
 
-template <class Op, class T>
-void fold_columns(int64_t rows, int64_t columns, const int64_t* offsets, Partials out,
-                  const void* x, int64_t) {
-  ColumnTree<Op, T> tree;
+template <class Op, class T, int DEPTH>
+void fold_tree(int64_t rows, int64_t columns, const int64_t* offsets, T* out, const T* x) {
+  ColumnTree<Op, T, DEPTH> tree;
   tree.rows = rows;
   tree.columns = columns;
   tree.offsets = offsets;
-  tree.x = static_cast<const T*>(x);
-  tree.fold(0, 1, 0, static_cast<T*>(out.values));
-  if constexpr (Op::template changes<T>) tree.leave(static_cast<T*>(out.values));
+  tree.x = x;
+  tree.fold(0, 1, 0, out);
+  if constexpr (Op::template changes<T>) tree.leave(out);
+}
+
+// Deep trees jump between many rows, which is cheap as long as they lie near.
+template <class Op, class T>
+void fold_columns(int64_t rows, int64_t columns, const int64_t* offsets, Partials out,
+                  const void* x, int64_t) {
+  constexpr int64_t NEAR = (1 << 20) / sizeof(T);
+  auto* to = static_cast<T*>(out.values);
+  auto* from = static_cast<const T*>(x);
+  int64_t reach = offsets[rows - 1] - offsets[0];
+  if (reach > -NEAR && reach < NEAR)
+    fold_tree<Op, T, VB == 64 ? 3 : 2>(rows, columns, offsets, to, from);
+  else
+    fold_tree<Op, T, 1>(rows, columns, offsets, to, from);
 }
 
 // All lanes of all columns are one long row: element r * columns + j belongs to lane r % L of
