@@ -126,6 +126,29 @@ def test_the_affinity_limits_the_default() -> None:
     assert done.stdout.strip() == b"1", done.stderr
 
 
+def test_a_helper_that_parked_on_the_core_of_the_caller_is_sent_to_another() -> None:
+    allowed = os.sched_getaffinity(0)
+    here = min(allowed)
+    code = f"""
+ts.set_num_threads(2)
+before = set(os.listdir("/proc/self/task"))
+x = ts.rand(512, 512)
+work = lambda: [x @ x for _ in range(20)]
+while len(tasks := set(os.listdir("/proc/self/task")) - before) == 0: work()
+helper = int(tasks.pop())
+os.sched_setaffinity(0, {{{here}}})
+os.sched_setaffinity(helper, {{{here}}})
+for _ in range(100):
+    work()
+    time.sleep(0.005)  # the helper gets its turn, finds nothing, and parks here
+    if os.sched_getaffinity(helper) != {{{here}}}: break
+print(sorted(os.sched_getaffinity(helper)))
+"""
+    done = run(code)
+    # Where there is no other core, it has to stay.
+    assert done.stdout.strip() == str(sorted(allowed - {here} or allowed)), done.stderr
+
+
 # --- the same bits --------------------------------------------------------------------------------
 
 

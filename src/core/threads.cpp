@@ -134,6 +134,8 @@ class Pool {
  private:
   struct alignas(64) Seat {
     std::atomic<uint32_t> parked{0};
+    std::atomic<int> cpu{-1};  // where the helper was when it parked
+    pthread_t thread{};
   };
 
   void open(const Job& job, int64_t now);
@@ -142,6 +144,7 @@ class Pool {
   void wait_until_done();
   void judge(uint32_t own_units, int64_t work, int64_t wait);
   void start_helpers(int wanted);
+  void send_away(Seat& seat, int caller_cpu);
   bool wake_from(int worker);
   void await_work(int id, int64_t spin);
 
@@ -158,6 +161,7 @@ class Pool {
   // Only for the holder of the lock.
   int started_ = 0;
   int cpus_ = 0;
+  cpu_set_t allowed_{};  // where helpers may run
   int64_t rest_until_ = 0;
   int64_t account_ns_ = 0;  // what helpers have saved, less what they have cost
   int64_t rest_ = 1;        // how long they rest for a debt, as a multiple of it
@@ -185,15 +189,26 @@ bool Pool::claim(int worker, uint32_t& unit_from_end) {
   return true;
 }
 
+// A helper that parked on the core where the caller now runs would be woken there, and wait for its
+// turn while another core is idle: it is told to use any other.
+void Pool::send_away(Seat& seat, int caller_cpu) {
+  if (seat.cpu.load(std::memory_order_relaxed) != caller_cpu) return;
+  cpu_set_t others = allowed_;
+  CPU_CLR(static_cast<size_t>(caller_cpu), &others);
+  if (CPU_COUNT(&others) > 0) pthread_setaffinity_np(seat.thread, sizeof others, &others);
+}
+
 // Wakes this worker's share of the parked helpers; false if there was none.
 bool Pool::wake_from(int worker) {
   bool woke = false;
+  int caller_cpu = caller_cpu_.load(std::memory_order_relaxed);
   int first = worker * wake_fanout + 1;
   int last = std::min(first + wake_fanout - 1, job_.helpers);
   for (int id = first; id <= last; ++id) {
-    auto& parked = seats_[id - 1].parked;
-    if (parked.load() == 0 || parked.exchange(0) == 0) continue;
-    parked.notify_one();
+    Seat& seat = seats_[id - 1];
+    if (seat.parked.load() == 0 || seat.parked.exchange(0) == 0) continue;
+    send_away(seat, caller_cpu);
+    seat.parked.notify_one();
     woke = true;
   }
   return woke;
@@ -201,12 +216,14 @@ bool Pool::wake_from(int worker) {
 
 void Pool::await_work(int id, int64_t spin) {
   // On the caller's core, a helper that spins keeps the caller from its work.
-  if (sched_getcpu() == caller_cpu_.load(std::memory_order_relaxed)) spin = 0;
+  int cpu = sched_getcpu();
+  if (cpu == caller_cpu_.load(std::memory_order_relaxed)) spin = 0;
   auto has_work = [&] { return may_claim(open_.load(), id); };
   if (spin_until(spin, has_work)) return;
   // Announce, then look again: either this thread sees the job, or the job's caller sees that
   // this thread has parked. Both sides use sequentially consistent accesses for it.
   auto& parked = seats_[id - 1].parked;
+  seats_[id - 1].cpu.store(cpu, std::memory_order_relaxed);
   parked.store(1);
   if (!has_work()) parked.wait(1);
   parked.store(0);
@@ -305,23 +322,27 @@ void* helper_thread(void* id) {
 }
 
 // A helper takes no signals but faults: the others are for the application's threads.
-bool start_thread(int id) {
+bool start_thread(int id, pthread_t* thread) {
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&blocked, fault);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  pthread_t thread;
   void* argument = reinterpret_cast<void*>(static_cast<intptr_t>(id));
-  bool started = pthread_create(&thread, nullptr, helper_thread, argument) == 0;
-  if (started) pthread_detach(thread);
+  bool started = pthread_create(thread, nullptr, helper_thread, argument) == 0;
+  if (started) pthread_detach(*thread);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
 }
 
 // A thread that cannot be started is done without.
 void Pool::start_helpers(int wanted) {
-  if (started_ == 0) cpus_ = usable_cpus();
-  while (started_ < wanted && start_thread(started_ + 1)) ++started_;
+  if (started_ == 0) {
+    cpus_ = usable_cpus();
+    CPU_ZERO(&allowed_);
+    sched_getaffinity(0, sizeof allowed_,
+                      &allowed_);  // where it fails, helpers stay where they are
+  }
+  while (started_ < wanted && start_thread(started_ + 1, &seats_[started_].thread)) ++started_;
 }
 
 // In the child only the forking thread lives on, and it is not inside a job, or it is in a poll.

@@ -184,7 +184,10 @@ def take(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     place = normal_axes(x, axis)[0]
-    return gather_axes(x, (place,), (need_integers(indices),), place)
+    indices = need_integers(indices)
+    if indices.ndim:  # x[:, indices] has a fast path
+        return x[(*(slice(None),) * place, indices)]
+    return gather_axes(x, (place,), (indices,), place)
 
 
 @composite(
