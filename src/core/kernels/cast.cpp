@@ -91,8 +91,8 @@ void cast_to_half(int64_t n, void* out, const void* x) {
     int64_t count = n - i < TILE ? n - i : TILE;
     auto* from = static_cast<const From*>(x) + i;
     for (int64_t j = 0; j < count; ++j) {
-      // float32 holds every integer of 16 bits and every float32 as it is.
-      if constexpr (sizeof(From) <= 2 || same_type<From, float>)
+      // float32 holds every integer of 16 bits.
+      if constexpr (sizeof(From) <= 2)
         tile[j] = convert_one<float>(from[j]);
       else
         tile[j] = float_to_odd(double_to_odd(from[j]));
@@ -119,6 +119,10 @@ constexpr CastFn choose() {
   else if constexpr (from_half && same_type<To, float>)
     return [](int64_t n, void* out, const void* x) {
       widen_run(n, static_cast<float*>(out), static_cast<const From*>(x));
+    };
+  else if constexpr (to_half && same_type<From, float>)
+    return [](int64_t n, void* out, const void* x) {
+      narrow_run(n, static_cast<To*>(out), static_cast<const float*>(x));
     };
   else if constexpr (from_half)
     return cast_from_half<From, To>;

@@ -25,7 +25,7 @@ enum class Kind : uint8_t {
   integer,
   integers,
   real,
-  dtype,
+  dtype
 };
 struct Spelling {
   const char* annotation;

@@ -17,32 +17,9 @@ namespace {
 PyObject* apply;  // records.apply, given at import
 Function* slot_functions[static_cast<int>(Slot::count)];
 
-constexpr const char* SLOT_NAMES[] = {"add",
-                                      "sub",
-                                      "mul",
-                                      "div",
-                                      "floor_divide",
-                                      "remainder",
-                                      "pow",
-                                      "matmul",
-                                      "neg",
-                                      "positive",
-                                      "abs",
-                                      "bitwise_invert",
-                                      "bitwise_and",
-                                      "bitwise_or",
-                                      "bitwise_xor",
-                                      "bitwise_left_shift",
-                                      "bitwise_right_shift",
-                                      "less",
-                                      "less_equal",
-                                      "equal",
-                                      "not_equal",
-                                      "greater",
-                                      "greater_equal",
-                                      "transpose",
-                                      "getitem"};
-static_assert(sizeof SLOT_NAMES / sizeof SLOT_NAMES[0] == static_cast<int>(Slot::count));
+#define SLOT(name) #name,
+constexpr const char* SLOT_NAMES[] = {SLOTS(SLOT)};
+#undef SLOT
 
 // Parameters by keyword, in our spelling: what no refusal of a record is about.
 bool is_plain_call(const Function* self, Py_ssize_t count, PyObject* keywords) {

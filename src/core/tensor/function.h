@@ -65,34 +65,15 @@ PyObject* fast_concat(Function* function, PyObject* const* args, Py_ssize_t coun
                       PyObject* keywords);
 
 // Operators: which Function each slot of Tensor calls. Set when the records are made.
-enum class Slot : uint8_t {
-  add,
-  sub,
-  mul,
-  div,
-  floor_divide,
-  remainder,
-  pow,
-  matmul,
-  neg,
-  positive,
-  abs,
-  bitwise_invert,
-  bitwise_and,
-  bitwise_or,
-  bitwise_xor,
-  bitwise_left_shift,
-  bitwise_right_shift,
-  less,
-  less_equal,
-  equal,
-  not_equal,
-  greater,
-  greater_equal,
-  transpose,
-  getitem,
-  count
-};
+#define SLOTS(F)                                                                               \
+  F(add)                                                                                       \
+  F(sub) F(mul) F(div) F(floor_divide) F(remainder) F(pow) F(matmul) F(neg) F(positive) F(abs) \
+      F(bitwise_invert) F(bitwise_and) F(bitwise_or) F(bitwise_xor) F(bitwise_left_shift)      \
+          F(bitwise_right_shift) F(less) F(less_equal) F(equal) F(not_equal) F(greater)        \
+              F(greater_equal) F(transpose) F(getitem)
+#define SLOT(name) name,
+enum class Slot : uint8_t { SLOTS(SLOT) count };
+#undef SLOT
 // Given by records.py at import.
 void set_apply(PyObject* callable);
 bool set_slot(const char* name, PyObject* function);
