@@ -144,7 +144,7 @@ def check_all(
     """Check every float32 value of functions of one argument, or one block in `share`."""
     jobs = [(name, part) for name in names for part in range(PARTS)]
     shares = {name: PARTS * share * SPARSE.get(name, 1) for name in names}
-    found = pool.map(lambda job: check_part(program, *job, shares[job[0]]), jobs)
+    found = pool.map(lambda job: check_part(program, job[0], job[1], shares[job[0]]), jobs)
     total: dict[str, tuple[Worst, int]] = {}
     for (name, _), (worst, differences) in zip(jobs, found, strict=True):
         before, count = total.get(name, ({}, 0))
