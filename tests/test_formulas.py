@@ -194,3 +194,14 @@ def test_divisors_and_multiples_wrap_as_in_numpy(dtype: str) -> None:
     assert np.array_equal(ts.lcm(ts.tensor(x), ts.tensor(y)).numpy(), wrapped)
     counts = ts.bitwise_count(ts.tensor(x))
     assert counts.dtype is ts.uint8 and np.array_equal(counts.numpy(), np.bitwise_count(x))
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_extremes_pass_over_nan_and_infinities_have_signs(name: str, dtype: str) -> None:
+    values = np.array([NAN, -INF, -1.5, 0.0, 2.0, INF], dtype)
+    x, y = (part.ravel() for part in np.meshgrid(values, values))
+    found = getattr(ts, name)(ts.from_numpy(x), ts.from_numpy(y))
+    np.testing.assert_array_equal(found.numpy(), getattr(np, name)(x, y))
+    assert ts.isposinf(ts.from_numpy(values)).tolist() == [False] * 5 + [True]
+    assert ts.isneginf(ts.from_numpy(values)).tolist() == [False, True] + [False] * 4

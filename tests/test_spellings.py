@@ -99,16 +99,16 @@ class Broken(ts.Tensor):
     """A subclass with a property that fails."""
 
     @property
-    def inner(self) -> int:
+    def secret(self) -> int:
         raise AttributeError("my own")
 
 
 def test_property_of_a_subclass_keeps_its_own_error() -> None:
     x = Broken(ts.ones(2))
     with pytest.raises(AttributeError, match=r"^my own$"):
-        x.inner  # noqa: B018
-    with pytest.raises(ts.errors.UnknownName, match=r"^Broken has no attribute 'iner'"):
-        x.iner  # type: ignore[attr-defined]  # noqa: B018
+        x.secret  # noqa: B018
+    with pytest.raises(ts.errors.UnknownName, match=r"^Broken has no attribute 'secrt'"):
+        x.secrt  # type: ignore[attr-defined]  # noqa: B018
 
 
 # --- properties that are called ------------------------------------------------------------------

@@ -107,6 +107,9 @@ def addmv(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number 
 def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """Give beta * x + alpha * outer(a, b) for vectors a and b."""
 
+def adjoint(x: Tensor) -> Tensor:
+    """Exchange the last two axes, and take the conjugate of complex numbers."""
+
 @overload
 def all(
     x: Tensor,
@@ -838,6 +841,9 @@ def eye(
 def finfo(type: Any) -> FloatLimits:
     """Give the limits of a floating dtype, or of a tensor's: bits, eps, max, min, smallest_normal."""
 
+def fix(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Rounded towards zero."""
+
 def flatten(x: Tensor, start: _int = 0, stop: _int = -1) -> Tensor:
     """Merge the axes from start to stop into one."""
 
@@ -867,6 +873,12 @@ def floor(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def floor_divide(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
+
+def fmax(x: Tensor, y: Tensor) -> Tensor:
+    """Give the larger of x and y; where one is NaN, the other."""
+
+def fmin(x: Tensor, y: Tensor) -> Tensor:
+    """Give the smaller of x and y; where one is NaN, the other."""
 
 def fmod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The remainder with the sign of x; an integer modulo 0 is 0."""
@@ -1086,6 +1098,15 @@ def isinf(x: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def isnan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether it is NaN."""
+
+def isneginf(x: Tensor) -> Tensor:
+    """Tell where x is negative infinity."""
+
+def isposinf(x: Tensor) -> Tensor:
+    """Tell where x is positive infinity."""
+
+def isreal(x: Tensor) -> Tensor:
+    """Tell where the imaginary part is 0: everywhere, if x is not complex."""
 
 def kron(a: Tensor, b: Tensor) -> Tensor:
     """Give the Kronecker product: every element of a times the whole of b, as blocks."""
@@ -2139,6 +2160,14 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, axis: _in
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, dim: _int = -1) -> Tensor:
     """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
 
+@overload
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, axis: _int = -1) -> Tensor:
+    """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
+
+@overload
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, dim: _int = -1) -> Tensor:
+    """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
+
 def tril(x: Tensor, k: _int = 0) -> Tensor:
     """Keep the lower triangle, up to the k-th diagonal; zero above."""
 
@@ -2241,6 +2270,9 @@ def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
 
 def unique_values(x: Tensor, /) -> Tensor:
     """Give the different elements, in order."""
+
+def unravel_index(indices: Tensor, shape: _Ints) -> tuple[Tensor, ...]:
+    """Give the coordinates of elements that are numbered in row-major order, one tensor an axis."""
 
 @overload
 def unsqueeze(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:

@@ -285,6 +285,8 @@ class Tensor:
         """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
     def addr(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """Give beta * x + alpha * outer(a, b) for vectors a and b."""
+    def adjoint(self) -> Tensor:
+        """Exchange the last two axes, and take the conjugate of complex numbers."""
     @overload
     def all(
         self,
@@ -597,6 +599,8 @@ class Tensor:
         """The magnitude of x with the sign of y."""
     def copysign_(self, y: Tensor | _Number) -> Self:
         """The magnitude of x with the sign of y."""
+    def corrcoef(self) -> Tensor:
+        """Give the correlations of variables, which are rows of observations: from -1 to 1."""
     def cos(self, *, out: Tensor | None = None) -> Tensor:
         """Cosine."""
     def cos_(self) -> Self:
@@ -611,8 +615,22 @@ class Tensor:
     @overload
     def count_nonzero(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
         """Count the elements over axes that are not zero."""
+    def cov(
+        self,
+        *,
+        correction: _float = 1.0,
+        fweights: Tensor | None = None,
+        aweights: Tensor | None = None,
+    ) -> Tensor:
+        """Give the covariances of variables, which are rows of observations; a vector is one variable."""
     def cpu(self) -> Tensor:
         """Give x, which is on the CPU."""
+    @overload
+    def cross(self, b: Tensor, *, axis: _int = -1) -> Tensor:
+        """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
+    @overload
+    def cross(self, b: Tensor, *, dim: _int = -1) -> Tensor:
+        """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
     @overload
     def cummax(self, axis: _int) -> Ordered:
         """Give the greatest elements so far along an axis, and where they are."""
@@ -835,6 +853,10 @@ class Tensor:
         """e ** x - 1, accurate near 0."""
     def fill_(self, value: Any) -> Tensor:
         """Set every element to one number."""
+    def fix(self, *, out: Tensor | None = None) -> Tensor:
+        """Rounded towards zero."""
+    def fix_(self) -> Self:
+        """Rounded towards zero."""
     def flat_index(self, *index: _int) -> _int:
         """Give where in the buffer the element at an index lies: offset + sum of index * stride."""
     def flatten(self, start: _int = 0, stop: _int = -1) -> Tensor:
@@ -861,6 +883,10 @@ class Tensor:
         """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
     def floor_divide_(self, y: Tensor | _Number) -> Self:
         """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
+    def fmax(self, y: Tensor) -> Tensor:
+        """Give the larger of x and y; where one is NaN, the other."""
+    def fmin(self, y: Tensor) -> Tensor:
+        """Give the smaller of x and y; where one is NaN, the other."""
     def fmod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
     def fmod_(self, y: Tensor | _Number) -> Self:
@@ -991,6 +1017,8 @@ class Tensor:
     @overload
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """Give the slices of an axis at a vector of indices."""
+    def inner(self, b: Tensor) -> Tensor:
+        """Sum products over the last axes of a and b; a 0-d operand scales the other."""
     def int(self) -> Tensor:
         """Give x as int32, or x itself if it is."""
     def is_complex(self) -> _bool:
@@ -1015,6 +1043,14 @@ class Tensor:
         """Whether it is NaN."""
     def isnan_(self) -> Self:
         """Whether it is NaN."""
+    def isneginf(self) -> Tensor:
+        """Tell where x is negative infinity."""
+    def isposinf(self) -> Tensor:
+        """Tell where x is positive infinity."""
+    def isreal(self) -> Tensor:
+        """Tell where the imaginary part is 0: everywhere, if x is not complex."""
+    def kron(self, b: Tensor) -> Tensor:
+        """Give the Kronecker product: every element of a times the whole of b, as blocks."""
     @overload
     def kthvalue(self, k: _int, axis: _int = -1, keepdims: _bool = False) -> Ordered:
         """Give the k-th smallest element along an axis, from 1 on, and where it is."""
@@ -1253,6 +1289,8 @@ class Tensor:
         """x * y."""
     def multiply_(self, y: Tensor | _Number) -> Self:
         """x * y."""
+    def mv(self, b: Tensor) -> Tensor:
+        """Multiply a matrix with a vector."""
     def nan_to_num(
         self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
     ) -> Tensor:

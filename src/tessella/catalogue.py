@@ -15,7 +15,7 @@ FUNCTIONS = {
         multinomial rand_like randint_like randn_like
     """,
     "complexes": """
-        complex polar view_as_complex view_as_real
+        adjoint complex isreal polar view_as_complex view_as_real
     """,
     "composite": """
         allclose array_equal broadcast_arrays broadcast_shapes broadcast_tensors cartesian_prod
@@ -35,8 +35,8 @@ FUNCTIONS = {
         einsum
     """,
     "formulas": """
-        addcdiv addcmul clamp_max clamp_min deg2rad degrees float_power frac frexp heaviside ldexp
-        lerp rad2deg radians sinc
+        addcdiv addcmul clamp_max clamp_min deg2rad degrees float_power fmax fmin frac frexp
+        heaviside isneginf isposinf ldexp lerp rad2deg radians sinc
     """,
     "histograms": """
         bucketize histc histogram
@@ -85,7 +85,7 @@ FUNCTIONS = {
         chunk dsplit hsplit narrow select split tensor_split vsplit
     """,
     "statistics": """
-        corrcoef cov cumulative_trapezoid trapezoid
+        corrcoef cov cumulative_trapezoid trapezoid trapz
     """,
     "summaries": """
         aminmax nan_to_num nanmean nansum std_mean var_mean
@@ -108,7 +108,7 @@ METHODS = {
         multinomial
     """,
     "complexes": """
-        view_as_complex view_as_real
+        adjoint isreal view_as_complex view_as_real
     """,
     "composite": """
         allclose array_equal contiguous flatten isclose logsumexp make_contiguous moveaxis movedim
@@ -130,8 +130,8 @@ METHODS = {
     """,
     "formulas": """
         addcdiv addcdiv_ addcmul addcmul_ clamp_max clamp_max_ clamp_min clamp_min_ deg2rad deg2rad_
-        degrees degrees_ float_power frac frac_ frexp heaviside heaviside_ ldexp ldexp_ lerp lerp_
-        rad2deg rad2deg_ radians radians_ sinc sinc_
+        degrees degrees_ float_power fmax fmin frac frac_ frexp heaviside heaviside_ isneginf
+        isposinf ldexp ldexp_ lerp lerp_ rad2deg rad2deg_ radians radians_ sinc sinc_
     """,
     "histograms": """
         histc
@@ -149,7 +149,7 @@ METHODS = {
         diagonal_scatter select_scatter slice_scatter
     """,
     "products": """
-        addbmm addmm addmv addr baddbmm vdot
+        addbmm addmm addmv addr baddbmm cross inner kron vdot
     """,
     "ranks": """
         kthvalue median mode nanmedian nanquantile quantile
@@ -183,7 +183,7 @@ METHODS = {
         chunk dsplit hsplit narrow select split tensor_split vsplit
     """,
     "statistics": """
-
+        corrcoef cov
     """,
     "summaries": """
         aminmax nan_to_num nan_to_num_ nanmean nansum std_mean var_mean

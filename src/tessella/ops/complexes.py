@@ -9,13 +9,14 @@ from tessella import _core, errors
 from tessella._core import Layout, Tensor
 from tessella.composites import composite
 from tessella.declarations import case
-from tessella.dtypes import DType, complex64, complex128, float32, float64
+from tessella.dtypes import DType, boolean, complex64, complex128, float32, float64
 from tessella.hints import Any, Sequence
 from tessella.kinds import View, cast, common_dtype
 from tessella.ops.composite import contiguous
-from tessella.ops.elementwise import cos, mul, sin
+from tessella.ops.creation import ones
+from tessella.ops.elementwise import conjugate, cos, imag, mul, sin
 from tessella.ops.joining import stack
-from tessella.ops.movement import broadcast_to
+from tessella.ops.movement import broadcast_to, transpose
 
 _WHOLES = {float32: complex64, float64: complex128}
 _PARTS = {complex64: float32, complex128: float64}
@@ -125,3 +126,28 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """
     size, turn = _parts(("abs", "angle"), abs, angle)
     return joined(mul(size, cos(turn)), mul(size, sin(turn)))
+
+
+@composite(ref="isreal", ulps=0, samples=[case((3, 4)), case(()), case((2, 0))])
+def isreal(x: Tensor) -> Tensor:
+    """Tell where the imaginary part is 0: everywhere, if x is not complex.
+
+    >>> ts.isreal(ts.tensor([1 + 0j, 2j])).tolist()
+    [True, False]
+    """
+    return imag(x) == 0 if x.dtype.is_complex else ones(x.shape, dtype=boolean)
+
+
+@composite(
+    ref=lambda np, x: np.conj(np.swapaxes(x, -1, -2)), ulps=0,
+    samples=[case((3, 4)), case((2, 3, 4)), case((0, 2))],
+    errors=[case((3,), match="axis -2 is out of range")],
+)  # fmt: skip
+def adjoint(x: Tensor) -> Tensor:
+    """Exchange the last two axes, and take the conjugate of complex numbers.
+
+    >>> ts.adjoint(ts.tensor([[1 + 2j, 3j]])).tolist()
+    [[(1-2j)], [-3j]]
+    """
+    turned = transpose(x, -2, -1)
+    return conjugate(turned) if x.dtype.is_complex else turned

@@ -355,6 +355,7 @@ floor = unary(
 ceil = unary("ceil", ulps=0, vjp=lambda g: zeros_like(g), doc="Rounded up.", ref="ceil", step=True)
 trunc = unary(
     "trunc",
+    aliases=["fix"],
     ulps=0,
     vjp=lambda g: zeros_like(g),
     doc="Rounded towards zero.",

@@ -21,8 +21,12 @@ from tessella.ops.elementwise import (
     conjugate,
     exp2,
     isfinite,
+    isinf,
     isnan,
+    logical_and,
     logical_not,
+    maximum,
+    minimum,
     mul,
     pow,
     remainder,
@@ -347,3 +351,48 @@ def frexp(x: Tensor) -> Parts:
     mantissa = where(is_special, wide, normal * exp2(cast(-exponent, wide.dtype)))
     exponent = where(is_special, 0, exponent - where(is_tiny, shift, 0))
     return Parts(cast(mantissa, x.dtype), cast(exponent, int32))
+
+
+# --- NaN and infinity ----------------------------------------------------------------------------
+
+_PAIRS = [case((3, 4), (3, 4)), case((3, 1), (4,)), case((), (2,)), case((2, 0), (1,))]
+
+
+@composite(ref="fmax", ulps=0, samples=_PAIRS)
+def fmax(x: Tensor, y: Tensor) -> Tensor:
+    """Give the larger of x and y; where one is NaN, the other.
+
+    >>> ts.fmax(ts.tensor([1.0, float("nan")]), ts.tensor([0.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
+    return where(x != x, y, where(y != y, x, maximum(x, y)))
+
+
+@composite(ref="fmin", ulps=0, samples=_PAIRS)
+def fmin(x: Tensor, y: Tensor) -> Tensor:
+    """Give the smaller of x and y; where one is NaN, the other.
+
+    >>> ts.fmin(ts.tensor([1.0, float("nan")]), ts.tensor([0.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+    return where(x != x, y, where(y != y, x, minimum(x, y)))
+
+
+@composite(ref=lambda np, x: np.isinf(x) & (x > 0), ulps=0, samples=_SAMPLES)
+def isposinf(x: Tensor) -> Tensor:
+    """Tell where x is positive infinity.
+
+    >>> ts.isposinf(ts.tensor([float("inf"), -float("inf"), 1.0])).tolist()
+    [True, False, False]
+    """
+    return logical_and(isinf(x), x > 0)
+
+
+@composite(ref=lambda np, x: np.isinf(x) & (x < 0), ulps=0, samples=_SAMPLES)
+def isneginf(x: Tensor) -> Tensor:
+    """Tell where x is negative infinity.
+
+    >>> ts.isneginf(ts.tensor([float("inf"), -float("inf"), 1.0])).tolist()
+    [False, True, False]
+    """
+    return logical_and(isinf(x), x < 0)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
-from tessella.arguments import LISTS, NUMBERS, to_number
-from tessella.composites import Operand, composite
+from tessella.arguments import LISTS, NUMBERS, to_ints, to_number
+from tessella.composites import Ints, Operand, composite
 from tessella.declarations import REQUIRED, case, describe, refusal
 from tessella.dtypes import DType, boolean, float32, int64
 from tessella.exchange import is_shareable, share
 from tessella.hints import Any, Sequence
 from tessella.indexing import Gathering, converted, is_basic
-from tessella.ops.creation import arange, copy_of, zeros
-from tessella.ops.elementwise import where
+from tessella.ops.creation import arange, copy_of, full, zeros
+from tessella.ops.elementwise import floor_divide, remainder, where
 from tessella.ops.movement import broadcast_to, getitem, normal_axes, reshape
 from tessella.records import Op
 from tessella.tensors import tensor
@@ -249,6 +251,34 @@ def argwhere(x: Tensor) -> Tensor:
         return zeros((int(x.item() != 0), 0), dtype=int64)
     found = _core.nonzero(x if x.dtype is boolean else x != 0)
     return _core.view(found, _core.layout_of(found).transpose(0, 1))
+
+
+@composite(
+    ref="unravel_index", ulps=0, is_method=False,
+    samples=[case(arange(6), shape=(2, 3)), case(full((2, 2), 5), shape=(3, 1, 4)),
+             case(arange(0), shape=(2,))],
+    errors=[case(arange(7), shape=(2, 3), match="index 6 is out of bounds"),
+            case((2,), shape=(2, 3), match="an index tensor is float32"),
+            case(arange(2), shape=(2, -1), match="shape is")],
+)  # fmt: skip
+def unravel_index(indices: Tensor, shape: Ints) -> tuple[Tensor, ...]:
+    """Give the coordinates of elements that are numbered in row-major order, one tensor an axis.
+
+    >>> [x.tolist() for x in ts.unravel_index(ts.tensor([0, 4]), (2, 3))]
+    [[0, 1], [0, 1]]
+    """
+    sizes, rest = to_ints("shape", shape), need_integers(indices)
+    if any(size < 0 for size in sizes):
+        raise errors.wrong_value("shape", shape, "sizes of 0 or more")
+    count = math.prod(sizes)
+    for index in (rest.min().item(), rest.max().item()) if rest.size else ():
+        if not 0 <= index < count:
+            raise errors.index_out_of_bounds(int(index), 0, count)
+    places = []
+    for size in reversed(sizes):
+        places.append(remainder(rest, size))
+        rest = floor_divide(rest, size)
+    return tuple(places[::-1])
 
 
 @composite(

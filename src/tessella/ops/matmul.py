@@ -167,7 +167,6 @@ def _of_ranks(a_ndim: int, b_ndim: int, *shapes: Any) -> dict[str, Any]:
     return {
         "samples": [case(*pair) for pair in shapes],
         "errors": [case(wrong, shapes[0][1], match=f"a.ndim is {len(wrong)}")],
-        "is_method": (a_ndim, b_ndim) != (2, 1),
     }
 
 

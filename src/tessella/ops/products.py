@@ -21,7 +21,7 @@ _PAIR = {"input": "a", "other": "b"}  # PyTorch's names of the operands
 
 
 @composite(
-    ref="inner", is_method=False, keywords=_PAIR,
+    ref="inner", keywords=_PAIR,
     samples=[case((3,), (3,)), case((2, 3), (4, 3)), case((2, 3), ()), case((2, 0), (3, 0))],
     errors=[case((2, 3), (2, 4), match=r"sizes of the summed axes differ: \[3\] and \[4\]")],
 )  # fmt: skip
@@ -53,7 +53,7 @@ def vdot(a: Tensor, b: Tensor) -> Tensor:
 
 
 @composite(
-    ref="kron", is_method=False, keywords=_PAIR,
+    ref="kron", keywords=_PAIR,
     samples=[case((2, 3), (2, 2)), case((3,), (2, 2)), case((2, 1, 3), (2, 2)), case((), (2,)),
              case((0, 2), (3, 2))],
 )  # fmt: skip
@@ -72,8 +72,7 @@ def kron(a: Tensor, b: Tensor) -> Tensor:
 
 
 @composite(
-    ref=lambda np, a, b, axis=-1: np.cross(a, b, axis=axis), is_method=False,
-    keywords=_PAIR,
+    ref=lambda np, a, b, axis=-1: np.cross(a, b, axis=axis), keywords=_PAIR,
     samples=[case((3,), (3,)), case((2, 3), (2, 3)), case((3, 2), (3, 2), axis=0),
              case((4, 1, 3), (2, 3)), case((0, 3), (3,))],
     errors=[case((2,), (2,), match="axis -1 of a has size 2"),

@@ -21,7 +21,7 @@ def _cov_ref(np: Any, x: Any, correction: float = 1.0, **weights: Any) -> Any:
 
 
 @composite(
-    ref=_cov_ref, is_method=False,
+    ref=_cov_ref,
     samples=[case((3, 5)), case((4,)), case((2, 5), correction=0), case((2, 3), fweights=arange(3)),
              case((2, 3), aweights=arange(1, 4), correction=0),
              case((2, 3), fweights=arange(1, 4), aweights=arange(3))],
@@ -75,7 +75,7 @@ def _weights(
 
 
 @composite(
-    ref="corrcoef", is_method=False, samples=[case((3, 5)), case((4,)), case((2, 2))],
+    ref="corrcoef", samples=[case((3, 5)), case((4,)), case((2, 2))],
     errors=[case((2, 3, 4), match="x.ndim is 3")],
 )  # fmt: skip
 def corrcoef(x: Tensor) -> Tensor:
@@ -103,7 +103,7 @@ def _trapezoid_ref(np: Any, y: Any, x: Any = None, dx: float = 1.0, axis: int = 
 
 
 @composite(
-    ref=_trapezoid_ref, is_method=False,
+    ref=_trapezoid_ref, is_method=False, aliases=["trapz"],
     samples=[case((5,)), case((3, 4), dx=0.5, axis=0), case((3, 4), (4,)), case((2, 3), (2, 3)),
              case((3, 4), (3,), axis=0), case((1,)), case((2, 0))],
     errors=[case((3, 4), (3,), match=r"x.shape is \(3,\)"),
