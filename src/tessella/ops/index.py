@@ -166,7 +166,7 @@ def need_integers(indices: Tensor) -> Tensor:
     """Give an index tensor as int64; refuse one that does not hold integers."""
     if not indices.dtype.is_integer:
         raise errors.bad_index_dtype(indices.dtype)
-    return indices.astype(int64, copy=False)
+    return indices if indices.dtype is int64 else indices.astype(int64)
 
 
 @composite(
@@ -217,7 +217,7 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
         ones = [1] * x.ndim
         ones[i] = -1
         every.append(index if i == place else reshape(arange(size), ones))
-    return gather_axes(x, tuple(range(x.ndim)), tuple(every), 0)
+    return x[tuple(every)]
 
 
 @composite(

@@ -12,7 +12,7 @@ from tessella.indexing import Gathering
 from tessella.kinds import cast, scalar_tensor
 from tessella.ops.creation import arange, full, ones, zeros
 from tessella.ops.elementwise import add, floor_divide, mul
-from tessella.ops.index import gather_axes, need_integers, scatter_axes, take, take_along_axis
+from tessella.ops.index import need_integers, scatter_axes, take, take_along_axis
 from tessella.ops.movement import broadcast_to, normal_axes, reshape
 from tessella.ops.selection import join_axes, put_axes
 
@@ -71,7 +71,7 @@ def gather(x: Tensor, axis: int, index: Tensor) -> Tensor:
     >>> ts.gather(ts.tensor([[1, 2], [3, 4]]), 1, ts.tensor([[1], [0]])).tolist()
     [[2], [3]]
     """
-    return gather_axes(x, *_along(x, axis, index))
+    return x[_along(x, axis, index)[1]]
 
 
 @composite(
