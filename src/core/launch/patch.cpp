@@ -53,8 +53,13 @@ void fill_run(int64_t count, char* to, const char* element) {
 template <int64_t Bytes>
 void copy_run(int64_t count, char* to, int64_t to_step, const char* from, int64_t from_step) {
   if (to_step == 1 && from_step == 0) return fill_run<Bytes>(count, to, from);
-  if (to_step == 1 && from_step == 2) {  // the parts of complex numbers: a loop of shuffles
+  // The parts of complex numbers, and what is turned round: loops of shuffles.
+  if (to_step == 1 && from_step == 2) {
     for (int64_t i = 0; i < count; ++i) memcpy(to + i * Bytes, from + i * 2 * Bytes, Bytes);
+    return;
+  }
+  if (to_step == 1 && from_step == -1) {
+    for (int64_t i = 0; i < count; ++i) memcpy(to + i * Bytes, from - i * Bytes, Bytes);
     return;
   }
   for (int64_t i = 0; i < count; ++i)

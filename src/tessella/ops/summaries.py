@@ -16,7 +16,7 @@ from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.complexes import view_as_complex, view_as_real
 from tessella.ops.composite import contiguous
-from tessella.ops.elementwise import isnan, logical_not, where
+from tessella.ops.elementwise import clip, isnan, logical_not, where
 from tessella.ops.reduce import max, mean, min, reduced_axes, std, sum, var
 from tessella.ops.types import finfo
 from tessella.tensors import clone
@@ -122,9 +122,12 @@ def nan_to_num(x: Tensor, nan: float | None = None, posinf: float | None = None,
     if not x.dtype.is_floating:
         return clone(x)
     most = finfo(x.dtype).max
-    out = where(isnan(x), 0.0 if nan is None else nan, x)
-    out = where(x == math.inf, most if posinf is None else posinf, out)
-    return where(x == -math.inf, -most if neginf is None else neginf, out)
+    if posinf is neginf is None:
+        out = clip(x, -most, most)
+    else:
+        out = where(x == math.inf, most if posinf is None else posinf, x)
+        out = where(x == -math.inf, -most if neginf is None else neginf, out)
+    return where(isnan(x), 0.0 if nan is None else nan, out)
 
 
 # --- two at once ---------------------------------------------------------------------------------
