@@ -30,7 +30,8 @@ constexpr int64_t poll_ns = 50'000'000;
 constexpr int64_t most_rest = 32;  // a debt is followed by up to this much time without helpers
 constexpr int64_t most_credit_ns = 4'000'000;
 constexpr int max_helpers = max_threads - 1;
-constexpr int wake_fanout = 4;  // the woken wake others
+constexpr int wake_fanout = 4;              // the woken wake others
+constexpr uint32_t PARKED = 1, WAKING = 2;  // states of a seat; 0 while its helper works or spins
 
 std::atomic<int> process_threads{0};   // 0: the default
 std::atomic<int> measured_threads{0};  // what default_num_threads found; 0: not asked yet
@@ -134,8 +135,11 @@ class Pool {
  private:
   struct alignas(64) Seat {
     std::atomic<uint32_t> parked{0};
-    std::atomic<int> cpu{-1};  // where the helper was when it parked
+    // The helper's own, or of who has found it parked and made that waking.
+    int cpu = -1;  // where it was before it parked
     pthread_t thread{};
+    bool is_sent = false;  // away from the caller's core; `allowed` is where it may run otherwise
+    cpu_set_t allowed{};
   };
 
   void open(const Job& job, int64_t now);
@@ -161,7 +165,6 @@ class Pool {
   // Only for the holder of the lock.
   int started_ = 0;
   int cpus_ = 0;
-  cpu_set_t allowed_{};  // where helpers may run
   int64_t rest_until_ = 0;
   int64_t account_ns_ = 0;  // what helpers have saved, less what they have cost
   int64_t rest_ = 1;        // how long they rest for a debt, as a multiple of it
@@ -190,12 +193,14 @@ bool Pool::claim(int worker, uint32_t& unit_from_end) {
 }
 
 // A helper that parked on the core where the caller now runs would be woken there, and wait for its
-// turn while another core is idle: it is told to use any other.
+// turn while another core is idle: it is woken on any other.
 void Pool::send_away(Seat& seat, int caller_cpu) {
-  if (seat.cpu.load(std::memory_order_relaxed) != caller_cpu) return;
-  cpu_set_t others = allowed_;
+  if (seat.cpu != caller_cpu) return;
+  if (pthread_getaffinity_np(seat.thread, sizeof seat.allowed, &seat.allowed) != 0) return;
+  cpu_set_t others = seat.allowed;
   CPU_CLR(static_cast<size_t>(caller_cpu), &others);
-  if (CPU_COUNT(&others) > 0) pthread_setaffinity_np(seat.thread, sizeof others, &others);
+  if (CPU_COUNT(&others) == 0) return;
+  seat.is_sent = pthread_setaffinity_np(seat.thread, sizeof others, &others) == 0;
 }
 
 // Wakes this worker's share of the parked helpers; false if there was none.
@@ -206,8 +211,11 @@ bool Pool::wake_from(int worker) {
   int last = std::min(first + wake_fanout - 1, job_.helpers);
   for (int id = first; id <= last; ++id) {
     Seat& seat = seats_[id - 1];
-    if (seat.parked.load() == 0 || seat.parked.exchange(0) == 0) continue;
+    uint32_t state = PARKED;
+    if (seat.parked.load() != PARKED || !seat.parked.compare_exchange_strong(state, WAKING))
+      continue;
     send_away(seat, caller_cpu);
+    seat.parked.store(0);
     seat.parked.notify_one();
     woke = true;
   }
@@ -222,11 +230,15 @@ void Pool::await_work(int id, int64_t spin) {
   if (spin_until(spin, has_work)) return;
   // Announce, then look again: either this thread sees the job, or the job's caller sees that
   // this thread has parked. Both sides use sequentially consistent accesses for it.
-  auto& parked = seats_[id - 1].parked;
-  seats_[id - 1].cpu.store(cpu, std::memory_order_relaxed);
-  parked.store(1);
-  if (!has_work()) parked.wait(1);
-  parked.store(0);
+  Seat& seat = seats_[id - 1];
+  seat.cpu = cpu;
+  seat.parked.store(PARKED);
+  uint32_t state = PARKED;
+  if (has_work() && seat.parked.compare_exchange_strong(state, 0)) return;
+  while ((state = seat.parked.load()) != 0) seat.parked.wait(state);
+  if (!seat.is_sent) return;
+  pthread_setaffinity_np(seat.thread, sizeof seat.allowed, &seat.allowed);
+  seat.is_sent = false;
 }
 
 void Pool::help(int id) {
@@ -336,12 +348,7 @@ bool start_thread(int id, pthread_t* thread) {
 
 // A thread that cannot be started is done without.
 void Pool::start_helpers(int wanted) {
-  if (started_ == 0) {
-    cpus_ = usable_cpus();
-    CPU_ZERO(&allowed_);
-    sched_getaffinity(0, sizeof allowed_,
-                      &allowed_);  // where it fails, helpers stay where they are
-  }
+  if (started_ == 0) cpus_ = usable_cpus();
   while (started_ < wanted && start_thread(started_ + 1, &seats_[started_].thread)) ++started_;
 }
 

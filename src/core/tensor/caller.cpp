@@ -1,4 +1,5 @@
-// What is plain is decided by exact types; nothing here raises because of an argument.
+// What is plain is decided by types alone, exact ones but for tensors; nothing here raises because
+// of an argument.
 #include "caller.h"
 
 #include <structmember.h>
@@ -51,7 +52,8 @@ struct Caller {
   PyObject* slow;     // call(*args, **keywords)
   PyObject* body;     // takes arguments that have been checked
   PyObject* explain;  // explain(error, args, keywords): the error of the composite, or None
-  int count;          // parameters
+  PyObject* weak_references;
+  int count;  // parameters
   int positional;
   int variadic;  // the parameter whose integers may be given as separate arguments, or -1
   Parameter parameters[MOST];
@@ -145,7 +147,9 @@ struct Plain {
   }
 };
 
+// -1: there is none of that name. What has to come by place has an empty one.
 int find_parameter(const Caller* caller, PyObject* keyword) {
+  if (PyUnicode_GET_LENGTH(keyword) == 0) return -1;
   for (int i = 0; i < caller->count; ++i)
     if (caller->parameters[i].name == keyword) return i;
   for (int i = 0; i < caller->count; ++i)
@@ -273,6 +277,7 @@ int clear(PyObject* object) {
 void deallocate(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
+  PyObject_ClearWeakRefs(object);
   clear(object);
   for (int i = 0; i < as_caller(object)->count; ++i)
     Py_DECREF(as_caller(object)->parameters[i].name);
@@ -297,8 +302,8 @@ bool read_parameter(PyObject* item, Parameter* out) {
   out->may_be_none = length > suffix && !strcmp(annotation + length - suffix, OPTIONAL);
   out->kind = kind_of(annotation, length - (out->may_be_none ? suffix : 0));
   out->is_required = is_required;
-  PyUnicode_InternInPlace(&out->name);
   Py_INCREF(out->name);
+  PyUnicode_InternInPlace(&out->name);
   return true;
 }
 
@@ -310,7 +315,7 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
                         &PyTuple_Type, &parameters))
     return nullptr;
   Py_ssize_t count = PyTuple_GET_SIZE(parameters);
-  if (count > MOST) {
+  if (count > MOST || positional < 0 || positional > count || variadic >= count) {
     PyErr_Format(PyExc_ValueError, "a composite has at most %d parameters", MOST);
     return nullptr;
   }
@@ -320,6 +325,7 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
   self->slow = Py_NewRef(slow);
   self->body = Py_NewRef(body);
   self->explain = Py_NewRef(explain);
+  self->weak_references = nullptr;
   self->positional = positional;
   self->variadic = variadic;
   self->count = 0;
@@ -345,6 +351,7 @@ PyMethodDef methods[] = {
 
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Caller, vectorcall), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Caller, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr},
 };
 

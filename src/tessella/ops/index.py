@@ -6,8 +6,8 @@ import math
 
 from tessella import _core, errors, inplace
 from tessella._core import Tensor
-from tessella.arguments import LISTS, NUMBERS, to_ints, to_number
-from tessella.composites import Ints, Operand, composite
+from tessella.arguments import LISTS, NUMBERS, to_number
+from tessella.composites import Operand, Shape, composite
 from tessella.declarations import REQUIRED, case, describe, refusal
 from tessella.dtypes import DType, boolean, float32, int64
 from tessella.exchange import is_shareable, share
@@ -261,21 +261,21 @@ def argwhere(x: Tensor) -> Tensor:
             case((2,), shape=(2, 3), match="an index tensor is float32"),
             case(arange(2), shape=(2, -1), match="shape is")],
 )  # fmt: skip
-def unravel_index(indices: Tensor, shape: Ints) -> tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
     """Give the coordinates of elements that are numbered in row-major order, one tensor an axis.
 
     >>> [x.tolist() for x in ts.unravel_index(ts.tensor([0, 4]), (2, 3))]
     [[0, 1], [0, 1]]
     """
-    sizes, rest = to_ints("shape", shape), need_integers(indices)
-    if any(size < 0 for size in sizes):
+    rest = need_integers(indices)
+    if any(size < 0 for size in shape):
         raise errors.wrong_value("shape", shape, "sizes of 0 or more")
-    count = math.prod(sizes)
+    count = math.prod(shape)
     for index in (rest.min().item(), rest.max().item()) if rest.size else ():
         if not 0 <= index < count:
             raise errors.index_out_of_bounds(int(index), 0, count)
     places = []
-    for size in reversed(sizes):
+    for size in reversed(shape):
         places.append(remainder(rest, size))
         rest = floor_divide(rest, size)
     return tuple(places[::-1])
