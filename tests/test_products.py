@@ -96,9 +96,9 @@ def test_accumulating_has_the_bits_of_a_sum(sizes: tuple[int, int, int], dtype: 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("k", [65, 3000])
 def test_a_batch_has_the_bits_of_its_products(k: int, dtype: str) -> None:
-    a, b = drawn(3, 2, 37, k, dtype=dtype), drawn(2, k, 41, dtype=dtype, seed=6)
+    a, b = drawn(5, 2, 37, k, dtype=dtype), drawn(2, k, 41, dtype=dtype, seed=6)
     out = a @ b
-    for i in range(3):
+    for i in range(5):
         for j in range(2):
             assert bits(out[i, j]) == bits(a[i, j] @ b[j])
     shared = drawn(k, 41, dtype=dtype, seed=8)

@@ -190,8 +190,9 @@ static Case random_case() {
   if (below(40) == 0) x.m = below(6), x.n = 1, x.k = 30000 + below(60000);
   if (below(40) == 0) x.m = 1, x.n = below(1200), x.k = below(600);
   if (below(60) == 0) x.m = 30 + below(50), x.n = 30 + below(50), x.k = 2000 + below(6000);
-  if (below(400) == 0) x.m = 8, x.n = 8 + below(4), x.k = 262144 + below(80000);
+  if (below(400) == 0) x.m = 8, x.n = 8 + below(4), x.k = 65536 + below(80000);
   for (int64_t axes = below(3) * below(2); axes > 0; axes--) x.batch.push_back(below(4));
+  if (below(200) == 0) x.batch = {9 + below(3)}, x.m = 64, x.n = 40 + below(20), x.k = 2048;
   x.accumulate = below(3) == 0;
   has_specials = below(4) == 0;
   return x;

@@ -159,27 +159,49 @@ void run_shared(const MatmulTask& task, const MatmulPlan& plan, char* scratch, i
     }
 }
 
+void sum_part(const MatmulTask& task, const MatmulPlan& plan, Block block, int64_t part, char* sums,
+              char* scratch) {
+  int64_t p = part * plan.part_k, item = itemsize(task.dtype);
+  block.a += p * plan.a_k * item;
+  block.b += p * plan.b_k * item;
+  block.k = std::min(plan.part_k, plan.k - p);
+  block.sums = sums;
+  sum_block(task, plan, block, scratch);
+}
+
+// The threads share the parts of one product after another.
 void run_parts(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads) {
   char* workers = scratch + plan.shared_bytes;
-  int64_t item = itemsize(task.dtype);
+  int64_t count = plan.m * plan.n * plan.kind->reals;
   for (int64_t t = 0; t < plan.batch; t++) {
-    Block whole = block_at(task, plan, t, 0, 0);
-    whole.sums = scratch;
+    Block block = block_at(task, plan, t, 0, 0);
+    block.sums = scratch;
     auto body = [&](int64_t part, int worker) {
-      int64_t p = part * plan.part_k;
-      Block block = whole;
-      block.a += p * plan.a_k * item;
-      block.b += p * plan.b_k * item;
-      block.k = std::min(plan.part_k, plan.k - p);
-      block.sums += part * plan.sums_bytes;
-      sum_block(task, plan, block, workers + worker * plan.worker_bytes);
+      char* sums = scratch + part * plan.sums_bytes;
+      sum_part(task, plan, block, part, sums, workers + worker * plan.worker_bytes);
     };
     parallel(plan.parts, plan.ns_each, task.interruptible, body, threads);
     for (int64_t part = 1; part < plan.parts; part++)
-      plan.compute->add(scratch, scratch + part * plan.sums_bytes,
-                        plan.m * plan.n * plan.kind->reals);
-    store_block(task, plan, whole);
+      plan.compute->add(scratch, scratch + part * plan.sums_bytes, count);
+    store_block(task, plan, block);
   }
+}
+
+// The threads share the products; each sums all parts.
+void run_apart(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads) {
+  int64_t count = plan.m * plan.n * plan.kind->reals;
+  auto body = [&](int64_t product, int worker) {
+    char* mine = scratch + worker * plan.worker_bytes;
+    Block block = block_at(task, plan, product, 0, 0);
+    block.sums = mine + plan.sums_offset;
+    char* more = block.sums + plan.sums_bytes;
+    for (int64_t part = 0; part < plan.parts; part++) {
+      sum_part(task, plan, block, part, part == 0 ? block.sums : more, mine);
+      if (part > 0) plan.compute->add(block.sums, more, count);
+    }
+    store_block(task, plan, block);
+  };
+  parallel(plan.batch, plan.ns_each, task.interruptible, body, threads);
 }
 
 void run_immediate(const MatmulTask& task) {
@@ -196,7 +218,7 @@ int64_t matmul_scratch_bytes(const MatmulTask& task, int threads) {
   MatmulPlan plan = plan_matmul(task);
   if (is_empty(plan)) return 0;
   if (threads <= 0) threads = num_threads();
-  return plan.shared_bytes + plan.worker_bytes * (plan.chunks == 1 ? 1 : threads);
+  return plan.shared_bytes + plan.worker_bytes * std::min<int64_t>(plan.chunks, threads);
 }
 
 void matmul(const MatmulTask& task, void* scratch, int threads) {
@@ -210,7 +232,8 @@ void matmul(const MatmulTask& task, void* scratch, int threads) {
   }
   char* base = static_cast<char*>(scratch);
   if (plan.is_vector) return run_vector(task, plan, base, threads);
-  if (plan.parts > 1) return run_parts(task, plan, base, threads);
+  if (plan.shares_parts) return run_parts(task, plan, base, threads);
+  if (plan.parts > 1) return run_apart(task, plan, base, threads);
   if (plan.shares_b) return run_shared(task, plan, base, threads);
   if (plan.chunks == 1) return run_chunk(task, plan, 0, base);
   auto body = [&](int64_t chunk, int worker) {

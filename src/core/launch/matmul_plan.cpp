@@ -24,16 +24,17 @@ constexpr int64_t SMALL = 64 * 64 * 64;  // products that are never packed if th
 
 // k is summed in parts where c is so small that the threads would have to share its tiles. How many
 // depends on nothing but the sizes: the parts are the order of the sum.
-constexpr int64_t SPLIT_AREA = 128 * 128;   // of c, at most
+constexpr int64_t SPLIT_SIDE = 1024;        // of c, at most,
+constexpr int64_t SPLIT_AREA = 128 * 128;   // and both sides together
 constexpr int64_t PART_PRODUCTS = 1 << 21;  // a part has at least so many, and at least
-constexpr int64_t PART_LEAST = 1 << 10;     // so long a k
-constexpr int64_t PART_MOST = 1 << 15;      // and at most so long a k, where that makes more than
+constexpr int64_t PART_LEAST = 1 << 10;     // so long a k,
+constexpr int64_t PART_MOST = 1 << 13;      // and at most this, where that makes more than
 constexpr int64_t PARTS = 8;
 
 static int64_t split_parts(int64_t m, int64_t n, int64_t k) {
-  if (m < 2 || n < 2 || m > SPLIT_AREA || n > SPLIT_AREA / m) return 1;
-  int64_t area = m * n;
-  int64_t worth = k / ceil_div(PART_PRODUCTS, area), most = std::max(PARTS, ceil_div(k, PART_MOST));
+  if (std::min(m, n) < 2 || std::max(m, n) > SPLIT_SIDE || m * n > SPLIT_AREA) return 1;
+  int64_t worth = k / ceil_div(PART_PRODUCTS, m * n),
+          most = std::max(PARTS, ceil_div(k, PART_MOST));
   return std::max<int64_t>(std::min({worth, k / PART_LEAST, most}), 1);
 }
 
@@ -188,13 +189,15 @@ static bool cut_shared(MatmulPlan& plan) {
   return true;
 }
 
-// Every chunk sums one part of k, for all of c.
+// Every chunk sums one part of k, for all of c; or all parts, where there are many products.
 static void cut_parts(MatmulPlan& plan) {
   plan.rows = plan.m, plan.cols = plan.n;
   plan.row_blocks = plan.col_blocks = plan.batch_each = 1;
   plan.has_sums = true;
-  plan.chunks = plan.parts;
-  plan.ns_each = int64_t(block_ns(plan) / double(plan.parts)) + 1;
+  double ns = block_ns(plan);
+  plan.shares_parts = plan.batch < CHUNKS || ns > LONGEST_NS;
+  plan.chunks = plan.shares_parts ? plan.parts : plan.batch;
+  plan.ns_each = int64_t(plan.shares_parts ? ns / double(plan.parts) : ns) + 1;
 }
 
 static void size_scratch(MatmulPlan& plan) {
@@ -206,13 +209,13 @@ static void size_scratch(MatmulPlan& plan) {
   bool keeps_b = plan.packs_b && !plan.shares_b;
   plan.sums_offset = plan.b_offset + (keeps_b ? align64(cols * depth * itemsize) : 0);
   plan.sums_bytes = plan.has_sums ? align64(plan.rows * cols * itemsize) : 0;
-  if (plan.parts > 1) {
-    plan.shared_bytes = plan.parts * plan.sums_bytes;
-    plan.worker_bytes = plan.sums_offset;
-  } else {
-    plan.shared_bytes = plan.shares_b ? align64(cols * plan.k * reals * itemsize) : 0;
-    plan.worker_bytes = plan.sums_offset + plan.sums_bytes;
-  }
+  plan.shared_bytes = plan.shares_parts ? plan.parts * plan.sums_bytes
+                      : plan.shares_b   ? align64(cols * plan.k * reals * itemsize)
+                                        : 0;
+  int64_t own = plan.parts == 1     ? 1
+                : plan.shares_parts ? 0
+                                    : 2;  // sums, and those of one more part
+  plan.worker_bytes = plan.sums_offset + own * plan.sums_bytes;
 }
 
 // c's columns should be adjacent. But where few rows meet lines of b along k, which would have to

@@ -24,6 +24,7 @@ struct MatmulPlan {
   int64_t batch;  // number of products
   bool is_vector;
   int64_t parts, part_k;  // k is summed in so many parts of this length (the last may be shorter)
+  bool shares_parts;      // by all threads
 
   bool packs_a, packs_b;
   bool has_sums;              // finished sums pass through scratch, since c cannot hold them

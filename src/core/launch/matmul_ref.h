@@ -20,13 +20,14 @@ struct MatmulOrder {
   int64_t segment, lanes;
 };
 
-// Vectors: segments of 2^15 terms in 16 lanes. Where c has at most 2^14 elements, up to 8 equal
-// segments (more if they would be longer than 2^15), each of at least 2^21 products and 2^10 terms.
-// Otherwise one chain.
+// Vectors: segments of 2^15 terms in 16 lanes. Where c has at most 2^14 elements and no side beyond
+// 2^10, up to 8 equal segments (more if they would be longer than 2^13), each of at least 2^21
+// products and 2^10 terms. Otherwise one chain.
 inline MatmulOrder matmul_ref_order(int64_t m, int64_t n, int64_t k, bool vector) {
   if (vector) return {1 << 15, 16};
-  if (m < 2 || n < 2 || m * n > 1 << 14) return {k, 1};
-  int64_t most = k > 8 << 15 ? (k + (1 << 15) - 1) >> 15 : 8, area = m * n;
+  int64_t area = m * n;
+  if (m < 2 || n < 2 || m > 1 << 10 || n > 1 << 10 || area > 1 << 14) return {k, 1};
+  int64_t most = k > 8 << 13 ? (k + (1 << 13) - 1) >> 13 : 8;
   int64_t count = k / (((1 << 21) + area - 1) / area);
   if (count > k >> 10) count = k >> 10;
   if (count > most) count = most;

@@ -88,44 +88,36 @@ PyObject* integers_of(PyObject* value) {
   return PySequence_Tuple(value);
 }
 
+bool is_plain(Kind kind, PyObject* value) {
+  switch (kind) {
+    case Kind::any:
+      return true;
+    case Kind::tensor:
+      return is_tensor(value);
+    case Kind::tensors:
+      return are_tensors(value);
+    case Kind::operand:
+      return is_tensor(value) || is_number(value);
+    case Kind::number:
+      return is_number(value);
+    case Kind::boolean:
+      return PyBool_Check(value);
+    case Kind::integer:
+      return is_near(value);
+    case Kind::real:
+      return PyFloat_CheckExact(value);
+    case Kind::dtype:
+      return Py_TYPE(value) == Py_TYPE(dtype_object(DType::float32));
+    default:
+      return false;
+  }
+}
+
 // A new reference to what the body gets; nullptr: not plain.
 PyObject* plain(const Parameter& parameter, PyObject* value) {
   if (value == Py_None && parameter.may_be_none) return Py_NewRef(value);
-  bool is_plain = false;
-  switch (parameter.kind) {
-    case Kind::none:
-      break;
-    case Kind::any:
-      is_plain = true;
-      break;
-    case Kind::tensor:
-      is_plain = is_tensor(value);
-      break;
-    case Kind::tensors:
-      is_plain = are_tensors(value);
-      break;
-    case Kind::operand:
-      is_plain = is_tensor(value) || is_number(value);
-      break;
-    case Kind::number:
-      is_plain = is_number(value);
-      break;
-    case Kind::boolean:
-      is_plain = PyBool_Check(value);
-      break;
-    case Kind::integer:
-      is_plain = is_near(value);
-      break;
-    case Kind::integers:
-      return integers_of(value);
-    case Kind::real:
-      is_plain = PyFloat_CheckExact(value);
-      break;
-    case Kind::dtype:
-      is_plain = Py_TYPE(value) == Py_TYPE(dtype_object(DType::float32));
-      break;
-  }
-  return is_plain ? Py_NewRef(value) : nullptr;
+  if (parameter.kind == Kind::integers) return integers_of(value);
+  return is_plain(parameter.kind, value) ? Py_NewRef(value) : nullptr;
 }
 
 // The arguments of one call of the body, from `values[1]` on: the interpreter may use the place
@@ -240,12 +232,9 @@ PyObject* get_attribute(PyObject* object, PyObject* name) {
   return PyObject_GetAttr(as_caller(object)->slow, name);
 }
 
-PyObject* get_doc(PyObject* object, void*) {
-  return PyObject_GetAttrString(as_caller(object)->slow, "__doc__");
-}
-
-PyObject* get_module(PyObject* object, void*) {
-  return PyObject_GetAttrString(as_caller(object)->slow, "__module__");
+// Those of the type would be found first.
+PyObject* get_own(PyObject* object, void* name) {
+  return PyObject_GetAttrString(as_caller(object)->slow, static_cast<const char*>(name));
 }
 
 PyObject* represent(PyObject* object) {
@@ -339,8 +328,8 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
 }
 
 PyGetSetDef properties[] = {
-    {"__doc__", get_doc, nullptr, nullptr, nullptr},
-    {"__module__", get_module, nullptr, nullptr, nullptr},
+    {"__doc__", get_own, nullptr, nullptr, const_cast<char*>("__doc__")},
+    {"__module__", get_own, nullptr, nullptr, const_cast<char*>("__module__")},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
