@@ -106,9 +106,9 @@ class Broken(ts.Tensor):
 def test_property_of_a_subclass_keeps_its_own_error() -> None:
     x = Broken(ts.ones(2))
     with pytest.raises(AttributeError, match=r"^my own$"):
-        x.secret  # noqa: B018
+        _ = x.secret
     with pytest.raises(ts.errors.UnknownName, match=r"^Broken has no attribute 'secrt'"):
-        x.secrt  # type: ignore[attr-defined]  # noqa: B018
+        _ = x.secrt  # type: ignore[attr-defined]  # it is not there
 
 
 # --- properties that are called ------------------------------------------------------------------

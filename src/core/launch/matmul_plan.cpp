@@ -212,9 +212,8 @@ static void size_scratch(MatmulPlan& plan) {
   plan.shared_bytes = plan.shares_parts ? plan.parts * plan.sums_bytes
                       : plan.shares_b   ? align64(cols * plan.k * reals * itemsize)
                                         : 0;
-  int64_t own = plan.parts == 1     ? 1
-                : plan.shares_parts ? 0
-                                    : 2;  // sums, and those of one more part
+  // A worker keeps its sums, beside them those of one more part; or none, where parts are shared.
+  int64_t own = plan.parts == 1 ? 1 : plan.shares_parts ? 0 : 2;
   plan.worker_bytes = plan.sums_offset + own * plan.sums_bytes;
 }
 

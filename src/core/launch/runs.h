@@ -32,24 +32,20 @@ struct Runs {
   // its start, and each next one inner_stride(k) further.
   template <class F>
   void walk(int64_t begin, int64_t end, F&& body) const {
-    if (begin >= end) return;
-    int64_t at[MAX_NDIM];
-    int64_t offsets[K];
-    seek(begin, at, offsets);
-    int last = ndim - 1;
-    while (begin < end) {
-      int64_t left = ndim == 0 ? 1 : shape[last] - at[last];
-      int64_t count = left < end - begin ? left : end - begin;
-      body(offsets, count);
-      begin += count;
-      if (begin < end) next_row(at, offsets);
-    }
+    walk_rows<false>(begin, end,
+                     [&](auto& offsets, int64_t, int64_t count) { body(offsets, count); });
   }
 
   // body(offsets, rows, columns): whole rows of the innermost axis, outer_stride(k) from one to the
   // next, as many as follow each other; or a part of one.
   template <class F>
   void walk_patches(int64_t begin, int64_t end, F&& body) const {
+    walk_rows<true>(begin, end, body);
+  }
+
+ private:
+  template <bool Joins, class F>
+  void walk_rows(int64_t begin, int64_t end, F&& body) const {
     if (begin >= end) return;
     int64_t at[MAX_NDIM];
     int64_t offsets[K];
@@ -58,15 +54,15 @@ struct Runs {
     while (begin < end) {
       int64_t left = ndim == 0 ? 1 : shape[last] - at[last], rows = 1;
       int64_t columns = left < end - begin ? left : end - begin;
-      if (ndim > 1 && at[last] == 0 && columns == shape[last]) {
-        rows = (end - begin) / columns;
+      if (Joins && ndim > 1 && columns == shape[last]) {
         int64_t rows_left = shape[last - 1] - at[last - 1];
+        rows = (end - begin) / columns;
         if (rows > rows_left) rows = rows_left;
       }
       body(offsets, rows, columns);
       begin += rows * columns;
       if (begin == end) return;
-      if (rows > 1) {
+      if (Joins && rows > 1) {
         at[last - 1] += rows - 1;
         for (int k = 0; k < K; ++k) offsets[k] += (rows - 1) * strides[k][last - 1];
       }
@@ -74,7 +70,6 @@ struct Runs {
     }
   }
 
- private:
   void append(int64_t count, const int64_t* const (&steps)[K], int axis) {
     bool merges = ndim > 0;
     for (int k = 0; k < K && merges; ++k) {

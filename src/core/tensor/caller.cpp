@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "function.h"
 #include "guard.h"
+#include "method.h"
 
 namespace tessella {
 
@@ -45,7 +46,7 @@ struct Parameter {
   bool may_be_none, is_required;
 };
 
-constexpr int MOST = 16;  // parameters; a composite with more is called in Python
+constexpr int MOST = 16;  // parameters
 
 struct Caller {
   PyObject_HEAD vectorcallfunc vectorcall;
@@ -219,17 +220,9 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* 
   return out;
 }
 
-PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
-  if (!object || object == Py_None) return Py_NewRef(self);
-  return PyMethod_New(self, object);
-}
-
 // Names, document and record are those of the function in Python.
 PyObject* get_attribute(PyObject* object, PyObject* name) {
-  PyObject* found = PyObject_GenericGetAttr(object, name);
-  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
-  PyErr_Clear();
-  return PyObject_GetAttr(as_caller(object)->slow, name);
+  return own_attribute_or(object, name, as_caller(object)->slow);
 }
 
 // Those of the type would be found first.
@@ -305,7 +298,8 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
     return nullptr;
   Py_ssize_t count = PyTuple_GET_SIZE(parameters);
   if (count > MOST || positional < 0 || positional > count || variadic >= count) {
-    PyErr_Format(PyExc_ValueError, "a composite has at most %d parameters", MOST);
+    PyErr_Format(PyExc_ValueError, "a composite has at most %d parameters, and places among them",
+                 MOST);
     return nullptr;
   }
   Caller* self = PyObject_GC_New(Caller, type);
@@ -353,7 +347,7 @@ bool init_caller_type(PyObject* module) {
       {Py_tp_clear, reinterpret_cast<void*>(clear)},
       {Py_tp_new, reinterpret_cast<void*>(make_instance)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-      {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
+      {Py_tp_descr_get, reinterpret_cast<void*>(bind_function)},
       {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
       {Py_tp_repr, reinterpret_cast<void*>(represent)},
       {Py_tp_getset, properties},

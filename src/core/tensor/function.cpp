@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "guard.h"
+#include "method.h"
 
 namespace tessella {
 
@@ -70,11 +71,6 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* 
     if (PyErr_Occurred()) return nullptr;
   }
   return call_slow(self, args, count, keywords);
-}
-
-PyObject* bind_method(PyObject* self, PyObject* object, PyObject*) {
-  if (!object || object == Py_None) return Py_NewRef(self);
-  return PyMethod_New(self, object);
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
@@ -216,7 +212,7 @@ bool init_function_type(PyObject* module) {
       {Py_tp_clear, reinterpret_cast<void*>(clear)},
       {Py_tp_new, reinterpret_cast<void*>(make_instance)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-      {Py_tp_descr_get, reinterpret_cast<void*>(bind_method)},
+      {Py_tp_descr_get, reinterpret_cast<void*>(bind_function)},
       {Py_tp_repr, reinterpret_cast<void*>(represent)},
       {Py_tp_methods, methods},
       {Py_tp_members, members},

@@ -47,10 +47,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 
 // Names, document and record are the function's.
 PyObject* get_attribute(PyObject* object, PyObject* name) {
-  PyObject* found = PyObject_GenericGetAttr(object, name);
-  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
-  PyErr_Clear();
-  return PyObject_GetAttr(as_method(object)->function, name);
+  return own_attribute_or(object, name, as_method(object)->function);
 }
 
 PyObject* get_doc(PyObject* object, void*) {
@@ -150,6 +147,18 @@ PyObject* make_method(PyObject* function, PyObject* self) {
   method->self = Py_NewRef(self);
   PyObject_GC_Track(method);
   return reinterpret_cast<PyObject*>(method);
+}
+
+PyObject* bind_function(PyObject* function, PyObject* object, PyObject*) {
+  if (!object || object == Py_None) return Py_NewRef(function);
+  return PyMethod_New(function, object);
+}
+
+PyObject* own_attribute_or(PyObject* object, PyObject* name, PyObject* other) {
+  PyObject* found = PyObject_GenericGetAttr(object, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  PyErr_Clear();
+  return PyObject_GetAttr(other, name);
 }
 
 bool init_method_type(PyObject* module) {
