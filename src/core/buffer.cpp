@@ -7,44 +7,147 @@ namespace tessella {
 
 namespace {
 
-constexpr size_t HEADER = (sizeof(Buffer) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+constexpr size_t HEADER = ALIGNMENT;
+static_assert(sizeof(Buffer) <= HEADER);
 
-Buffer* make_header(size_t bytes, size_t inline_bytes) {
-  void* block = allocate_within_limit(heap(), HEADER + inline_bytes);
-  return new (block) Buffer{.refs = 1,
-                            .version = 0,
-                            .device = Device::cpu,
-                            .is_readonly = false,
-                            .bytes = bytes,
-                            .data = static_cast<char*>(block) + HEADER,
-                            .allocator = &heap(),
-                            .release = nullptr,
-                            .owner = nullptr};
+const BufferWatch* watch;
+const BufferWatch* last_watch;  // that of buffers which are still watched
+
+Buffer initial(size_t bytes, char* data, Allocator* allocator, Kind kind) {
+  return {.refs = 1,
+          .version = 0,
+          .device = Device::cpu,
+          .is_readonly = false,
+          .kind = kind,
+          .is_watched = false,
+          .bytes = bytes,
+          .data = data,
+          .allocator = allocator,
+          .release = nullptr,
+          .owner = nullptr,
+          .pins = 0};
+}
+
+Buffer* watched(Buffer* buffer) {
+  if (watch) {
+    buffer->is_watched = true;
+    watch->made(buffer);
+  }
+  return buffer;
+}
+
+// On a heap: header and data in one block.
+Buffer* make_whole(Allocator& allocator, size_t bytes, Kind kind) {
+  void* block = allocate_counted(allocator, bytes, kind, HEADER);
+  char* data = static_cast<char*>(block) + HEADER;
+  return watched(new (block) Buffer(initial(bytes, data, &allocator, kind)));
+}
+
+// A header alone, which counts for nothing.
+Buffer* make_header(size_t bytes, char* data, Allocator* allocator, Kind kind) {
+  void* block = heap().allocate(HEADER);
+  if (!block) throw std::bad_alloc();
+  return new (block) Buffer(initial(bytes, data, allocator, kind));
+}
+
+// In an allocator that reserves: the header is apart.
+Buffer* make_placed(Allocator& allocator, size_t bytes, Kind kind) {
+  Buffer* buffer = make_header(bytes, nullptr, &allocator, kind);
+  try {
+    buffer->data = static_cast<char*>(allocate_counted(allocator, bytes, kind));
+  } catch (...) {
+    heap().free(buffer, HEADER);
+    throw;
+  }
+  allocator.retain();
+  allocator.adopt(buffer);
+  return watched(buffer);
+}
+
+void destroy_foreign(Buffer* buffer) {
+  if (buffer->has_memory()) account.foreign -= static_cast<int64_t>(buffer->bytes);
+  if (buffer->release) buffer->release(buffer->owner);
+  heap().free(buffer, HEADER);
+}
+
+void destroy_placed(Buffer* buffer) {
+  Allocator& allocator = *buffer->allocator;
+  if (buffer->has_memory()) {
+    allocator.disown(buffer);
+    free_counted(allocator, buffer->data, buffer->bytes, buffer->kind);
+  }
+  heap().free(buffer, HEADER);
 }
 
 }  // namespace
 
-Buffer* make_buffer(size_t bytes) { return make_header(bytes, bytes); }
+Buffer* make_buffer_in(Allocator& allocator, size_t bytes, Kind kind) {
+  if (allocator.reserves) return make_placed(allocator, bytes, kind);
+  Buffer* buffer = make_whole(allocator, bytes, kind);
+  if (&allocator != &heap()) allocator.retain();
+  return buffer;
+}
+
+Buffer* make_buffer(size_t bytes) {
+  if (!current_allocator) return make_whole(heap(), bytes, Kind::tensors);
+  return make_buffer_in(*current_allocator, bytes, Kind::tensors);
+}
 
 Buffer* make_virtual_buffer(size_t bytes) {
-  Buffer* buffer = make_header(bytes, 0);
+  Buffer* buffer = make_header(bytes, nullptr, nullptr, Kind::tensors);
   buffer->device = Device::none;
-  buffer->data = nullptr;
   return buffer;
 }
 
 Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly) {
-  Buffer* buffer = make_header(bytes, 0);
-  buffer->data = static_cast<char*>(data);
+  Buffer* buffer = make_header(bytes, static_cast<char*>(data), nullptr, Kind::tensors);
   buffer->is_readonly = is_readonly;
-  buffer->allocator = nullptr;
+  account.foreign += static_cast<int64_t>(bytes);
   return buffer;
 }
 
 void destroy_buffer(Buffer* buffer) {
-  if (buffer->release) buffer->release(buffer->owner);
-  bool owns_data = buffer->allocator && buffer->device == Device::cpu;
-  free_counted(heap(), buffer, HEADER + (owns_data ? buffer->bytes : 0));
+  if (buffer->is_watched) last_watch->gone(buffer);
+  Allocator* allocator = buffer->allocator;
+  if (!allocator) return destroy_foreign(buffer);
+  if (allocator->reserves)
+    destroy_placed(buffer);
+  else
+    free_counted(*allocator, buffer, buffer->bytes, buffer->kind, HEADER);
+  if (allocator == &heap()) return;
+  allocator->vacate_if_unused();
+  allocator->release();
+}
+
+Buffer* resize_buffer(Buffer* buffer, size_t bytes) {
+  Allocator& allocator = *buffer->allocator;
+  bool may_move = buffer->refs == 1 && buffer->pins == 0 && !buffer->is_watched;
+  bool is_placed = allocator.reserves;
+  if (!is_placed && !may_move) return nullptr;
+  void* block = is_placed ? static_cast<void*>(buffer->data) : buffer;
+  size_t header = is_placed ? 0 : HEADER;
+  void* now =
+      reallocate_counted(allocator, block, buffer->bytes, bytes, buffer->kind, may_move, header);
+  if (!now) return nullptr;
+  if (!is_placed) buffer = static_cast<Buffer*>(now);
+  if (is_placed && now != block) {  // the newest of its arena from now on
+    allocator.disown(buffer);
+    allocator.adopt(buffer);
+  }
+  buffer->data = static_cast<char*>(now) + header;
+  buffer->bytes = bytes;
+  return buffer;
+}
+
+void bury(Buffer* buffer) {
+  discount(*buffer->allocator, buffer->bytes, buffer->kind);
+  buffer->device = Device::freed;
+  buffer->data = nullptr;
+}
+
+void watch_buffers(const BufferWatch* next) {
+  watch = next;
+  if (next) last_watch = next;
 }
 
 }  // namespace tessella

@@ -1,36 +1,65 @@
 // A buffer: one counted block of memory that tensors share, with the version that in-place writes
-// advance. Its header and its data are one block, so that a small tensor costs one allocation.
-// Reference counts are changed with the interpreter's lock held.
+// advance. On the heap its header and its data are one block, so that a small tensor costs one
+// allocation; elsewhere the header is on the heap, as it outlives the data that an arena takes
+// back. Reference counts are changed with the interpreter's lock held.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory/allocator.h"
+#include "memory/account.h"
 
 namespace tessella {
 
-enum class Device : uint8_t { cpu, none };  // none: a virtual buffer, shape without memory
+// none: a virtual buffer, shape without memory; freed: an arena took the memory back.
+enum class Device : uint8_t { cpu, none, freed };
 
 struct Buffer {
   int64_t refs;
   uint32_t version;
   Device device;
   bool is_readonly;
+  Kind kind;
+  bool is_watched;  // where it was made is known: see memory/lines in tensor/
   size_t bytes;
   char* data;
-  Allocator* allocator;          // nullptr for foreign memory
-  void (*release)(void* owner);  // foreign memory: called when the last tensor goes
-  void* owner;
+  Allocator* allocator;  // whose memory it is; nullptr for foreign and virtual buffers
+  union {
+    struct {
+      void (*release)(void* owner);  // foreign memory: called when the last tensor goes
+      void* owner;
+    };
+    struct {
+      Buffer *newer, *older;  // of one arena
+    };
+  };
+  int32_t pins;  // who uses the memory beside tensors: others that it was shared with, operations
 
   // The one way for host code to reach the data; a virtual buffer has none.
   char* host_ptr() const { return data; }
+  bool has_memory() const { return device == Device::cpu; }
 };
 
-Buffer* make_buffer(size_t bytes);  // one reference; throws out of memory
+// One reference; throws MemoryEnds. In this thread's allocator, or the given one.
+Buffer* make_buffer(size_t bytes);
+Buffer* make_buffer_in(Allocator& allocator, size_t bytes, Kind kind);
 Buffer* make_virtual_buffer(size_t bytes);
 Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly);  // who wraps sets the owner
 void destroy_buffer(Buffer* buffer);
+
+// The same data, as far as they fit, in `bytes`: where they lie, or moved if nobody else refers to
+// the buffer. nullptr: it is as it was, and a new one must be made.
+Buffer* resize_buffer(Buffer* buffer, size_t bytes);
+
+// Its memory is no longer there; it says so to whoever uses it.
+void bury(Buffer* buffer);
+
+// Called for each new buffer and each one that goes, while lines are recorded.
+struct BufferWatch {
+  void (*made)(Buffer* buffer);
+  void (*gone)(Buffer* buffer);
+};
+void watch_buffers(const BufferWatch* watch);  // nullptr: new ones are not watched
 
 // Whether a write to one may reach the other: the same foreign memory may lie in several buffers.
 inline bool may_overlap(const Buffer* a, const Buffer* b) {

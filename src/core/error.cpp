@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "memory/account.h"
+
 namespace tessella {
 
 namespace {
@@ -135,11 +137,51 @@ void fail_window(int64_t window, int64_t step, int64_t size) {
        "0 <= window <= the axis's size, and the step is at least 1");
 }
 
-void fail_out_of_memory(int64_t bytes, int64_t limit, int64_t live) {
-  fail(Code::out_of_memory,
-       "needs " + to_text_bytes(bytes) + "; limit " + to_text_bytes(limit) + ", live " +
-           to_text_bytes(live),
-       "free tensors that are no longer needed, or work in smaller pieces");
+static std::string name_of(const Allocator& allocator) {
+  return std::string(allocator.type) + " '" + allocator.name + "'";
+}
+
+void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose) {
+  const Allocator& from = ends.allocator;
+  std::string what = "needs " + to_text_bytes(ends.bytes) + " for " + purpose + "; ";
+  bool is_too_large = ends.bytes > from.largest_block();
+  if (from.reserves && is_too_large)
+    fail(Code::out_of_memory,
+         what + name_of(from) + " gives at most " + to_text_bytes(from.largest_block()) +
+             " at a time",
+         "make it with larger blocks, or leave it: with memory.use(memory.heap)");
+  int64_t in_use = account.total.live + account.reserved;
+  bool is_limited = ends.bytes > account.limit - in_use;
+  Room room = from.room();
+  if (from.reserves && (from.largest_block() != INT64_MAX || !is_limited))
+    fail(Code::out_of_memory,
+         what + name_of(from) + " has " + to_text_bytes(room.free) + " free of " +
+             to_text_bytes(room.capacity) + ", " + to_text_bytes(room.largest) + " in one piece",
+         "free what is in it, or make it larger");
+  what += "limit " + to_text_bytes(account.limit) + ", live " + to_text_bytes(account.total.live);
+  if (account.reserved) what += ", reserved by allocators " + to_text_bytes(account.reserved);
+  fail(Code::out_of_memory, what,
+       is_limited ? "free tensors that are no longer needed, or work in smaller pieces"
+                  : "the system has no more to give: others use it");
+}
+
+void fail_use_after_free(const std::string& what, const Allocator& allocator) {
+  fail(Code::use_after_free,
+       "the memory of " + what + " is gone: " + name_of(allocator) +
+           " was reset, or released to an earlier mark",
+       "carry it out before: x.clone() outside the arena's scope, or x.to(memory.heap)");
+}
+
+void fail_pinned(const char* what, const Allocator& allocator, const std::string& who) {
+  fail(Code::illegal_state,
+       std::string(what) + ": memory of " + name_of(allocator) + " is in use by " + who,
+       "let go of it first: delete the array or memoryview, or wait for the operation");
+}
+
+void fail_mark(const Allocator& allocator) {
+  fail(Code::precondition_failed,
+       "the mark is not one of " + name_of(allocator) + ", or what was before it is released",
+       "take a new one with mark()");
 }
 
 void fail_not_tensor(const char* type_name) {

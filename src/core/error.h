@@ -21,9 +21,14 @@ enum class Code : uint8_t {
   out_of_memory,
   length_overflow,
   illegal_state,
+  precondition_failed,
+  use_after_free,
   argument,
   exchange,
 };
+
+class Allocator;
+struct MemoryEnds;
 
 struct Error {
   Code code;
@@ -53,7 +58,10 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_step_zero();
 [[noreturn]] void fail_index_out_of_bounds(int64_t index, int axis, int64_t size);
 [[noreturn]] void fail_window(int64_t window, int64_t step, int64_t size);
-[[noreturn]] void fail_out_of_memory(int64_t bytes, int64_t limit, int64_t live);
+[[noreturn]] void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose);
+[[noreturn]] void fail_use_after_free(const std::string& what, const Allocator& allocator);
+[[noreturn]] void fail_pinned(const char* what, const Allocator& allocator, const std::string& who);
+[[noreturn]] void fail_mark(const Allocator& allocator);
 [[noreturn]] void fail_not_tensor(const char* type_name);
 [[noreturn]] void fail_not_one_element(const char* what, Shape shape);
 [[noreturn]] void fail_not_index(const char* dtype, Shape shape);

@@ -37,7 +37,7 @@ from tessella.hints import Callable
 # In the order of Code in error.h.
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
     ShapeError, BroadcastError, InvalidArgument, IndexOutOfBounds, DTypeMismatch, OutOfMemory,
-    LengthOverflow, IllegalState, ArgumentError, ExchangeError,
+    LengthOverflow, IllegalState, PreconditionFailed, UseAfterFree, ArgumentError, ExchangeError,
 )  # fmt: skip
 
 

@@ -19,9 +19,10 @@ namespace tessella {
 // farthest from 0 that does, which every rule refuses: so its error is ours.
 struct Sizes : std::vector<int64_t> {};
 
-// The tensor behind a Python object; throws Error if it is none.
+// The tensor behind a Python object; throws Error if it is none, or its memory is gone.
 inline Tensor* tensor_of(nb::handle object) {
   if (!is_tensor(object.ptr())) fail_not_tensor(Py_TYPE(object.ptr())->tp_name);
+  check_alive(as_tensor(object.ptr()));
   return as_tensor(object.ptr());
 }
 

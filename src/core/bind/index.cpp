@@ -10,13 +10,15 @@ namespace {
 // x indexed by a sequence of int64 tensors.
 struct Indexing {
   std::vector<int> axes;
+  std::vector<Tensor*> tensors;
   IndexArrays arrays;
   launch::IndexTask& task = arrays.task;
 
   Indexing(Tensor* x, Tensor* values, const std::vector<int>& axes, nb::sequence indices, int place)
       : axes(axes),
-        arrays(x, values, static_cast<int>(axes.size()), this->axes.data(),
-               tensors_of(indices).data(), place) {}
+        tensors(tensors_of(indices)),
+        arrays(x, values, static_cast<int>(axes.size()), this->axes.data(), tensors.data(), place) {
+  }
 
   void check() const {
     launch::BadIndex bad;
@@ -40,7 +42,7 @@ void init_index(nb::module_& module) {
     Indexing indexing(tensor_of(x), tensor_of(out), axes, indices, place);
     bool is_good;
     {
-      LongWork work(tensor_of(out)->size);
+      LongWork work(tensor_of(out)->size, {tensor_of(x), tensor_of(out)}, indexing.tensors);
       is_good = launch::gather(indexing.task);
     }
     if (!is_good) indexing.check();
@@ -51,14 +53,14 @@ void init_index(nb::module_& module) {
     Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
     indexing.check();
     indexing.task.interruptible = false;
-    LongWork work(tensor_of(values)->size);
+    LongWork work(tensor_of(values)->size, {tensor_of(x), tensor_of(values)}, indexing.tensors);
     launch::scatter(indexing.task);
   });
   module.def("scatter_add", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
                                nb::sequence indices, int place) {
     Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
     indexing.check();
-    LongWork work(tensor_of(values)->size);
+    LongWork work(tensor_of(values)->size, {tensor_of(x), tensor_of(values)}, indexing.tensors);
     launch::scatter_add(indexing.task, tensor_of(x)->dtype);
   });
   // The caller has converted both to a dtype that scatter_join knows.
@@ -66,7 +68,7 @@ void init_index(nb::module_& module) {
                                 nb::sequence indices, int place, int joining) {
     Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
     indexing.check();
-    LongWork work(tensor_of(values)->size);
+    LongWork work(tensor_of(values)->size, {tensor_of(x), tensor_of(values)}, indexing.tensors);
     launch::scatter_join(indexing.task, tensor_of(x)->dtype, static_cast<launch::Joining>(joining));
   });
   // (ndim, count): row d holds the coordinates along axis d.

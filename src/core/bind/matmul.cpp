@@ -11,7 +11,7 @@ namespace {
 bool is_plain_matrix(PyObject* object) {
   if (!is_tensor(object)) return false;
   const Tensor* x = as_tensor(object);
-  return x->ndim == 2 && !x->is_virtual() && !x->requires_grad && x->dtype != DType::boolean;
+  return x->ndim == 2 && x->has_memory() && !x->requires_grad && x->dtype != DType::boolean;
 }
 
 // out = a @ b or out + a @ b for plain matrices. False if anything is unusual: nothing was done.

@@ -1,16 +1,155 @@
-// What the account says of memory.
-#include "../memory/allocator.h"
+// Allocators, scopes, the limit and the account, for memory.py.
+#include "../memory/account.h"
 
+#include "../memory/allocators.h"
+#include "../tensor/pins.h"
 #include "bind.h"
 
 namespace tessella {
 
-void init_memory(nb::module_& module) {
-  module.def("memory_counts", [] {
-    const Account& counts = account();
-    return nb::make_tuple(counts.live, counts.peak, counts.allocations, counts.limit, counts.kept);
+namespace {
+
+// What Python holds of an allocator: while it lives, the allocator can be asked for memory.
+class Handle {
+ public:
+  explicit Handle(Allocator* allocator) : allocator_(allocator) { allocator->retain_handle(); }
+  Handle(const Handle& other) : Handle(other.allocator_) {}
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { allocator_->release_handle(); }
+  Allocator* operator->() const { return allocator_; }
+  Allocator* get() const { return allocator_; }
+
+ private:
+  Allocator* allocator_;
+};
+
+using MaybeHandle = std::optional<Handle>;
+
+MaybeHandle handle_of(Allocator* allocator) {
+  return allocator ? MaybeHandle(std::in_place, allocator) : std::nullopt;
+}
+
+// A fresh allocator, or the error that there was no memory for it.
+Handle made(Allocator* allocator, const char* type, const std::string& name, size_t bytes) {
+  if (!allocator)
+    fail_out_of_memory({heap(), static_cast<int64_t>(bytes)}, type + (" '" + name + "'"));
+  enlist(*allocator);
+  return Handle(allocator);
+}
+
+Arena& arena_of(const Handle& handle) { return static_cast<Arena&>(*handle.get()); }
+
+void release_to(const Handle& handle, int64_t mark, const char* what) {
+  Arena& arena = arena_of(handle);
+  if (!arena.is_valid(mark)) fail_mark(arena);
+  if (tensors_in_making) fail_pinned(what, arena, "an operation that is making a tensor");
+  Buffer* pinned;
+  if (!arena.can_release(mark, &pinned)) fail_pinned(what, arena, who_pins(pinned));
+  arena.release_to(mark);
+}
+
+// Of this thread, which holds on to it; the one before is given back.
+MaybeHandle swap_allocator(const MaybeHandle& next) {
+  MaybeHandle before = handle_of(current_allocator);
+  if (current_allocator) current_allocator->release_handle();
+  bool is_heap = !next || next->get() == &heap();
+  current_allocator = is_heap ? nullptr : next->get();
+  if (current_allocator) current_allocator->retain_handle();
+  return before;
+}
+
+nb::list all_allocators() {
+  nb::list handles;
+  visit_allocators(
+      [](Allocator& allocator, void* list) {
+        static_cast<nb::list*>(list)->append(nb::cast(Handle(&allocator)));
+      },
+      &handles);
+  return handles;
+}
+
+nb::dict totals(Watch& since_start) {
+  nb::dict kinds, out;
+#define ADD_KIND(name) kinds[#name] = account.by_kind[static_cast<int>(Kind::name)];
+  MEMORY_KINDS(ADD_KIND)
+#undef ADD_KIND
+  out["live"] = account.total.live;
+  out["peak"] = since_start.peak();
+  out["count"] = account.total.count;
+  out["allocations"] = account.total.allocations;
+  out["limit"] = account.limit;
+  out["reserved"] = account.reserved;
+  out["kept"] = account.kept;
+  out["foreign"] = account.foreign;
+  out["kinds"] = kinds;
+  return out;
+}
+
+void init_handle(nb::module_& module) {
+  nb::class_<Handle>(module, "AllocatorHandle")
+      .def_prop_ro("type", [](const Handle& h) { return h->type; })
+      .def_prop_ro("name", [](const Handle& h) { return h->name; })
+      .def_prop_ro("key", [](const Handle& h) { return reinterpret_cast<uintptr_t>(h.get()); })
+      .def_prop_ro("live", [](const Handle& h) { return h->counts.live; })
+      .def_prop_ro("peak", [](const Handle& h) { return h->counts.peak; })
+      .def_prop_ro("count", [](const Handle& h) { return h->counts.count; })
+      .def_prop_ro("allocations", [](const Handle& h) { return h->counts.allocations; })
+      .def_prop_ro("capacity", [](const Handle& h) { return h->room().capacity; })
+      .def_prop_ro("free", [](const Handle& h) { return h->room().free; })
+      .def_prop_ro("largest", [](const Handle& h) { return h->room().largest; })
+      .def_prop_ro("largest_block", [](const Handle& h) { return h->largest_block(); })
+      .def("trim", [](const Handle& h) { return h->trim(); })
+      .def("used", [](const Handle& h) { return arena_of(h).used(); })
+      .def("mark", [](const Handle& h) { return arena_of(h).mark(); })
+      .def("release_to", [](const Handle& h, int64_t m) { release_to(h, m, "release_to"); })
+      .def("reset", [](const Handle& h) { release_to(h, Arena::START, "reset"); });
+  module.def("make_heap",
+             [](const std::string& name) { return made(make_heap(name), "Heap", name, 0); });
+  module.def("make_arena", [](const std::string& name, size_t bytes, bool is_growable) {
+    return made(make_arena(name, bytes, is_growable), "Arena", name, bytes);
   });
-  module.def("set_memory_limit", [](int64_t bytes) { account().limit = bytes; });
+  module.def("make_pool", [](const std::string& name, size_t block_bytes, size_t count) {
+    return made(make_pool(name, block_bytes, count), "Pool", name, block_bytes * count);
+  });
+  module.def("make_slab",
+             [](const std::string& name, const std::vector<size_t>& classes, size_t slab_bytes) {
+               return made(make_slab(name, classes, slab_bytes), "Slab", name, 0);
+             });
+  module.def("make_buddy", [](const std::string& name, size_t bytes, size_t least_bytes) {
+    return made(make_buddy(name, bytes, least_bytes), "Buddy", name, bytes);
+  });
+}
+
+}  // namespace
+
+void init_memory(nb::module_& module) {
+  static Watch* since_start = new Watch;  // for ever
+  init_handle(module);
+  nb::class_<Watch>(module, "Watch")
+      .def(nb::init<>())
+      .def_prop_ro("live", &Watch::live)
+      .def_prop_ro("peak", &Watch::peak)
+      .def_prop_ro("allocations", &Watch::allocations);
+  module.def("swap_allocator", swap_allocator, nb::arg("next").none());
+  module.def("current_allocator",
+             [] { return Handle(current_allocator ? current_allocator : &heap()); });
+  module.def("allocator_of",
+             [](nb::handle x) { return handle_of(as_tensor(x.ptr())->buffer->allocator); });
+  module.def("all_allocators", all_allocators);
+  module.def("memory_totals", [] { return totals(*since_start); });
+  module.def("memory_counts", [] {
+    return nb::make_tuple(account.total.live, since_start->peak(), account.total.allocations,
+                          account.limit, account.kept);
+  });
+  module.def("set_memory_limit", set_limit);
+  module.def("default_memory_limit", default_limit);
+  module.def("fail_allocations_from", fail_allocations_from);
+  module.def("record_lines", record_lines);
+  module.def("line_of", [](nb::handle x) { return line_of(as_tensor(x.ptr())->buffer); });
+  // Which tensors share memory, without reaching it.
+  module.def("buffer_key",
+             [](nb::handle x) { return reinterpret_cast<uintptr_t>(as_tensor(x.ptr())->buffer); });
+  module.def("buffer_bytes", [](nb::handle x) { return as_tensor(x.ptr())->buffer->bytes; });
 }
 
 }  // namespace tessella

@@ -22,7 +22,7 @@ uint64_t fill_random(nb::handle target, int distribution, uint64_t key, uint64_t
                           .range = range,
                           .p = p,
                           .interruptible = true};
-  LongWork work(out->size);
+  LongWork work(out->size, {out});
   launch::random(task);
   return launch::random_counters(task);
 }
@@ -42,7 +42,7 @@ void init_random(nb::module_& module) {
                                  .out = reinterpret_cast<int64_t*>(out->data()),
                                  .interruptible = true};
     Scratch scratch(static_cast<size_t>(launch::permutation_scratch_bytes(out->size)));
-    LongWork work(out->size * 8);
+    LongWork work(out->size * 8, {out});
     launch::permutation(task, scratch.data());
     return launch::permutation_counters(out->size);
   });

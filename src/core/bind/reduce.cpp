@@ -42,12 +42,12 @@ void init_reduce(nb::module_& module) {
   });
   module.def("cumulate", [](int op, nb::handle out, nb::handle x, int axis) {
     launch::CumulativeTask task = cumulative_task(static_cast<ScanOp>(op), out, x, axis);
-    LongWork work(tensor_of(x)->size);
+    LongWork work(tensor_of(x)->size, {tensor_of(x), tensor_of(out)});
     launch::cumulate(task);
   });
   module.def("cumulate_places", [](bool is_greatest, nb::handle out, nb::handle x, int axis) {
     launch::CumulativeTask task = cumulative_task(ScanOp::sum, out, x, axis);
-    LongWork work(tensor_of(x)->size);
+    LongWork work(tensor_of(x)->size, {tensor_of(x), tensor_of(out)});
     launch::cumulate_places(task, is_greatest);
   });
   module.def("rows_names", [] {

@@ -33,7 +33,7 @@ void init_sort(nb::module_& module) {
             .interruptible = true};
         int workers = num_threads();
         Scratch scratch(static_cast<size_t>(launch::sort_scratch_bytes(task, workers)));
-        LongWork work(x->size * 8);
+        LongWork work(x->size * 8, {x, sorted ? sorted : x, order ? order : x});
         launch::sort(task, workers, scratch.data());
       },
       nb::arg("x"), nb::arg("axis"), nb::arg("values").none(), nb::arg("indices").none(),
@@ -51,7 +51,7 @@ void init_sort(nb::module_& module) {
                             .out = reinterpret_cast<int64_t*>(tensor_of(out)->data()),
                             .is_right = is_right,
                             .interruptible = true};
-    LongWork work(x->size * 8);
+    LongWork work(x->size * 8, {sorted, x, tensor_of(out)});
     launch::search(task);
   });
 }

@@ -45,7 +45,8 @@ void init_tensor(nb::module_& module) {
   module.def("bitcast",
              [](nb::handle x, int dtype) { return own(bitcast(tensor_of(x), dtype_at(dtype))); });
   module.def("copy", [](nb::handle out, nb::handle x, bool interruptible) {
-    if (tensor_of(out)->is_virtual() || tensor_of(x)->is_virtual()) fail_virtual_value("copy");
+    for (nb::handle each : {out, x})
+      if (!tensor_of(each)->has_memory()) fail_no_values(tensor_of(each), "copy");
     run_copy(tensor_of(out), tensor_of(x), interruptible);
   });
   module.def(
@@ -53,7 +54,7 @@ void init_tensor(nb::module_& module) {
       [](nb::handle out, nb::handle value, bool interruptible) {
         Tensor* target = tensor_of(out);
         Scalar scalar;
-        if (target->is_virtual()) fail_virtual_value("fill");
+        if (!target->has_memory()) fail_no_values(target, "fill");
         if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
         run_fill(target, scalar, interruptible);
         return true;
@@ -76,7 +77,7 @@ void init_tensor(nb::module_& module) {
   // All elements as Python numbers, row-major.
   module.def("to_list", [](nb::handle x) {
     Tensor* source = tensor_of(x);
-    if (source->is_virtual()) fail_virtual_value("tolist()");
+    if (!source->has_memory()) fail_no_values(source, "tolist()");
     nb::object list = nb::steal(PyList_New(source->size));
     int64_t index[MAX_NDIM] = {}, offset = 0;
     for (int64_t i = 0; i < source->size; ++i) {

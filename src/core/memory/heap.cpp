@@ -1,16 +1,18 @@
-// The general allocator: aligned blocks from the C library. Small ones have free lists, so that
+// The general allocators: aligned blocks from the C library. Small ones have free lists, so that
 // small eager tensors cost no call into it; of large ones the last few are kept, because the system
 // clears every page that it hands out, which takes longer than most operations on it.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #if __has_include(<sys/mman.h>)
 #include <sys/mman.h>
 #endif
 #include <unistd.h>
 
-#include "../error.h"
-#include "allocator.h"
+#include "account.h"
+#include "allocators.h"
 
 namespace tessella {
 
@@ -55,12 +57,12 @@ class LargeBlocks {
   }
 
   bool keep(void* block, size_t bytes) {
-    size_t share = static_cast<size_t>(account().limit / LARGE_SHARE);
+    size_t share = static_cast<size_t>(account.limit / LARGE_SHARE);
     size_t most = share < MOST_LARGE_BYTES ? share : MOST_LARGE_BYTES;
     if (bytes > most) return false;
-    while (count_ == MOST || static_cast<size_t>(account().kept) + bytes > most) drop_oldest();
+    while (count_ == MOST || static_cast<size_t>(account.kept) + bytes > most) drop_oldest();
     blocks_[count_++] = {block, bytes};
-    account().kept += static_cast<int64_t>(bytes);
+    account.kept += static_cast<int64_t>(bytes);
     return true;
   }
 
@@ -77,7 +79,7 @@ class LargeBlocks {
   void* remove(int i) {
     Kept found = blocks_[i];
     memmove(blocks_ + i, blocks_ + i + 1, sizeof(Kept) * static_cast<size_t>(--count_ - i));
-    account().kept -= static_cast<int64_t>(found.bytes);
+    account.kept -= static_cast<int64_t>(found.bytes);
     return found.block;
   }
 
@@ -85,9 +87,10 @@ class LargeBlocks {
   int count_ = 0;
 };
 
-class Heap final : public Allocator {
+// What every heap takes its blocks from.
+class Blocks {
  public:
-  void* allocate(size_t bytes) override {
+  void* allocate(size_t bytes) {
     size_t rounded = round_up(bytes);
     if (rounded <= SMALL_BYTES) {
       List& list = lists_[rounded / ALIGNMENT - 1];
@@ -100,7 +103,7 @@ class Heap final : public Allocator {
     return block;
   }
 
-  void free(void* block, size_t bytes) override {
+  void free(void* block, size_t bytes) {
     size_t rounded = round_up(bytes);
     if (KEEPS && rounded <= SMALL_BYTES) {
       List& list = lists_[rounded / ALIGNMENT - 1];
@@ -113,14 +116,35 @@ class Heap final : public Allocator {
     ::free(block);
   }
 
-  void trim() override {
+  // Large blocks have pages of their own, which the system moves without copying them.
+  void* reallocate(void* block, size_t from, size_t to) {
+    if (round_up(from) < HUGE_BYTES || round_up(to) < HUGE_BYTES) return nullptr;
+    void* moved = realloc(block, round_up(to));
+    if (!moved || reinterpret_cast<uintptr_t>(moved) % ALIGNMENT == 0) return moved;
+    void* aligned = aligned_alloc(ALIGNMENT, round_up(to));
+    if (aligned) memcpy(aligned, moved, from < to ? from : to);
+    ::free(moved);
+    return aligned;
+  }
+
+  int64_t trim() {
+    int64_t before = kept();
     while (!large_.is_empty()) large_.drop_oldest();
+    for (List& list : lists_)
+      while (list.count) ::free(list.blocks[--list.count]);
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+    return before;
+  }
+
+  int64_t kept() const {
+    int64_t bytes = account.kept;
+    for (int i = 0; i < CLASSES; ++i) bytes += lists_[i].count * (i + 1) * int64_t{ALIGNMENT};
+    return bytes;
   }
 
  private:
-  static size_t round_up(size_t bytes) {
-    return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
-  }
   struct List {
     int count = 0;
     void* blocks[KEPT];
@@ -129,65 +153,46 @@ class Heap final : public Allocator {
   LargeBlocks large_;
 };
 
-int64_t read_number(const char* path) {
-  FILE* file = fopen(path, "r");
-  if (!file) return INT64_MAX;
-  long long value = 0;
-  int read = fscanf(file, "%lld", &value);
-  fclose(file);
-  return read == 1 && value > 0 ? value : INT64_MAX;
+Blocks& blocks() {
+  static auto* instance = new Blocks;  // never destroyed: tensors may outlive static destructors
+  return *instance;
 }
 
-// The smaller of the machine's memory and the cgroup's, less a tenth of headroom.
-int64_t default_limit() {
-  int64_t limit = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    int64_t cgroup = read_number(path);
-    if (cgroup < limit) limit = cgroup;
+class Heap final : public Allocator {
+ public:
+  Heap(std::string name, bool is_first)
+      : Allocator("Heap", std::move(name), false), blocks_(blocks()), is_first_(is_first) {}
+
+  void* allocate(size_t bytes) override { return blocks_.allocate(bytes); }
+  void free(void* block, size_t bytes) override { blocks_.free(block, bytes); }
+  void* reallocate(void* block, size_t from, size_t to) override {
+    void* moved = blocks_.reallocate(block, from, to);
+    return moved ? moved : Allocator::reallocate(block, from, to);
   }
-  return limit / 10 * 9;
-}
+  int64_t trim() override { return is_first_ ? blocks_.trim() : 0; }
+  // What is kept is shared by all heaps, and is the first one's here.
+  Room room() const override {
+    int64_t kept = is_first_ ? blocks_.kept() : 0;
+    return {.capacity = counts.live + kept, .free = kept, .largest = kept};
+  }
+
+ private:
+  Blocks& blocks_;
+  bool is_first_;
+};
 
 }  // namespace
 
 Allocator& heap() {
-  static Heap* instance = new Heap;  // never destroyed: tensors may outlive static destructors
+  static Allocator* instance = [] {
+    auto* made = new Heap("heap", true);
+    made->retain_handle();  // never destroyed
+    enlist(*made);
+    return made;
+  }();
   return *instance;
 }
 
-Account& account() {
-  static Account instance{.limit = default_limit()};
-  return instance;
-}
-
-void* allocate_within_limit(Allocator& allocator, size_t bytes) {
-  Account& counts = account();
-  int64_t wanted = static_cast<int64_t>(bytes);
-  if (wanted > counts.limit - counts.live) fail_out_of_memory(wanted, counts.limit, counts.live);
-  if (wanted > counts.limit - counts.live - counts.kept) heap().trim();
-  void* block = allocator.allocate(bytes);
-  if (!block) {
-    heap().trim();
-    block = allocator.allocate(bytes);
-  }
-  if (!block) fail_out_of_memory(wanted, counts.limit, counts.live);
-  counts.live += wanted;
-  counts.allocations += 1;
-  if (counts.live > counts.peak) counts.peak = counts.live;
-  return block;
-}
-
-void free_counted(Allocator& allocator, void* block, size_t bytes) {
-  account().live -= static_cast<int64_t>(bytes);
-  allocator.free(block, bytes);
-}
-
-Scratch::Scratch(size_t bytes)
-    : bytes_(bytes), data_(bytes ? allocate_within_limit(heap(), bytes) : nullptr) {}
-
-Scratch::~Scratch() {
-  if (data_) free_counted(heap(), data_, bytes_);
-}
+Allocator* make_heap(std::string name) { return new Heap(std::move(name), false); }
 
 }  // namespace tessella

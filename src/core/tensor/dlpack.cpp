@@ -8,6 +8,7 @@
 
 #include "foreign.h"
 #include "guard.h"
+#include "pins.h"
 #include "run.h"
 
 namespace tessella::dlpack {
@@ -39,7 +40,7 @@ uint8_t bits_of(DType dtype) { return static_cast<uint8_t>(8 * itemsize(dtype));
 template <class M>
 struct Export {
   M managed;
-  Buffer* buffer;
+  Pin pin;
 };
 
 // Consumers call this from any thread, with or without the interpreter's lock.
@@ -48,7 +49,9 @@ void delete_export(M* managed) {
   if (is_finalizing()) return;  // the memory goes with the process
   auto* exported = static_cast<Export<M>*>(managed->owner);
   PyGILState_STATE state = take_interpreter(PyGILState_Ensure);
-  release(exported->buffer);
+  Buffer* buffer = exported->pin.buffer;
+  end_pin(&exported->pin);
+  release(buffer);
   PyGILState_Release(state);
   free(exported);
 }
@@ -85,7 +88,7 @@ PyObject* export_as(Tensor* x, uint64_t flags) {
     managed.version = OURS;
     managed.flags = flags;
   }
-  exported->buffer = retain(x->buffer);
+  begin_pin(&exported->pin, retain(x->buffer), "an array that took it through DLPack");
   PyObject* capsule = PyCapsule_New(&managed, NAME<M>, delete_capsule<M>);
   if (capsule) return capsule;
   delete_export(&managed);
@@ -184,6 +187,7 @@ Tensor* import_as(PyObject* capsule, bool may_copy) {
 
 PyObject* to_capsule(Tensor* x, bool is_versioned, bool is_copied) {
   if (x->requires_grad) fail_export_gradients();
+  check_alive(x);
   if (x->is_virtual()) fail_export_virtual();
   if (steps_backwards(x)) fail_export_backwards();
   bool is_readonly = x->buffer->is_readonly || x->layout().overlaps_itself();

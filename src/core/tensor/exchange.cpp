@@ -6,6 +6,7 @@
 
 #include "foreign.h"
 #include "guard.h"
+#include "pins.h"
 
 namespace tessella {
 
@@ -30,6 +31,7 @@ bool is_exported_readonly(const Tensor* x) {
 
 void check_request(const Tensor* x, int flags) {
   if (!FORMATS[static_cast<int>(x->dtype)]) fail_export_dtype(info(x->dtype).name);
+  check_alive(x);
   if (x->is_virtual()) fail_export_virtual();
   if (x->requires_grad) fail_export_gradients();
   if (asks_for(flags, PyBUF_WRITABLE) && is_exported_readonly(x)) fail_export_readonly();
@@ -41,13 +43,21 @@ void check_request(const Tensor* x, int flags) {
   if (in_either && !x->is_contiguous && !is_column_major(x)) fail_export_gaps("contiguous");
 }
 
+// What lives as long as a view: its share of the memory, its shape, its strides in bytes.
+struct Export {
+  Pin pin;
+  Py_ssize_t dims[];
+};
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   Tensor* x = as_tensor(self);
   view->obj = nullptr;
   if (!guarded([&]() -> PyObject* { return check_request(x, flags), Py_None; })) return -1;
-  // shape, then strides in bytes, for as long as the view lives
-  auto* dims = static_cast<Py_ssize_t*>(PyMem_Malloc(sizeof(Py_ssize_t) * 2 * (x->ndim + 1u)));
-  if (!dims) return PyErr_NoMemory(), -1;
+  size_t numbers = sizeof(Py_ssize_t) * 2 * (x->ndim + 1u);
+  auto* exported = static_cast<Export*>(PyMem_Malloc(sizeof(Export) + numbers));
+  if (!exported) return PyErr_NoMemory(), -1;
+  begin_pin(&exported->pin, x->buffer, "a memoryview or NumPy array");
+  Py_ssize_t* dims = exported->dims;
   for (int i = 0; i < x->ndim; ++i) {
     dims[i] = x->shape()[i];
     dims[x->ndim + i] = x->strides()[i] * itemsize(x->dtype);
@@ -63,11 +73,14 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->shape = asks_for(flags, PyBUF_ND) ? dims : nullptr;
   view->strides = asks_for(flags, PyBUF_STRIDES) ? dims + x->ndim : nullptr;
   view->suboffsets = nullptr;
-  view->internal = dims;
+  view->internal = exported;
   return 0;
 }
 
-void release_buffer(PyObject*, Py_buffer* view) { PyMem_Free(view->internal); }
+void release_buffer(PyObject*, Py_buffer* view) {
+  end_pin(&static_cast<Export*>(view->internal)->pin);
+  PyMem_Free(view->internal);
+}
 
 // --- import --------------------------------------------------------------------------------------
 

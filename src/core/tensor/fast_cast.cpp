@@ -32,7 +32,7 @@ PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
   if (count < 1 || !is_tensor(args[0])) return nullptr;
   if (!bind_params(args + 1, count - 1, keywords, PARAMS, 1, 1, &wanted)) return nullptr;
   Tensor* x = as_tensor(args[0]);
-  if (!wanted || !dtype_from_object(wanted, &dtype) || x->is_virtual()) return nullptr;
+  if (!wanted || !dtype_from_object(wanted, &dtype) || !x->has_memory()) return nullptr;
   // That a complex number loses its imaginary part is refused with an explanation.
   if (kind(x->dtype) == DKind::complex && kind(dtype) != DKind::complex) return nullptr;
   return attempted([&]() -> PyObject* {

@@ -21,7 +21,7 @@ bool collect(PyObject* const* items, Py_ssize_t count, PyObject* axis_value, int
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (!is_tensor(items[i])) return false;
     const Tensor* x = as_tensor(items[i]);
-    if (x->ndim != first->ndim || x->dtype != first->dtype || x->is_virtual()) return false;
+    if (x->ndim != first->ndim || x->dtype != first->dtype || !x->has_memory()) return false;
     for (int k = 0; k < x->ndim; ++k)
       if (k != *axis && x->shape()[k] != first->shape()[k]) return false;
     shape->shape[*axis] += x->shape()[*axis];

@@ -46,7 +46,7 @@ bool same_shape(const Tensor* x, const Tensor* y) {
     bool chooses = is_choice && i == 0;
     if (is_tensor(args[i])) {
       Tensor* x = as_tensor(args[i]);
-      if (x->is_virtual() || x->dtype != (chooses ? DType::boolean : out->dtype)) return false;
+      if (!x->has_memory() || x->dtype != (chooses ? DType::boolean : out->dtype)) return false;
       out->inputs[i] = {x, nullptr, x->dtype};
       out->is_contiguous &= x->is_contiguous;
       out->has_one_shape &= x == out->first || same_shape(x, out->first);

@@ -11,13 +11,13 @@ namespace {
 
 bool is_index(PyObject* item) {
   return is_tensor(item) && as_tensor(item)->dtype == DType::int64 && as_tensor(item)->ndim > 0 &&
-         !as_tensor(item)->is_virtual();
+         as_tensor(item)->has_memory();
 }
 
 bool is_mask_of(PyObject* item, const Tensor* x) {
   if (!is_tensor(item)) return false;
   const Tensor* mask = as_tensor(item);
-  if (mask->dtype != DType::boolean || mask->is_virtual()) return false;
+  if (mask->dtype != DType::boolean || !mask->has_memory()) return false;
   if (mask->ndim == 0 || mask->ndim > x->ndim) return false;
   for (int i = 0; i < mask->ndim; ++i)
     if (mask->shape()[i] != x->shape()[i]) return false;
@@ -58,6 +58,8 @@ class Key {
     return Layout::contiguous({shape, static_cast<size_t>(ndim)});
   }
 
+  std::span<Tensor* const> all() const { return {indices, static_cast<size_t>(count)}; }
+
   int count = 0;
   Tensor* indices[MAX_NDIM];
 
@@ -92,7 +94,7 @@ Tensor* spread_value(PyObject* value, const Scalar& number, DType dtype, Shape s
 PyObject* fast_gather(PyObject* object, PyObject* key) {
   Tensor* x = as_tensor(object);
   bool is_watched = x->requires_grad && is_grad_enabled();
-  if (is_watched || x->is_virtual()) return nullptr;
+  if (is_watched || !x->has_memory()) return nullptr;
   return attempted([&]() -> PyObject* {
     Key leading;
     if (!leading.take(x, key)) return nullptr;
@@ -100,7 +102,7 @@ PyObject* fast_gather(PyObject* object, PyObject* key) {
     IndexArrays arrays(x, out.get(), leading.count, nullptr, leading.indices, 0);
     bool is_good;
     {
-      LongWork work(out->size);
+      LongWork work(out->size, {x, out.get()}, leading.all());
       is_good = launch::gather(arrays.task);
     }
     return is_good ? out.give() : nullptr;
@@ -120,7 +122,7 @@ bool fast_scatter(PyObject* object, PyObject* key, PyObject* value) {
     launch::BadIndex bad;
     if (!launch::check_indices(arrays.task, &bad)) return nullptr;
     arrays.task.interruptible = false;
-    LongWork work(source->size);
+    LongWork work(source->size, {x, source.get()}, leading.all());
     launch::scatter(arrays.task);
     ++x->buffer->version;
     return Py_None;

@@ -93,7 +93,7 @@ bool is_assignable(const Tensor* x, PyObject* value, Scalar* number) {
   if (!is_tensor(value)) return store_scalar(value, x->dtype, number);
   const Tensor* source = as_tensor(value);
   return source->dtype == x->dtype && !may_overlap(source->buffer, x->buffer) &&
-         !source->is_virtual() && !source->requires_grad;
+         source->has_memory() && !source->requires_grad;
 }
 
 bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {

@@ -8,7 +8,7 @@ namespace tessella {
 namespace {
 
 bool is_multipliable(PyObject* x) {
-  return is_tensor(x) && !as_tensor(x)->is_virtual() && as_tensor(x)->ndim > 0 &&
+  return is_tensor(x) && as_tensor(x)->has_memory() && as_tensor(x)->ndim > 0 &&
          as_tensor(x)->dtype != DType::boolean;
 }
 

@@ -64,7 +64,7 @@ PyObject* fast_reduce(Function* function, PyObject* const* args, Py_ssize_t coun
   if (!bind_params(args + 1, count - 1, keywords, PARAMS, 2, 1, values)) return nullptr;
   Tensor* x = as_tensor(args[0]);
   ReduceOp op = static_cast<ReduceOp>(function->opcode);
-  if (x->is_virtual() || (x->size == 0 && !has_identity(op))) return nullptr;
+  if (!x->has_memory() || (x->size == 0 && !has_identity(op))) return nullptr;
   if (values[1] != Py_True && values[1] != Py_False) return nullptr;
   bool has_meaning;
   DType dtype = launch::reduce_out_dtype(op, x->dtype, &has_meaning);

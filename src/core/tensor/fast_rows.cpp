@@ -13,7 +13,7 @@ PyObject* fast_rows(Function* function, PyObject* const* args, Py_ssize_t count,
   if (count < 1 || !is_tensor(args[0])) return nullptr;
   if (!bind_params(args + 1, count - 1, keywords, PARAMS, 1, 1, &value)) return nullptr;
   Tensor* x = as_tensor(args[0]);
-  if (x->is_virtual() || kind(x->dtype) != DKind::floating || x->ndim == 0) return nullptr;
+  if (!x->has_memory() || kind(x->dtype) != DKind::floating || x->ndim == 0) return nullptr;
   int64_t axis = x->ndim - 1;  // the default
   if (value && !parse_axis(value, x->ndim, &axis)) return nullptr;
   return attempted([&]() -> PyObject* {

@@ -116,7 +116,7 @@ Tensor* reshape(Tensor* x, Request* request, bool may_copy) {
   request->numbers.count = layout.ndim;
   memcpy(request->numbers.values, layout.shape, sizeof(int64_t) * static_cast<size_t>(layout.ndim));
   if (is_view) return make_view(x, layout);
-  if (!may_copy || x->is_virtual()) return nullptr;
+  if (!may_copy || !x->has_memory()) return nullptr;
   Result copy(make_tensor(x->dtype, x->sizes()));
   run_copy(copy.get(), x, true);
   return make_view(copy.get(), Layout::contiguous(layout.sizes()));

@@ -79,7 +79,7 @@ void copy_element(char* to, const char* from, DType dtype, bool is_swapped) {
 // Row-major and in the machine's order, whatever the strides and the alignment.
 Tensor* copy_elements(const Foreign& array) {
   Result out(make_tensor(array.dtype, array.shape));
-  LongWork work(out->size);
+  LongWork work(out->size, {out.get()});
   int64_t index[MAX_NDIM] = {};
   const char* from = array.data;
   char* to = out->data();

@@ -74,13 +74,13 @@ Tensor* nonzero_of(Tensor* mask) {
   Scratch scratch(static_cast<size_t>(launch::nonzero_scratch_bytes(task)));
   int64_t count;
   {
-    LongWork work(mask->size);
+    LongWork work(mask->size, {mask});
     count = launch::count_nonzero(task, scratch.data());
   }
   int64_t shape[] = {task.ndim, count};
   Result out(make_tensor(DType::int64, shape));
   {
-    LongWork work(mask->size);
+    LongWork work(mask->size, {mask, out.get()});
     launch::nonzero(task, scratch.data(), count, reinterpret_cast<int64_t*>(out->data()));
   }
   return as_tensor(out.give());

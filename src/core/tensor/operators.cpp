@@ -164,7 +164,7 @@ PyObject* only_item(PyObject* x, const char* what) {
   return guarded([&]() -> PyObject* {
     Tensor* tensor = as_tensor(x);
     if (tensor->size != 1) fail_not_one_element(what, tensor->sizes());
-    if (tensor->is_virtual()) fail_virtual_value(what);
+    if (!tensor->has_memory()) fail_no_values(tensor, what);
     return load_scalar(tensor->dtype, tensor->data());
   });
 }
@@ -219,7 +219,7 @@ PyObject* item(PyObject* x, PyObject* const* args, Py_ssize_t count) {
       fail_item_index(Py_TYPE(args[0])->tp_name);
     }
     if (flat < -tensor->size || flat >= tensor->size) fail_flat_index(flat, tensor->size);
-    if (tensor->is_virtual()) fail_virtual_value("item()");
+    if (!tensor->has_memory()) fail_no_values(tensor, "item()");
     if (flat < 0) flat += tensor->size;
     int64_t offset = 0;
     for (int axis = tensor->ndim - 1; axis >= 0; --axis) {

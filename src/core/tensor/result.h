@@ -28,7 +28,7 @@ class Result {
 // Whether its elements may be written where they lie, as far as gradients and memory go.
 inline bool is_writable(const Tensor* x) {
   bool is_watched = x->requires_grad && is_grad_enabled();
-  return !is_watched && !x->is_virtual() && !x->buffer->is_readonly;
+  return !is_watched && x->has_memory() && !x->buffer->is_readonly;
 }
 
 // Whether the call is recorded.

@@ -151,7 +151,11 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
       memset(strides[i], 0, sizeof(int64_t) * static_cast<size_t>(out->ndim));
     }
   }
-  LongWork work(out->size);
+  Tensor* tensors[3];
+  size_t count = 0;
+  for (int i = 0; i < arity; ++i)
+    if (inputs[i].tensor) tensors[count++] = inputs[i].tensor;
+  LongWork work(out->size, {out}, {tensors, count});
   launch::elementwise(task);
 }
 
@@ -159,7 +163,7 @@ void run_fill(Tensor* out, const Scalar& number, bool interruptible) {
   int64_t strides[MAX_NDIM];
   memset(strides, 0, sizeof(int64_t) * out->ndim);
   launch::Operand from{const_cast<char*>(number.bytes), out->dtype, strides};
-  LongWork work(out->size);
+  LongWork work(out->size, {out});
   launch::copy(out->ndim, out->shape(), {out->data(), out->dtype, out->strides()}, from,
                interruptible);
 }
@@ -167,7 +171,7 @@ void run_fill(Tensor* out, const Scalar& number, bool interruptible) {
 void run_copy(Tensor* out, Tensor* x, bool interruptible) {
   int64_t strides[MAX_NDIM];
   broadcast_strides(x, out->ndim, out->shape(), strides);
-  LongWork work(out->size);
+  LongWork work(out->size, {out, x});
   launch::copy(out->ndim, out->shape(), {out->data(), out->dtype, out->strides()},
                {x->data(), x->dtype, strides}, interruptible);
 }

@@ -3,6 +3,10 @@
 // by bind/ alike, so that both run the same kernels.
 #pragma once
 
+#include <initializer_list>
+#include <span>
+#include <vector>
+
 #include "../kernels/cast.h"
 #include "../kernels/elementwise.h"
 #include "../launch/reduce.h"
@@ -29,20 +33,39 @@ auto take_interpreter(Take take) {
   }
 }
 
-// Releases the interpreter's lock while it lives, if the work is worth it.
+// Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
+// tensors that are worked on is pinned meanwhile. Throws if it is gone already.
 class LongWork {
  public:
-  explicit LongWork(int64_t elements)
-      : state_(elements > 1 << 16 ? PyEval_SaveThread() : nullptr) {}
+  LongWork(int64_t elements, std::initializer_list<const Tensor*> tensors,
+           std::span<Tensor* const> more = {}) {
+    for (const Tensor* x : tensors) check_alive(x);
+    for (const Tensor* x : more) check_alive(x);
+    if (elements <= 1 << 16) return;
+    pinned_.reserve(tensors.size() + more.size());
+    for (const Tensor* x : tensors) pin(x);
+    for (const Tensor* x : more) pin(x);
+    state_ = PyEval_SaveThread();
+  }
   ~LongWork() {
     if (!state_) return;
     take_interpreter([this] { PyEval_RestoreThread(state_); });
+    for (Buffer* buffer : pinned_) {
+      --buffer->pins;
+      release(buffer);
+    }
   }
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
 
  private:
-  PyThreadState* state_;
+  void pin(const Tensor* x) {
+    ++x->buffer->pins;
+    pinned_.push_back(retain(x->buffer));
+  }
+
+  PyThreadState* state_ = nullptr;
+  std::vector<Buffer*> pinned_;
 };
 
 // A Python scalar as one element of a dtype.

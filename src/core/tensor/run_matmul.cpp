@@ -61,7 +61,7 @@ void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interru
                           .interruptible = interruptible};
   int threads = num_threads();
   Scratch scratch(static_cast<size_t>(launch::matmul_scratch_bytes(task, threads)));
-  LongWork work(work_of(out, k));
+  LongWork work(work_of(out, k), {a, b, out});
   launch::matmul(task, scratch.data(), threads);
 }
 

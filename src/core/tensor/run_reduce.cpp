@@ -19,7 +19,7 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
   // What fits the smallest block needs no scratch; asking would plan the reduction twice.
   bool is_one_block = x->size <= reduce_block(itemsize(DType::complex128));
   Scratch scratch(is_one_block ? 0 : static_cast<size_t>(launch::reduce_scratch_bytes(task)));
-  LongWork work(x->size);
+  LongWork work(x->size, {x, out});
   launch::reduce(task, scratch.data());
 }
 
@@ -36,7 +36,7 @@ void run_rows(RowsOp op, Tensor* x, int axis, Tensor* out, bool interruptible) {
                         .interruptible = interruptible,
                         .workers = num_threads()};
   Scratch scratch(static_cast<size_t>(launch::rows_scratch_bytes(task)));
-  LongWork work(x->size * PASSES);
+  LongWork work(x->size * PASSES, {x, out});
   launch::rows(task, scratch.data());
 }
 

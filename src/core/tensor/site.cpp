@@ -37,6 +37,15 @@ Site current_site() {
   return {nullptr, 0};
 }
 
+std::string to_text(const Site& site) {
+  if (!site.code) return "";
+  const char* path = PyUnicode_AsUTF8(site.code->co_filename);
+  if (!path) return PyErr_Clear(), "";
+  const char* slash = strrchr(path, '/');
+  int line = PyCode_Addr2Line(site.code, site.instruction);
+  return std::string(slash ? slash + 1 : path) + ":" + std::to_string(line);
+}
+
 void set_package_folder(PyObject* folder) {
   Py_ssize_t length = 0;
   const char* text = PyUnicode_AsUTF8AndSize(folder, &length);

@@ -4,6 +4,8 @@
 
 #include <Python.h>
 
+#include <string>
+
 namespace tessella {
 
 struct Site {
@@ -13,6 +15,9 @@ struct Site {
 
 // The innermost frame whose file is not in the package. Never fails.
 Site current_site();
+
+// "train.py:40", or "" if the site is unknown.
+std::string to_text(const Site& site);
 
 // Files whose names begin with this belong to the package.
 void set_package_folder(PyObject* folder);

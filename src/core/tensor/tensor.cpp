@@ -10,11 +10,13 @@
 #include "method.h"
 #include "node.h"
 #include "operators.h"
+#include "pins.h"
 #include "view.h"
 
 namespace tessella {
 
 PyTypeObject* tensor_type;
+int tensors_in_making;
 
 Layout Tensor::layout() const {
   Layout out;  // checked when the tensor was made
@@ -29,9 +31,12 @@ Layout Tensor::layout() const {
 
 namespace {
 
-// For a tensor over `buffer`, which is let go of if there is no memory for the object.
+// For a tensor over `buffer`, which is let go of if there is no memory for the object. Making an
+// object may run the collector, and so any Python code: an arena is not reset meanwhile.
 Tensor* allocate_object(Buffer* buffer) {
+  ++tensors_in_making;
   Tensor* tensor = PyObject_GC_New(Tensor, tensor_type);
+  --tensors_in_making;
   if (tensor) return tensor;
   release(buffer);
   throw PythonError{};
@@ -50,9 +55,17 @@ void initialise(Tensor* tensor, Buffer* buffer, DType dtype, int ndim, int64_t o
   tensor->node = tensor->grad = tensor->base = tensor->weakrefs = nullptr;
 }
 
+Buffer* buffer_for(DType dtype, Shape shape, int64_t size) {
+  try {
+    return make_buffer(static_cast<size_t>(size * itemsize(dtype)));
+  } catch (const MemoryEnds& ends) {
+    fail_out_of_memory(ends, std::string(info(dtype).name) + " " + to_text(shape));
+  }
+}
+
 // Contiguous with a buffer of its own, described by `dims`, of which it takes a copy.
 Tensor* make_fresh(DType dtype, const Dims& dims, int ndim, int64_t size) {
-  Buffer* buffer = make_buffer(static_cast<size_t>(size * itemsize(dtype)));
+  Buffer* buffer = buffer_for(dtype, {dims.data(), static_cast<size_t>(ndim)}, size);
   Tensor* tensor = allocate_object(buffer);
   if (!tensor->dims.set(dims)) {
     release(buffer);
@@ -151,8 +164,12 @@ PyObject* get_nbytes(PyObject* self, void*) {
   return PyLong_FromLongLong(as_tensor(self)->size * itemsize(as_tensor(self)->dtype));
 }
 PyObject* get_data_ptr(PyObject* self, void*) {
-  void* address = as_tensor(self)->is_virtual() ? nullptr : as_tensor(self)->data();
-  return make_number(Hook::address, PyLong_FromVoidPtr(address));
+  Tensor* x = as_tensor(self);
+  return guarded([&]() -> PyObject* {
+    check_alive(x);
+    void* address = x->is_virtual() ? nullptr : x->data();
+    return make_number(Hook::address, PyLong_FromVoidPtr(address));
+  });
 }
 PyObject* get_version(PyObject* self, void*) {
   return PyLong_FromUnsignedLong(as_tensor(self)->buffer->version);
@@ -162,6 +179,9 @@ PyObject* get_is_contiguous(PyObject* self, void*) {
 }
 PyObject* get_is_virtual(PyObject* self, void*) {
   return PyBool_FromLong(as_tensor(self)->is_virtual());
+}
+PyObject* get_is_freed(PyObject* self, void*) {
+  return PyBool_FromLong(as_tensor(self)->buffer->device == Device::freed);
 }
 PyObject* get_is_readonly(PyObject* self, void*) {
   return PyBool_FromLong(as_tensor(self)->buffer->is_readonly);
@@ -237,6 +257,7 @@ PyGetSetDef properties[] = {
     {"is_contiguous", get_is_contiguous, nullptr,
      "Whether the elements lie in row-major order without gaps.", nullptr},
     {"is_virtual", get_is_virtual, nullptr, "Whether it has a shape but no memory.", nullptr},
+    {"is_freed", get_is_freed, nullptr, "Whether an arena took its memory back.", nullptr},
     {"is_readonly", get_is_readonly, nullptr, "Whether writing is refused.", nullptr},
     {"grad", get_grad, nullptr, "The accumulated gradient, or None.", nullptr},
     {"grad_fn", get_node, nullptr, "The recorded operation that made it, or None.", nullptr},
@@ -255,8 +276,7 @@ PyMemberDef members[] = {
 
 Tensor* make_tensor(DType dtype, Shape shape) {
   Layout layout = Layout::contiguous(shape);
-  return make_over(make_buffer(static_cast<size_t>(layout.size() * itemsize(dtype))), dtype,
-                   layout);
+  return make_over(buffer_for(dtype, shape, layout.size()), dtype, layout);
 }
 
 Tensor* make_like(DType dtype, const Tensor* x) {
@@ -278,7 +298,15 @@ Tensor* make_over(Buffer* buffer, DType dtype, const Layout& layout) {
   return tensor;
 }
 
+void fail_no_values(const Tensor* x, const char* what) {
+  if (x->is_virtual()) fail_virtual_value(what);
+  std::string text = std::string(info(x->dtype).name) + " " + to_text(x->sizes());
+  std::string line = line_of(x->buffer);
+  fail_use_after_free(line.empty() ? text : text + ", made at " + line, *x->buffer->allocator);
+}
+
 Tensor* make_view(const Tensor* x, const Layout& layout) {
+  check_alive(x);
   return make_over(retain(x->buffer), x->dtype, layout);
 }
 

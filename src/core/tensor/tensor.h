@@ -31,9 +31,11 @@ struct Tensor {
   Layout layout() const;
   char* data() const { return buffer->host_ptr() + offset * itemsize(dtype); }
   bool is_virtual() const { return buffer->device == Device::none; }
+  bool has_memory() const { return buffer->has_memory(); }
 };
 
 extern PyTypeObject* tensor_type;
+extern int tensors_in_making;  // while it is not 0, memory of operands is not taken back
 
 inline bool is_tensor(PyObject* object) {
   return Py_TYPE(object) == tensor_type || PyType_IsSubtype(Py_TYPE(object), tensor_type);
@@ -46,6 +48,13 @@ Tensor* make_tensor(DType dtype, Shape shape);             // contiguous, not in
 Tensor* make_like(DType dtype, const Tensor* x);           // contiguous, of x's shape
 Tensor* make_view(const Tensor* x, const Layout& layout);  // shares the buffer; no node
 Tensor* make_over(Buffer* buffer, DType dtype, const Layout& layout);  // takes over one reference
+
+// Throws the Error of a tensor without values: a virtual one, or one whose memory is gone.
+[[noreturn]] void fail_no_values(const Tensor* x, const char* what);
+// Throws if the memory of x is gone.
+inline void check_alive(const Tensor* x) {
+  if (x->buffer->device == Device::freed) fail_no_values(x, "");
+}
 
 // Names the interpreter's error in place of a C++ one: thrown where a Python call failed.
 struct PythonError {};

@@ -1,0 +1,262 @@
+// Counting, the limit, and the list of allocators.
+#include "account.h"
+
+#include "../error.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+namespace tessella {
+
+Account account = [] {
+  Account made;
+  made.limit = made.ceiling = default_limit();
+  return made;
+}();
+
+thread_local Allocator* current_allocator;
+
+// --- the limit -----------------------------------------------------------------------------------
+
+namespace {
+
+int64_t failing_from;  // allocations until they fail, or 0
+constexpr int64_t NOTHING = INT64_MIN / 2;
+
+// Whether an allocation is to fail on purpose. Called for every one while some are.
+bool fails_on_purpose() {
+  if (failing_from == 0) return false;
+  if (failing_from > 1) return --failing_from, false;
+  return true;
+}
+
+bool fits(int64_t bytes, int64_t ceiling) {
+  return bytes <= ceiling - account.total.live - account.reserved;
+}
+
+// Room under the limit; memory that is kept for later gives way.
+bool make_room(int64_t bytes) {
+  if (fails_on_purpose() || !fits(bytes, account.limit)) return false;
+  if (!fits(bytes, account.limit - account.kept)) heap().trim();
+  return true;
+}
+
+void* allocate_again(Allocator& allocator, size_t bytes) {
+  heap().trim();
+  return allocator.allocate(bytes);
+}
+
+int64_t read_number(const std::string& path) {
+  FILE* file = fopen(path.c_str(), "r");
+  if (!file) return INT64_MAX;
+  long long value = 0;
+  int read = fscanf(file, "%lld", &value);
+  fclose(file);
+  return read == 1 && value > 0 ? value : INT64_MAX;
+}
+
+// The tightest limit on the way from a cgroup to the root; directories that are not mounted do not
+// count.
+int64_t path_limit(const std::string& mount, std::string_view path, const char* file) {
+  int64_t limit = INT64_MAX;
+  for (;;) {
+    int64_t found = read_number(mount + std::string(path) + file);
+    if (found < limit) limit = found;
+    if (path.empty()) return limit;
+    path = path.substr(0, path.rfind('/'));
+  }
+}
+
+// "number:controllers:/path" on each line; version 2 names no controllers.
+int64_t cgroup_limit() {
+  std::ifstream file("/proc/self/cgroup");
+  std::string line;
+  int64_t limit = INT64_MAX;
+  while (std::getline(file, line)) {
+    std::string_view text = line;
+    size_t path = text.find('/');
+    if (path == std::string_view::npos) continue;
+    int64_t found = INT64_MAX;
+    if (text.starts_with("0::"))
+      found = path_limit("/sys/fs/cgroup", text.substr(path), "/memory.max");
+    else if (text.find(":memory:") != std::string_view::npos)
+      found = path_limit("/sys/fs/cgroup/memory", text.substr(path), "/memory.limit_in_bytes");
+    if (found < limit) limit = found;
+  }
+  return limit;
+}
+
+}  // namespace
+
+int64_t default_limit() {
+  int64_t machine = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  int64_t cgroup = cgroup_limit();
+  return (cgroup < machine ? cgroup : machine) / 10 * 9;
+}
+
+void set_limit(int64_t bytes) {
+  account.limit = bytes;
+  if (failing_from == 0) account.ceiling = bytes;
+}
+
+void fail_allocations_from(int64_t n) {
+  failing_from = n;
+  account.ceiling = n ? NOTHING : account.limit;
+}
+
+// --- counting ------------------------------------------------------------------------------------
+
+void* allocate_counted(Allocator& allocator, size_t bytes, Kind kind, size_t header) {
+  auto wanted = static_cast<int64_t>(bytes);
+  // What reserves is within the limit already; it asks for more through take_reserve.
+  if (allocator.reserves) {
+    if (fails_on_purpose()) throw MemoryEnds{allocator, wanted};
+  } else if (!fits(wanted, account.ceiling - account.kept) && !make_room(wanted)) {
+    throw MemoryEnds{allocator, wanted};
+  }
+  void* block = allocator.allocate(header + bytes);
+  if (!block) block = allocate_again(allocator, header + bytes);
+  if (!block) throw MemoryEnds{allocator, wanted};
+  allocator.counts.add(wanted);
+  account.total.add(wanted);
+  account.by_kind[static_cast<int>(kind)] += wanted;
+  if (allocator.reserves) account.reserved -= wanted;
+  return block;
+}
+
+void discount(Allocator& allocator, size_t bytes, Kind kind) {
+  auto gone = static_cast<int64_t>(bytes);
+  allocator.counts.remove(gone);
+  account.total.remove(gone);
+  account.by_kind[static_cast<int>(kind)] -= gone;
+  if (allocator.reserves) account.reserved += gone;
+}
+
+void free_counted(Allocator& allocator, void* block, size_t bytes, Kind kind, size_t header) {
+  discount(allocator, bytes, kind);
+  allocator.free(block, header + bytes);
+}
+
+void* reallocate_counted(Allocator& allocator, void* block, size_t from, size_t to, Kind kind,
+                         bool may_move, size_t header) {
+  int64_t more = static_cast<int64_t>(to) - static_cast<int64_t>(from);
+  // While it moves, both blocks may be there.
+  int64_t needed = may_move ? static_cast<int64_t>(to) : more;
+  if (allocator.reserves ? fails_on_purpose() : !make_room(needed)) return nullptr;
+  if (may_move)
+    block = allocator.reallocate(block, header + from, header + to);
+  else if (!allocator.resize(block, header + from, header + to))
+    return nullptr;
+  if (!block) return nullptr;
+  for (Usage* counts : {&allocator.counts, &account.total}) {
+    counts->live += more;
+    if (counts->live > counts->peak) counts->peak = counts->live;
+  }
+  allocator.counts.allocations += 1;
+  account.total.allocations += 1;
+  account.by_kind[static_cast<int>(kind)] += more;
+  if (allocator.reserves) account.reserved -= more;
+  return block;
+}
+
+void* take_reserve(size_t bytes) {
+  if (!make_room(static_cast<int64_t>(bytes))) return nullptr;
+  void* block = heap().allocate(bytes);
+  if (block) account.reserved += static_cast<int64_t>(bytes);
+  return block;
+}
+
+void give_reserve(void* block, size_t bytes) {
+  account.reserved -= static_cast<int64_t>(bytes);
+  heap().free(block, bytes);
+}
+
+Scratch::Scratch(size_t bytes) : bytes_(bytes), data_(nullptr) {
+  if (!bytes) return;
+  try {
+    data_ = allocate_counted(heap(), bytes, Kind::scratch);
+  } catch (const MemoryEnds& ends) {
+    fail_out_of_memory(ends, "scratch");
+  }
+}
+
+Scratch::~Scratch() {
+  if (data_) free_counted(heap(), data_, bytes_, Kind::scratch);
+}
+
+// --- watching ------------------------------------------------------------------------------------
+
+Watch* Watch::first_;
+
+Watch::Watch() {
+  fold_peak();
+  live_ = highest_ = account.total.live;
+  allocations_ = account.total.allocations;
+  next_ = first_;
+  first_ = this;
+}
+
+Watch::~Watch() {
+  Watch** link = &first_;
+  while (*link != this) link = &(*link)->next_;
+  *link = next_;
+}
+
+void Watch::fold_peak() {
+  for (Watch* watch = first_; watch; watch = watch->next_)
+    if (account.total.peak > watch->highest_) watch->highest_ = account.total.peak;
+  account.total.peak = account.total.live;
+}
+
+int64_t Watch::peak() {
+  fold_peak();
+  return highest_ - live_;
+}
+
+// --- the allocators ------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<Allocator*>& enlisted() {
+  static auto* all = new std::vector<Allocator*>;  // never destroyed: tensors outlive statics
+  return *all;
+}
+
+}  // namespace
+
+void enlist(Allocator& allocator) { enlisted().push_back(&allocator); }
+
+void strike_off(Allocator& allocator) { std::erase(enlisted(), &allocator); }
+
+void visit_allocators(void (*visit)(Allocator&, void*), void* context) {
+  for (Allocator* allocator : enlisted()) visit(*allocator, context);
+}
+
+void* Allocator::reallocate(void* block, size_t from, size_t to) {
+  if (resize(block, from, to)) return block;
+  void* moved = allocate(to);
+  if (!moved) return nullptr;
+  memcpy(moved, block, from < to ? from : to);
+  free(block, from);
+  return moved;
+}
+
+void Allocator::release_handle() {
+  --handles_;
+  vacate_if_unused();
+  release();
+}
+
+void Allocator::release() {
+  if (--refs_ > 0) return;
+  vacate();
+  strike_off(*this);
+  delete this;
+}
+
+}  // namespace tessella

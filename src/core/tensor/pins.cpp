@@ -1,0 +1,66 @@
+// See pins.h.
+#include "pins.h"
+
+#include <unordered_map>
+
+namespace tessella {
+
+namespace {
+
+Pin* first_pin;
+
+// The memory of other tensors is never taken back, so nobody asks who shares it.
+bool can_go(const Buffer* buffer) {
+  return buffer->allocator && (buffer->allocator->reserves || buffer->kind == Kind::arrays);
+}
+
+std::unordered_map<const Buffer*, Site>& lines() {
+  static auto* sites = new std::unordered_map<const Buffer*, Site>;  // tensors outlive statics
+  return *sites;
+}
+
+void remember_line(Buffer* buffer) { lines()[buffer] = current_site(); }
+
+void forget_line(Buffer* buffer) {
+  auto found = lines().find(buffer);
+  if (found == lines().end()) return;
+  PyCodeObject* code = found->second.code;
+  lines().erase(found);
+  Py_XDECREF(code);
+}
+
+constexpr BufferWatch LINES{remember_line, forget_line};
+
+}  // namespace
+
+void begin_pin(Pin* pin, Buffer* buffer, const char* how) {
+  ++buffer->pins;
+  *pin = {buffer, how, can_go(buffer) ? current_site() : Site{}, first_pin, nullptr};
+  if (first_pin) first_pin->previous = pin;
+  first_pin = pin;
+}
+
+void end_pin(Pin* pin) {
+  --pin->buffer->pins;
+  if (pin->next) pin->next->previous = pin->previous;
+  (pin->previous ? pin->previous->next : first_pin) = pin->next;
+  Py_CLEAR(pin->site.code);
+}
+
+std::string who_pins(const Buffer* buffer) {
+  for (const Pin* pin = first_pin; pin; pin = pin->next) {
+    if (pin->buffer != buffer) continue;
+    std::string line = to_text(pin->site);
+    return line.empty() ? pin->how : std::string(pin->how) + ", since " + line;
+  }
+  return "an operation that runs in another thread";
+}
+
+void record_lines(bool is_wanted) { watch_buffers(is_wanted ? &LINES : nullptr); }
+
+std::string line_of(const Buffer* buffer) {
+  auto found = lines().find(buffer);
+  return found == lines().end() ? "" : to_text(found->second);
+}
+
+}  // namespace tessella
