@@ -56,7 +56,9 @@ RESULTS = {
     "broadcast_shapes": "tuple[int, ...]",
     "dtype_table": "list[tuple[str, int, int]]",
     "fast_path_counts": "tuple[int, int]",
+    "all_allocators": "list[AllocatorHandle]",
     "memory_counts": "tuple[int, int, int, int, int]",
+    "memory_totals": "dict[str, Any]",
     "opcodes": "list[tuple[str, int]]",
     "resolve_reshape": "tuple[int, ...]",
     "supported_isas": "list[str]",
@@ -72,7 +74,9 @@ PROPERTIES = {
     "dtype": "DType",
     "grad": "Tensor | None",
     "grad_fn": "Node | None",
+    "allocator": "Allocator | None",
     "is_contiguous": "_bool",
+    "is_freed": "_bool",
     "is_readonly": "_bool",
     "is_virtual": "_bool",
     "itemsize": "_int",
@@ -372,6 +376,32 @@ def tensor_class() -> str:
     return "class Tensor:\n" + textwrap.indent("\n".join(lines), "    ")
 
 
+MEMORY_CLASSES = """
+class AllocatorHandle:
+    type: str
+    name: str
+    key: int
+    live: int
+    peak: int
+    count: int
+    allocations: int
+    capacity: int
+    free: int
+    largest: int
+    largest_block: int
+    def trim(self) -> int: ...
+    def used(self) -> int: ...
+    def mark(self) -> int: ...
+    def release_to(self, mark: int, /) -> None: ...
+    def reset(self) -> None: ...
+
+class Watch:
+    live: int
+    peak: int
+    allocations: int
+"""
+
+
 TYPES = """
 _Number: TypeAlias = _bool | _int | _float | _complex
 _DTypeLike: TypeAlias = DType | type[Any] | _str
@@ -383,10 +413,11 @@ _Axes: TypeAlias = _Ints | None
 
 def core_stub() -> str:
     """Give the text of _core.pyi."""
-    lines = ["import numpy", "from tessella.dtypes import DType"]
+    lines = ["import numpy", "from tessella.allocators import Allocator",
+             "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,
-             NODE_CLASS, tensor_class(), *native_functions()]  # fmt: skip
+             NODE_CLASS, MEMORY_CLASSES, tensor_class(), *native_functions()]  # fmt: skip
     return "\n".join(parts) + "\n"
 
 

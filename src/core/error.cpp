@@ -141,7 +141,7 @@ static std::string name_of(const Allocator& allocator) {
   return std::string(allocator.type) + " '" + allocator.name + "'";
 }
 
-void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose) {
+void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose, int64_t rows) {
   const Allocator& from = ends.allocator;
   std::string what = "needs " + to_text_bytes(ends.bytes) + " for " + purpose + "; ";
   bool is_too_large = ends.bytes > from.largest_block();
@@ -160,9 +160,12 @@ void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose) {
          "free what is in it, or make it larger");
   what += "limit " + to_text_bytes(account.limit) + ", live " + to_text_bytes(account.total.live);
   if (account.reserved) what += ", reserved by allocators " + to_text_bytes(account.reserved);
+  if (!is_limited) fail(Code::out_of_memory, what, "the system has no more to give: others use it");
+  int64_t fitting = rows > 1 ? (account.limit - in_use) / (ends.bytes / rows) : 0;
+  std::string fits = fitting > 0 ? number(fitting) + " of its " + number(rows) + " rows fit" : "";
   fail(Code::out_of_memory, what,
-       is_limited ? "free tensors that are no longer needed, or work in smaller pieces"
-                  : "the system has no more to give: others use it");
+       fits.empty() ? "free tensors that are no longer needed, or work in smaller pieces"
+                    : fits + "; or free tensors that are no longer needed");
 }
 
 void fail_use_after_free(const std::string& what, const Allocator& allocator) {
@@ -172,9 +175,8 @@ void fail_use_after_free(const std::string& what, const Allocator& allocator) {
        "carry it out before: x.clone() outside the arena's scope, or x.to(memory.heap)");
 }
 
-void fail_pinned(const char* what, const Allocator& allocator, const std::string& who) {
-  fail(Code::illegal_state,
-       std::string(what) + ": memory of " + name_of(allocator) + " is in use by " + who,
+void fail_pinned(const Allocator& allocator, const std::string& who) {
+  fail(Code::illegal_state, "memory of " + name_of(allocator) + " is in use by " + who,
        "let go of it first: delete the array or memoryview, or wait for the operation");
 }
 

@@ -58,9 +58,10 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_step_zero();
 [[noreturn]] void fail_index_out_of_bounds(int64_t index, int axis, int64_t size);
 [[noreturn]] void fail_window(int64_t window, int64_t step, int64_t size);
-[[noreturn]] void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose);
+[[noreturn]] void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose,
+                                     int64_t rows = 0);
 [[noreturn]] void fail_use_after_free(const std::string& what, const Allocator& allocator);
-[[noreturn]] void fail_pinned(const char* what, const Allocator& allocator, const std::string& who);
+[[noreturn]] void fail_pinned(const Allocator& allocator, const std::string& who);
 [[noreturn]] void fail_mark(const Allocator& allocator);
 [[noreturn]] void fail_not_tensor(const char* type_name);
 [[noreturn]] void fail_not_one_element(const char* what, Shape shape);

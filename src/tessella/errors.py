@@ -41,11 +41,21 @@ _CORE_CLASSES: tuple[type[TessellaError], ...] = (
 )  # fmt: skip
 
 
+_REPORTERS: list[Callable[[], list[str]]] = []
+
+
 def from_core(code: int, what: str, hint: str) -> TessellaError:
     """Build the exception for an error that the core threw."""
     error = _CORE_CLASSES[code](what, hint)
     error.site = user_site()
+    if isinstance(error, OutOfMemory) and _REPORTERS:
+        error.report = _REPORTERS[0]()
     return error
+
+
+def set_reporter(reporter: Callable[[], list[str]]) -> None:
+    """Say who tells what holds memory when there is no more: of memory.py, which stands below."""
+    _REPORTERS[:] = [reporter]
 
 
 # --- arguments -----------------------------------------------------------------------------------
@@ -102,6 +112,11 @@ def integer_too_large(name: str, value: int, bits: int) -> LengthOverflow:
 def wrong_value(name: str, value: object, expected: str) -> InvalidArgument:
     """An argument of the right type and a wrong value."""
     return InvalidArgument(f"{name} is {brief(value)}", f"{name} must be {expected}")
+
+
+def entered_twice() -> IllegalState:
+    """A `with` block inside its own."""
+    return IllegalState("it is in use by another `with` block", "make a new one for each block")
 
 
 def unknown_name(owner: str, name: str, suggest: Callable[[], str]) -> UnknownName:

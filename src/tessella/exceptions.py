@@ -42,9 +42,13 @@ class TessellaError(Exception):
         self.operation = ""
         return self.locate(operation, operands)
 
+    def detail(self) -> list[str]:
+        """Give the lines between what is wrong and the user's line."""
+        return self.operands
+
     def __str__(self) -> str:
         lines = [f"{self.operation}: {self.what}" if self.operation else self.what]
-        lines += [f"    {operand}" for operand in self.operands]
+        lines += [f"    {line}" for line in self.detail()]
         if self.site:
             lines.append(f"  at {self.site}")
         if self.hint:
@@ -52,7 +56,7 @@ class TessellaError(Exception):
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {k: getattr(self, k) for k in ("operation", "operands", "site")}
+        state = {k: v for k, v in vars(self).items() if k not in ("what", "hint", "suggest")}
         return type(self), (self.what, self.hint), state
 
 
@@ -93,9 +97,16 @@ class DTypeMismatch(TessellaError, TypeError):  # noqa: N818
 
 
 class OutOfMemory(TessellaError, MemoryError):  # noqa: N818
-    """An allocation beyond the limit."""
+    """An allocation beyond the limit, or beyond what an allocator has."""
 
     code = "out_of_memory"
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what, hint)
+        self.report: list[str] = []  # who holds memory
+
+    def detail(self) -> list[str]:
+        return self.report or self.operands
 
 
 class CapacityOverflow(TessellaError, MemoryError):  # noqa: N818

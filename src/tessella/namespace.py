@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
 import sys
 
 from tessella import (
@@ -60,7 +61,8 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 }  # fmt: skip
 
 # Modules that are loaded when they are first used.
-SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")
+SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")  # with functions that are declared
+MODULES: tuple[str, ...] = ("memory",)  # without
 
 # Names of the package by the module of ops/ that has them.
 LATER = {name: module for module, names in catalogue.FUNCTIONS.items() for name in names.split()}
@@ -81,6 +83,7 @@ def array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
 
 
 METHODS: dict[str, Any] = {
+    "allocator": property(lambda x: find("memory").allocator_of(x)),
     "at": tensors.at,
     "clone": tensors.clone,
     "copy_": inplace.copy_,
@@ -200,7 +203,7 @@ def fetch(module: str) -> None:
 
 def find(name: str) -> Any:
     """Give a name of the package that is not loaded yet; refuse one that does not exist."""
-    if name in SUBPACKAGES:
+    if name in SUBPACKAGES or name in MODULES:
         return importlib.import_module(f"tessella.{name}")
     module = LATER.get(name)
     if module is None:
@@ -213,7 +216,7 @@ def find(name: str) -> Any:
 
 def names() -> list[str]:
     """List the names of the package, loaded or not: what dir(tessella) gives."""
-    return sorted({*vars(sys.modules["tessella"]), *LATER, *SUBPACKAGES})
+    return sorted({*vars(sys.modules["tessella"]), *LATER, *SUBPACKAGES, *MODULES})
 
 
 def refuse_attribute(x: Tensor, name: str) -> NoReturn:
@@ -235,6 +238,9 @@ def install(module: dict[str, Any]) -> None:
     Tensor.__array_ufunc__ = None  # NumPy's operators leave the work to ours
     for op in OPS.values():
         _core.set_slot(op.name, op.function)
+    errors.set_reporter(lambda: list(find("memory").explain_shortage()))
+    if "TESSELLA_MEMORY_LIMIT" in os.environ:
+        find("memory")
     _core.set_hook("repr", printing.represent)
     _core.set_hook("iterate", tensors.iterate)
     _core.set_hook("contains", tensors.contains)

@@ -25,6 +25,8 @@ def represent(x: Tensor) -> str:
     head = f"tensor {x.dtype} {x.shape}{state}"
     if x.is_virtual:
         return f"{head} virtual"
+    if x.is_freed:
+        return f"{head} freed"
     body = _lines(_formatted(x), x.ndim)
     return f"{head} {body}" if "\n" not in body else f"{head}\n{body}"
 

@@ -39,12 +39,12 @@ Handle made(Allocator* allocator, const char* type, const std::string& name, siz
 
 Arena& arena_of(const Handle& handle) { return static_cast<Arena&>(*handle.get()); }
 
-void release_to(const Handle& handle, int64_t mark, const char* what) {
+void release_to(const Handle& handle, int64_t mark) {
   Arena& arena = arena_of(handle);
   if (!arena.is_valid(mark)) fail_mark(arena);
-  if (tensors_in_making) fail_pinned(what, arena, "an operation that is making a tensor");
+  if (tensors_in_making) fail_pinned(arena, "an operation that is making a tensor");
   Buffer* pinned;
-  if (!arena.can_release(mark, &pinned)) fail_pinned(what, arena, who_pins(pinned));
+  if (!arena.can_release(mark, &pinned)) fail_pinned(arena, who_pins(pinned));
   arena.release_to(mark);
 }
 
@@ -101,8 +101,8 @@ void init_handle(nb::module_& module) {
       .def("trim", [](const Handle& h) { return h->trim(); })
       .def("used", [](const Handle& h) { return arena_of(h).used(); })
       .def("mark", [](const Handle& h) { return arena_of(h).mark(); })
-      .def("release_to", [](const Handle& h, int64_t m) { release_to(h, m, "release_to"); })
-      .def("reset", [](const Handle& h) { release_to(h, Arena::START, "reset"); });
+      .def("release_to", [](const Handle& h, int64_t m) { release_to(h, m); })
+      .def("reset", [](const Handle& h) { release_to(h, Arena::START); });
   module.def("make_heap",
              [](const std::string& name) { return made(make_heap(name), "Heap", name, 0); });
   module.def("make_arena", [](const std::string& name, size_t bytes, bool is_growable) {
@@ -131,6 +131,7 @@ void init_memory(nb::module_& module) {
       .def_prop_ro("peak", &Watch::peak)
       .def_prop_ro("allocations", &Watch::allocations);
   module.def("swap_allocator", swap_allocator, nb::arg("next").none());
+  module.def("heap_allocator", [] { return Handle(&heap()); });
   module.def("current_allocator",
              [] { return Handle(current_allocator ? current_allocator : &heap()); });
   module.def("allocator_of",

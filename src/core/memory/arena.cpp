@@ -80,7 +80,8 @@ class ChunkArena final : public Arena {
 
   int64_t trim() override {
     int64_t given = 0;
-    while (chunks_.size() > at_ + 1) given += drop_last();
+    size_t needed = used() ? at_ + 1 : 0;
+    while (chunks_.size() > needed) given += drop_last();
     return given;
   }
 

@@ -51,6 +51,12 @@ class Pool final : public Allocator {
   }
   int64_t largest_block() const override { return static_cast<int64_t>(block_bytes_); }
 
+  int64_t trim() override {
+    int64_t given = counts.count ? 0 : room().capacity;
+    if (given) vacate();
+    return given;
+  }
+
   void vacate() override {
     if (!data_) return;
     unpoison(data_, block_bytes_ * count_);

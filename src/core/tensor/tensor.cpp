@@ -59,7 +59,8 @@ Buffer* buffer_for(DType dtype, Shape shape, int64_t size) {
   try {
     return make_buffer(static_cast<size_t>(size * itemsize(dtype)));
   } catch (const MemoryEnds& ends) {
-    fail_out_of_memory(ends, std::string(info(dtype).name) + " " + to_text(shape));
+    int64_t rows = shape.empty() ? 0 : shape[0];
+    fail_out_of_memory(ends, std::string(info(dtype).name) + " " + to_text(shape), rows);
   }
 }
 
@@ -302,7 +303,7 @@ void fail_no_values(const Tensor* x, const char* what) {
   if (x->is_virtual()) fail_virtual_value(what);
   std::string text = std::string(info(x->dtype).name) + " " + to_text(x->sizes());
   std::string line = line_of(x->buffer);
-  fail_use_after_free(line.empty() ? text : text + ", made at " + line, *x->buffer->allocator);
+  fail_use_after_free(line.empty() ? text : text + ", made at " + line + ",", *x->buffer->allocator);
 }
 
 Tensor* make_view(const Tensor* x, const Layout& layout) {

@@ -1,0 +1,66 @@
+"""Who holds memory: the kinds, the allocators and the largest tensors, as lines of text.
+
+Tensors are found among the objects that Python's collector knows, when somebody asks: they are in
+no list of ours.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from tessella import _core, memory
+from tessella._core import Tensor
+from tessella.memory import Stats, to_text
+
+
+def largest_tensors(most: int) -> list[tuple[int, Tensor]]:
+    """Give the buffers that take most, each as its bytes and the tensor that shows most of it."""
+    found: dict[int, Tensor] = {}
+    for each in gc.get_objects():
+        if isinstance(each, Tensor) and not (each.is_virtual or each.is_freed):
+            key = _core.buffer_key(each)
+            if key not in found or found[key].nbytes < each.nbytes:
+                found[key] = each
+    sizes = [(_core.buffer_bytes(x), x) for x in found.values() if _core.allocator_of(x)]
+    sizes.sort(key=lambda pair: -pair[0])
+    return sizes[:most]
+
+
+def describe(size: int, x: Tensor) -> str:
+    """Show one holder: bytes, dtype, shape, allocator, and the line if it is known."""
+    owner = memory.allocator_of(x)
+    place = f" in {owner.name}" if owner and owner != memory.heap else ""
+    line = _core.line_of(x)
+    made = f", made at {line}" if line else ""
+    return f"{to_text(size)} {x.dtype} {x.shape}{place}{made}"
+
+
+def kinds(figures: Stats) -> str:
+    """Show live bytes by kind, the largest first, and what allocators reserve."""
+    shown = dict(figures.kinds, reserved=figures.reserved)
+    parts = sorted(shown.items(), key=lambda item: -item[1])
+    return "   ".join(f"{kind} {to_text(size)}" for kind, size in parts if size) or "nothing"
+
+
+def shortage(figures: Stats) -> list[str]:
+    """Say in a few lines who holds memory."""
+    lines = [f"by kind   {kinds(figures)}"]
+    for i, (size, x) in enumerate(largest_tensors(3)):
+        lines.append(f"{'' if i else 'largest':<9} {describe(size, x)}")
+    return lines
+
+
+def table(figures: Stats, most: int) -> list[str]:
+    """Show everything: the totals, the kinds, the allocators, the largest tensors."""
+    totals = ("live", "peak", "limit", "reserved", "kept", "foreign")
+    shown = ", ".join(f"{name} {to_text(getattr(figures, name))}" for name in totals)
+    lines = [f"memory: {shown}", f"  by kind: {kinds(figures)}", ""]
+    columns = ("live", "peak", "capacity", "free", "count", "allocations")
+    lines.append(f"  {'allocator':<20}" + "".join(f"{name:>12}" for name in columns))
+    for name, values in figures.allocators.items():
+        sizes = [to_text(int(values[column])) for column in columns[:4]]
+        counts = [f"{int(values[column]):,}" for column in columns[4:]]
+        lines.append(f"  {name:<20}" + "".join(f"{text:>12}" for text in (*sizes, *counts)))
+    lines += ["", "  largest"]
+    lines += [f"    {describe(size, x)}" for size, x in largest_tensors(most)]
+    return lines

@@ -1,0 +1,266 @@
+"""Memory you control: allocators, the scopes that direct memory to them, the limit, the account.
+
+Every tensor lives in an allocator: the heap, unless a scope or a call names another. The core
+counts each byte that was asked for; the limit stands above all allocators. What holds memory is
+told by holders.py.
+"""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+from tessella import _core, errors
+from tessella._core import AllocatorHandle
+from tessella.allocators import (
+    Allocator as Allocator,
+    Arena as Arena,
+    Buddy as Buddy,
+    Heap as Heap,
+    Mark as Mark,
+    Pool as Pool,
+    Slab as Slab,
+    allocator_of as allocator_of,
+    current as current,
+    heap as heap,
+    wrap as wrap,
+)
+from tessella.arguments import to_bool
+from tessella.hints import Any
+from tessella.sizes import to_bytes as to_bytes, to_text as to_text
+
+# --- scopes ---------------------------------------------------------------------------------------
+
+
+class use:  # noqa: N801 - used like a function
+    """Let what this thread allocates in a `with` block come from an allocator.
+
+    The end of the block frees nothing: memory goes with its tensors, or at a reset.
+
+    >>> with ts.memory.use(ts.memory.Pool(256, 4)) as pool:
+    ...     x = ts.zeros(10)
+    >>> x.allocator == pool
+    True
+    """
+
+    def __init__(self, allocator: Allocator) -> None:
+        if not isinstance(allocator, Allocator):
+            wrong = errors.wrong_type("allocator", allocator, "an allocator of ts.memory")
+            raise wrong.locate("memory.use", [])
+        self.allocator = allocator
+        self._before: list[AllocatorHandle | None] = []
+
+    def __enter__(self) -> Any:
+        self._before.append(_core.swap_allocator(self.allocator.handle))
+        return self.allocator
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 traceback: TracebackType | None) -> None:  # fmt: skip
+        _core.swap_allocator(self._before.pop())
+
+
+class temporary:  # noqa: N801 - used like a function
+    """An arena for a `with` block: what is allocated there ends with it.
+
+    >>> with ts.memory.temporary("1MiB") as arena:
+    ...     x = ts.ones(1000)
+    ...     total = (x + 1).sum().item()
+    >>> total, x.is_freed
+    (2000.0, True)
+    """
+
+    def __init__(
+        self, size: int | str = "1MiB", *, growable: bool = True, name: str | None = None
+    ) -> None:
+        self.arena = Arena(size, growable=growable, name=name)
+        self._scope = use(self.arena)
+
+    def __enter__(self) -> Arena:
+        self._scope.__enter__()
+        return self.arena
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 traceback: TracebackType | None) -> None:  # fmt: skip
+        self._scope.__exit__(kind, value, traceback)
+        try:
+            self.arena.reset()
+        except errors.IllegalState:
+            if kind is None:  # the first error is the one to see
+                raise
+        self.arena.trim()
+
+
+class limit:  # noqa: N801 - used like a function
+    """Set how many bytes may be in use; inside a `with` block, until its end.
+
+    None is the default: nine tenths of what the machine or its cgroup has. An allocation beyond
+    the limit raises OutOfMemory, and nothing has changed.
+
+    >>> with ts.memory.limit("1GB"):
+    ...     ts.memory.stats().limit
+    1000000000
+    """
+
+    def __init__(self, size: int | str | None) -> None:
+        try:
+            wanted = _core.default_memory_limit() if size is None else to_bytes("size", size)
+        except errors.TessellaError as error:
+            raise error.locate("memory.limit", []) from None
+        self._before = _core.memory_totals()["limit"]
+        _core.set_memory_limit(wanted)
+
+    def __enter__(self) -> limit:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 traceback: TracebackType | None) -> None:  # fmt: skip
+        _core.set_memory_limit(self._before)
+
+
+# --- the account ----------------------------------------------------------------------------------
+
+
+class track:  # noqa: N801 - used like a function
+    """Watch what a `with` block allocates, on all threads.
+
+    `live` is how many bytes more are in use than at its start, `peak` the most of them at once,
+    `allocations` how many blocks were given. With `lines`, tensors remember the line that made
+    them, for reports and errors.
+
+    >>> with ts.memory.track() as m:
+    ...     x = ts.zeros(1000)
+    ...     y = x + x
+    ...     del x
+    >>> m.live, m.peak, m.allocations
+    (4000, 8000, 2)
+    """
+
+    _with_lines = 0
+
+    def __init__(self, *, lines: bool = False) -> None:
+        try:
+            self.lines = to_bool("lines", lines)
+        except errors.TessellaError as error:
+            raise error.locate("memory.track", []) from None
+        self._watch: _core.Watch | None = None
+        self._seen = (0, 0, 0)
+
+    def __enter__(self) -> track:
+        if self._watch is not None:
+            raise errors.entered_twice().locate("memory.track", [])
+        self._watch = _core.Watch()
+        self._count_lines(+1)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 traceback: TracebackType | None) -> None:  # fmt: skip
+        self._count_lines(-1)
+        self._seen = self._read()
+        self._watch = None
+
+    def _count_lines(self, step: int) -> None:
+        if self.lines:
+            track._with_lines += step
+            _core.record_lines(track._with_lines > 0)
+
+    def _read(self) -> tuple[int, int, int]:
+        watch = self._watch
+        return (watch.live, watch.peak, watch.allocations) if watch else self._seen
+
+    @property
+    def live(self) -> int:
+        """Count the bytes in use beyond those at the start."""
+        return self._read()[0]
+
+    @property
+    def peak(self) -> int:
+        """Give the most bytes in use at once beyond those at the start."""
+        return self._read()[1]
+
+    @property
+    def allocations(self) -> int:
+        """Count the blocks that were given."""
+        return self._read()[2]
+
+
+class Stats:
+    """What is in use, at one moment: bytes, as they were asked for."""
+
+    def __init__(self) -> None:
+        totals = _core.memory_totals()
+        self.live: int = totals["live"]
+        self.peak: int = totals["peak"]  # since the package was loaded
+        self.count: int = totals["count"]  # blocks
+        self.allocations: int = totals["allocations"]
+        self.limit: int = totals["limit"]
+        self.reserved: int = totals["reserved"]  # of arenas and their like, not in use
+        self.kept: int = totals["kept"]  # freed, and kept by the heap for later
+        self.foreign: int = totals["foreign"]  # memory of others, shared; not under the limit
+        self.kinds: dict[str, int] = totals["kinds"]
+        self.allocators: dict[str, dict[str, float]] = {}
+        for handle in _core.all_allocators():
+            self.allocators[self._free_name(handle.name)] = _figures(wrap(handle))
+
+    def _free_name(self, name: str) -> str:
+        number = 2
+        while name in self.allocators:
+            name, number = f"{name.rpartition('#')[0] or name}#{number}", number + 1
+        return name
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{name}={value}" for name, value in vars(self).items())
+        return f"Stats({figures})"
+
+
+_FIGURES = ("live", "peak", "count", "allocations", "capacity", "free", "fragmentation")
+
+
+def _figures(allocator: Allocator) -> dict[str, float]:
+    return {name: getattr(allocator, name) for name in _FIGURES}
+
+
+def stats() -> Stats:
+    """Say how much is in use, by kind and by allocator.
+
+    >>> before = ts.memory.stats()
+    >>> x = ts.zeros(1000)
+    >>> ts.memory.stats().kinds["tensors"] - before.kinds["tensors"]
+    4000
+    """
+    return Stats()
+
+
+def report(largest: int = 5) -> str:
+    """Show who holds memory, as a table for people.
+
+    >>> print(ts.memory.report().splitlines()[0].split()[0])
+    memory
+    """
+    from tessella import holders
+
+    return "\n".join(holders.table(stats(), largest))
+
+
+def trim() -> int:
+    """Give what is kept for later, and idle allocators' memory, back to the system; the bytes.
+
+    >>> ts.memory.trim() >= 0
+    True
+    """
+    return sum(handle.trim() for handle in reversed(_core.all_allocators()))
+
+
+def explain_shortage() -> list[str]:
+    """Say who holds memory, for the error that there is no more."""
+    from tessella import holders
+
+    return holders.shortage(stats())
+
+
+def _limit_from_environment() -> None:
+    text = os.environ.get("TESSELLA_MEMORY_LIMIT")
+    if text is not None:
+        _core.set_memory_limit(to_bytes("TESSELLA_MEMORY_LIMIT", text))
+
+
+_limit_from_environment()

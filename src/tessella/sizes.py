@@ -1,0 +1,49 @@
+"""Sizes of memory: numbers of bytes, and text such as "512MB"."""
+
+from __future__ import annotations
+
+from tessella import errors
+from tessella.arguments import to_int
+from tessella.hints import Any
+
+_UNITS = {"": 1, "b": 1}
+_UNITS |= {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
+_UNITS |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
+
+
+def to_bytes(name: str, value: Any) -> int:
+    """Read a size: a number of bytes, or text such as "512MB" (10**6) and "512MiB" (2**20).
+
+    >>> ts.memory.to_bytes("size", "1.5KiB")
+    1536
+    """
+    if not isinstance(value, str):
+        size = to_int(name, value)
+        if size < 0:
+            raise errors.wrong_value(name, value, "0 bytes or more")
+        return size
+    text = value.strip().lower()
+    digits = text.rstrip("bikmgt ")
+    factor = _UNITS.get(text[len(digits) :].strip())
+    try:
+        number = float(digits)
+    except ValueError:
+        number = -1.0
+    if factor is None or not 0 <= number < 1 << 63:
+        raise errors.wrong_value(name, value, 'a size such as 4096, "512MB" or "1.5GiB"')
+    exact = int(digits) * factor if digits.isdigit() else int(number * factor)
+    if exact >= 1 << 63:
+        raise errors.integer_too_large(name, exact, 63)
+    return exact
+
+
+def to_text(size: int) -> str:
+    """Show bytes as people read them.
+
+    >>> ts.memory.to_text(98_304)
+    '96.0 KiB'
+    """
+    value, unit = float(size), 0
+    while abs(value) >= 1024 and unit < 4:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.1f} {' KMGT'[unit]}iB" if unit else f"{size} B"
