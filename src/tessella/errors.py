@@ -38,6 +38,7 @@ from tessella.hints import Callable
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
     ShapeError, BroadcastError, InvalidArgument, IndexOutOfBounds, DTypeMismatch, OutOfMemory,
     LengthOverflow, IllegalState, PreconditionFailed, UseAfterFree, ArgumentError, ExchangeError,
+    CapacityOverflow,
 )  # fmt: skip
 
 

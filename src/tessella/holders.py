@@ -17,6 +17,8 @@ def largest_tensors(most: int) -> list[tuple[int, Tensor]]:
     """Give the buffers that take most, each as its bytes and the tensor that shows most of it."""
     found: dict[int, Tensor] = {}
     for each in gc.get_objects():
+        if isinstance(each, _core.DynamicArray) and not each.is_freed:
+            each = each.as_tensor()
         if isinstance(each, Tensor) and not (each.is_virtual or each.is_freed):
             key = _core.buffer_key(each)
             if key not in found or found[key].nbytes < each.nbytes:
