@@ -22,6 +22,13 @@ FIXED = ("arena", "pool", "slab", "buddy")
 State = tuple[list[Any], int, tuple[int, ...], int]
 
 
+def array(items: Any, dtype: Any = ts.int64, **options: Any) -> ts.DynamicArray:
+    """Make an array of items."""
+    a = ts.DynamicArray(dtype, **options)
+    a.extend(items)
+    return a
+
+
 def contents(a: ts.DynamicArray) -> list[Any]:
     """Give the items as lists of Python numbers."""
     return list(a.as_tensor().tolist())

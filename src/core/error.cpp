@@ -186,12 +186,6 @@ void fail_mark(const Allocator& allocator) {
        "take a new one with mark()");
 }
 
-void fail_too_many_items(const char* dtype, Shape item_shape) {
-  fail(Code::length_overflow,
-       std::string("so many items of ") + dtype + " " + to_text(item_shape) + " cannot be counted",
-       "items and their bytes are counted in 63 bits");
-}
-
 void fail_full(int64_t capacity, int64_t needed) {
   fail(Code::capacity_overflow,
        "room for " + number(needed) + " items is needed, and there is room for " +

@@ -64,7 +64,6 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_use_after_free(const std::string& what, const Allocator& allocator);
 [[noreturn]] void fail_pinned(const Allocator& allocator, const std::string& who);
 [[noreturn]] void fail_mark(const Allocator& allocator);
-[[noreturn]] void fail_too_many_items(const char* dtype, Shape item_shape);
 [[noreturn]] void fail_full(int64_t capacity, int64_t needed);
 [[noreturn]] void fail_cannot_grow(const MemoryEnds& ends, const std::string& purpose);
 [[noreturn]] void fail_growth_pinned(const std::string& who);

@@ -84,12 +84,13 @@ class DynamicArray(OrderedArray):
 
     @explained
     def _append(self, value: Any) -> None:
-        self._put(len(self), value)
+        self._put(None, value)
 
-    def _put(self, index: int, value: Any) -> None:
+    def _put(self, index: int | None, value: Any) -> None:
+        """Insert an item, at the end for None; a value may run any code on its way."""
         with OnHeap():
             item = to_item(value, self.dtype, self.item_shape)
-        _core.array_insert(self, index, item.unsqueeze(0))
+        _core.array_insert(self, len(self) if index is None else index, item.unsqueeze(0))
 
     @explained
     def push_front(self, value: Any) -> None:
@@ -210,7 +211,10 @@ class DynamicArray(OrderedArray):
         >>> a.capacity
         100
         """
-        _core.array_resize(self, max(to_int("capacity", capacity), self.capacity))
+        room = to_int("capacity", capacity)
+        if room < 0:
+            raise errors.wrong_value("capacity", capacity, "0 or more")
+        _core.array_resize(self, max(room, self.capacity))
 
     @explained
     def shrink_to_fit(self) -> None:
@@ -288,7 +292,7 @@ class DynamicArray(OrderedArray):
         ([2, 3], 2, False)
         """
         part = self.as_tensor()[start:stop]
-        return self._made_of(part, part.shape[0], False, self.allocator)
+        return self._made_of(part, part.shape[0], False, _core.array_allocator(self))
 
     @explained
     def copy(self, allocator: Allocator | None = None) -> Self:
@@ -301,14 +305,11 @@ class DynamicArray(OrderedArray):
         >>> list(a), list(b)
         ([1], [1, 2])
         """
-        where = self.allocator if allocator is None else allocator
+        where = _core.array_allocator(self) if allocator is None else handle_of(allocator)
         return self._made_of(self.as_tensor(), self.capacity, self.growth, where)
 
-    def _made_of(
-        self, items: Tensor, capacity: int, growth: bool, allocator: Allocator | None
-    ) -> Self:
-        out = type(self).__new__(type(self), self.dtype, capacity, growth, allocator,
-                                 self.item_shape)  # fmt: skip
+    def _made_of(self, items: Tensor, capacity: int, growth: bool, where: AllocatorHandle) -> Self:
+        out = super().__new__(type(self), self.dtype.id, capacity, growth, self.item_shape, where)
         _core.array_insert(out, 0, items)
         return out
 
@@ -332,11 +333,12 @@ class DynamicArray(OrderedArray):
         return out
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return rebuild, (type(self), self.as_tensor(), self.capacity, self.growth)
+        parts = (type(self), self.as_tensor(), self.capacity, self.growth)
+        return rebuild, parts, getattr(self, "__dict__", None) or None  # of a subclass
 
 
 def rebuild(kind: type[DynamicArray], items: Tensor, capacity: int, growth: bool) -> DynamicArray:
     """Make an array of what its pickle holds, in the current scope's allocator."""
-    out = kind.__new__(kind, items.dtype, capacity, growth, None, items.shape[1:])
+    out = DynamicArray.__new__(kind, items.dtype, capacity, growth, None, items.shape[1:])
     _core.array_insert(out, 0, items)
     return out

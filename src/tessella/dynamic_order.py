@@ -14,10 +14,10 @@ from typing import Any
 from tessella import _core, dynamic_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import NUMBERS, to_bool, to_float, to_number
-from tessella.dtypes import KINDS, int64
+from tessella.dtypes import KINDS, DType, boolean, int64
 from tessella.dynamic_shape import ShapedArray, explained
 from tessella.exchange import share
-from tessella.items import OnHeap, has_memory, to_item
+from tessella.items import OnHeap, has_memory, to_element, to_item
 from tessella.ops.composite import allclose
 from tessella.ops.creation import copy_of
 from tessella.ops.ordering import argsort, flat_sort, nan_last
@@ -69,12 +69,12 @@ class OrderedArray(ShapedArray):
         """
         to_bool("stable", stable)
         is_falling = to_bool("descending", descending)
-        stamp = _core.array_stamp(self)
+        items, stamp = self.as_tensor(), _core.array_stamp(self)
         if key is None and compare is None:
             if self.item_shape or self.dtype.kind not in _ORDERED:
                 raise dynamic_errors.no_order(self.dtype, self.item_shape)
             with OnHeap():
-                self._rewrite(stamp, flat_sort(self.as_tensor(), descending=is_falling))
+                self._rewrite(stamp, flat_sort(items, descending=is_falling))
             return
         self._reorder(self._order(is_falling, key, compare), "sorted", stamp)
 
@@ -86,8 +86,10 @@ class OrderedArray(ShapedArray):
             keys = list(map(cmp_to_key(compare), self._snapshot()))
         elif has_memory(key):
             return self._numeric_order(key, descending)
+        elif callable(key):
+            keys = list(map(key, self._snapshot()))
         else:
-            keys = list(map(key, self._snapshot()) if callable(key) else key)
+            keys = list(key)
             if len(keys) != len(self):
                 raise dynamic_errors.key_count(len(keys), len(self))
         last = [i for i, each in enumerate(keys) if isinstance(each, float) and each != each]
@@ -141,17 +143,24 @@ class OrderedArray(ShapedArray):
 
     def _find(self, value: Any) -> int | None:
         value = to_number(value)
-        if not isinstance(value, NUMBERS) or self.item_shape:
-            with OnHeap():
-                value = to_item(value, self.dtype, self.item_shape)
-        items = self.as_tensor()
         with OnHeap():
-            for start in range(0, len(items), _CHUNK):
-                found = items[start : start + _CHUNK] == value
-                if found.ndim > 1:
-                    found = found.reshape(found.shape[0], -1).all(axis=1)
-                if found.any():
-                    return start + int(found.astype(int64).argmax(0).item())
+            if self.item_shape or not isinstance(value, NUMBERS):
+                wanted = to_item(value, self.dtype, self.item_shape)
+            else:
+                exact = exactly(value, self.dtype)
+                if exact is None or not _core.scalar_fits(exact, self.dtype.id):
+                    return None
+                wanted = to_element(exact, self.dtype)
+            return self._place_of(wanted)
+
+    def _place_of(self, wanted: Tensor) -> int | None:
+        items = self.as_tensor()
+        for start in range(0, len(items), _CHUNK):
+            found = items[start : start + _CHUNK] == wanted
+            if found.ndim > 1:
+                found = found.reshape(found.shape[0], -1).all(axis=1)
+            if found.any():
+                return start + int(found.astype(int64).argmax(0).item())
         return None
 
     @explained
@@ -203,14 +212,17 @@ class OrderedArray(ShapedArray):
         value, falls = to_number(value), to_bool("descending", descending)
         if self.item_shape and key is None:
             raise dynamic_errors.no_order(self.dtype, self.item_shape)
-        wanted = Rank(value, falls)
-        places = range(len(self))
-        at = bisect_left(
-            places, wanted, key=lambda i: Rank(self[i] if key is None else key(self[i]), falls)
-        )
-        if at < len(self) and not wanted < Rank(self[at] if key is None else key(self[at]), falls):
+        if key is None and self.dtype.is_floating and isinstance(value, NUMBERS):
+            value = to_element(value, self.dtype).item()  # rounded, as the items are
+
+        def rank(index: int) -> Rank:
+            return Rank(self[index] if key is None else key(self[index]), falls)
+
+        wanted, length = Rank(value, falls), len(self)
+        at = bisect_left(range(length), wanted, key=rank)
+        if at < length and not wanted < rank(at):
             return at, at
-        return at - 1 if at else None, at if at < len(places) else None
+        return at - 1 if at else None, at if at < length else None
 
     @explained
     def equals(self, other: Any, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
@@ -267,6 +279,17 @@ class OrderedArray(ShapedArray):
             raise dynamic_errors.empty("choose")
         with OnHeap():
             return getattr(self.as_tensor(), name)().item()
+
+
+def exactly(value: Any, dtype: DType) -> Any:
+    """Give a number of the dtype's kind that equals a number of a higher one; None if none does."""
+    if isinstance(value, complex) and not dtype.is_complex:
+        value = None if value.imag else value.real
+    if isinstance(value, float) and not (dtype.is_floating or dtype.is_complex):
+        value = int(value) if value.is_integer() else None
+    if isinstance(value, int) and dtype is boolean:
+        value = bool(value) if value in (0, 1) else None
+    return value
 
 
 class Rank:

@@ -13,14 +13,24 @@ Array* array_of(nb::handle object) {
   return as_array(object.ptr());
 }
 
+// Contiguous or not, items of the array's dtype and shape; dynamic.py has seen to it.
+Tensor* items_of(const Array* a, nb::handle object) {
+  Tensor* items = tensor_of(object);
+  bool fits = items->dtype == a->dtype && items->ndim == a->item_ndim + 1 &&
+              items->size == items->shape()[0] * a->item_size;
+  if (!fits) throw nb::type_error("expected items of the array's dtype and shape");
+  return items;
+}
+
 // Changes when the items do.
 nb::tuple stamp_of(const Array* a) {
   return nb::make_tuple(reinterpret_cast<uintptr_t>(a->buffer), a->length, a->buffer->version);
 }
 
 bool rewrite(Array* a, nb::handle stamp, const Tensor* items) {
-  if (!stamp_of(a).equal(stamp)) return false;
   check_alive(a);
+  if (!stamp_of(a).equal(stamp) || items->shape()[0] != a->length || !items->is_contiguous)
+    return false;
   memcpy(a->at(0), items->data(), static_cast<size_t>(a->length * a->item_bytes));
   ++a->buffer->version;
   return true;
@@ -36,7 +46,7 @@ void init_dynamic(nb::module_& module) {
   module.def("array_allocator", [](nb::handle a) { return Handle(array_of(a)->allocator); });
   // Items (n, *item_shape) of its dtype.
   module.def("array_insert", [](nb::handle a, int64_t index, nb::handle items) {
-    insert_items(array_of(a), index, tensor_of(items));
+    insert_items(array_of(a), index, items_of(array_of(a), items));
   });
   module.def("array_remove", [](nb::handle a, int64_t index, int64_t count) {
     remove_items(array_of(a), index, count);
@@ -48,7 +58,7 @@ void init_dynamic(nb::module_& module) {
   module.def("array_stamp", [](nb::handle a) { return stamp_of(array_of(a)); });
   // As many contiguous items of its dtype as it has, in place of them; false if it has changed.
   module.def("array_rewrite", [](nb::handle a, nb::handle stamp, nb::handle items) {
-    return rewrite(array_of(a), stamp, tensor_of(items));
+    return rewrite(array_of(a), stamp, items_of(array_of(a), items));
   });
 }
 

@@ -13,22 +13,34 @@ namespace tessella {
 
 namespace {
 
-// "DynamicArray of float32 (1024, 3)": so many items.
+// The shape of so many items.
+struct Sizes {
+  int count;
+  int64_t values[MAX_NDIM];
+
+  Sizes(int64_t items, Shape item_shape) : count(static_cast<int>(item_shape.size()) + 1) {
+    values[0] = items;
+    std::copy(item_shape.begin(), item_shape.end(), values + 1);
+  }
+  Shape span() const { return {values, static_cast<size_t>(count)}; }
+};
+
+// "DynamicArray of float32 (1024, 3)".
 std::string describe(const Array* a, int64_t items) {
-  int64_t shape[MAX_NDIM] = {items};
-  std::copy_n(a->item_shape.data(), a->item_ndim, shape + 1);
   return std::string("DynamicArray of ") + info(a->dtype).name + " " +
-         to_text({shape, a->item_ndim + 1u});
+         to_text(Sizes(items, a->item_sizes()).span());
 }
 
-[[noreturn]] void fail_length(const Array* a) {
-  fail_too_many_items(info(a->dtype).name, a->item_sizes());
-}
-
-int64_t bytes_of(const Array* a, int64_t items) {
+// So many items, which a tensor can show: their elements and bytes can be counted.
+void check_countable(int64_t items, Shape item_shape, DType dtype) {
+  Sizes sizes(items, item_shape);
   int64_t bytes;
-  if (__builtin_mul_overflow(items, a->item_bytes, &bytes)) fail_length(a);
-  return bytes;
+  if (__builtin_mul_overflow(size_of(sizes.span()), itemsize(dtype), &bytes))
+    fail_size_overflow(sizes.span());
+}
+
+size_t bytes_of(const Array* a, int64_t items) {
+  return static_cast<size_t>(items * a->item_bytes);
 }
 
 // Amortised O(1) for each append: a constant part more at every size.
@@ -57,7 +69,7 @@ void replace_buffer(Array* a, Buffer* buffer, int64_t capacity) {
 
 // Where it lies, or moved without anybody who would notice.
 bool resize_in_place(Array* a, int64_t capacity) {
-  Buffer* resized = resize_buffer(a->buffer, static_cast<size_t>(bytes_of(a, capacity)));
+  Buffer* resized = resize_buffer(a->buffer, bytes_of(a, capacity));
   if (!resized) return false;
   a->buffer = resized;
   a->capacity = capacity;
@@ -65,7 +77,7 @@ bool resize_in_place(Array* a, int64_t capacity) {
 }
 
 Buffer* make_items(const Array* a, int64_t capacity) {
-  return make_buffer_in(*a->allocator, static_cast<size_t>(bytes_of(a, capacity)), Kind::arrays);
+  return make_buffer_in(*a->allocator, bytes_of(a, capacity), Kind::arrays);
 }
 
 // An allocator of a fixed size may have room for what is needed where it has none for the tier.
@@ -109,12 +121,7 @@ struct Wide {
 
 Array* make_array(PyTypeObject* type, DType dtype, int64_t capacity, bool growth, Shape item_shape,
                   Allocator& allocator) {
-  int64_t size = size_of(item_shape), bytes, total;
-  if (item_shape.size() >= MAX_NDIM)
-    fail_too_many_axes(static_cast<int64_t>(item_shape.size()) + 1);
-  if (__builtin_mul_overflow(size, itemsize(dtype), &bytes) ||
-      __builtin_mul_overflow(capacity, bytes, &total))
-    fail_too_many_items(info(dtype).name, item_shape);
+  check_countable(capacity, item_shape, dtype);
   allocator.retain_handle();  // making the object may run any code
   Array* a = as_array(type->tp_alloc(type, 0));
   if (!a ||
@@ -125,8 +132,8 @@ Array* make_array(PyTypeObject* type, DType dtype, int64_t capacity, bool growth
     throw PythonError{};
   }
   a->capacity = capacity;
-  a->item_size = size;
-  a->item_bytes = bytes;
+  a->item_size = size_of(item_shape);
+  a->item_bytes = a->item_size * itemsize(dtype);
   a->item_ndim = static_cast<uint8_t>(item_shape.size());
   a->dtype = dtype;
   a->growth = growth;
@@ -150,9 +157,7 @@ void check_alive(const Array* a) {
 
 Tensor* view_items(const Array* a, int64_t start, int64_t count) {
   check_alive(a);
-  int64_t shape[MAX_NDIM] = {count};
-  std::copy_n(a->item_shape.data(), a->item_ndim, shape + 1);
-  Layout layout = Layout::contiguous({shape, a->item_ndim + 1u});
+  Layout layout = Layout::contiguous(Sizes(count, a->item_sizes()).span());
   layout.offset = start * a->item_size;
   return make_over(retain(a->buffer), a->dtype, layout);
 }
@@ -166,20 +171,19 @@ Tensor* view_item(const Array* a, int64_t index) {
 
 void make_room(Array* a, int64_t more) {
   check_alive(a);
-  int64_t needed;
-  if (__builtin_add_overflow(a->length, more, &needed)) fail_length(a);
+  int64_t needed = a->length + more;  // of two that a tensor can have
   if (needed <= a->capacity) return;
+  check_countable(needed, a->item_sizes(), a->dtype);
   if (!a->growth) fail_full(a->capacity, needed);
-  bytes_of(a, needed);
-  int64_t wanted = wanted_capacity(a, needed);
-  grow(a, wanted, needed);
+  grow(a, wanted_capacity(a, needed), needed);
 }
 
 void set_capacity(Array* a, int64_t capacity) {
   check_alive(a);
+  capacity = std::max(capacity, a->length);
   if (capacity > a->capacity) {
+    check_countable(capacity, a->item_sizes(), a->dtype);
     if (!a->growth) fail_full(a->capacity, capacity);
-    bytes_of(a, capacity);
     return grow(a, capacity, capacity);
   }
   if (capacity == a->capacity) return;
@@ -215,6 +219,7 @@ void insert_items(Array* a, int64_t index, const Tensor* items) {
 
 void remove_items(Array* a, int64_t index, int64_t count) {
   check_alive(a);
+  if (count > a->length - index) fail_index_out_of_bounds(index + count - 1, 0, a->length);
   char* to = a->at(index);
   int64_t behind = a->length - index - count;
   memmove(to, to + count * a->item_bytes, static_cast<size_t>(behind * a->item_bytes));

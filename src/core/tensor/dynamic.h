@@ -42,7 +42,7 @@ Tensor* view_item(const Array* a, int64_t index);
 
 // Room for so many more items, by the tiers of growth.
 void make_room(Array* a, int64_t more);
-// Room for exactly so many items: at least as many as there are.
+// Room for exactly so many items, or as many as there are.
 void set_capacity(Array* a, int64_t capacity);
 
 // Items (count, *item_shape) of its dtype, of which it may share the memory, before an index.

@@ -85,13 +85,26 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
   return done ? Py_NewRef(done) : decline(Slow::append, self, &value, 1);
 }
 
-PyObject* append(PyObject* self, PyObject* value) {
+[[gnu::noinline]] PyObject* append_any(PyObject* self, PyObject* value) {
   Array* a = as_array(self);
   bool is_ready = a->length < a->capacity && !a->item_ndim && a->buffer->has_memory();
-  if (!is_ready || !store_item(value, a->dtype, a->at(a->length))) [[unlikely]]
+  if (!is_ready || !store_item(value, a->dtype, a->at(a->length)))
     return append_growing(self, value);
   ++a->length;
   ++a->buffer->version;
+  Py_RETURN_NONE;
+}
+
+// The commonest of all without a call.
+PyObject* append(PyObject* self, PyObject* value) {
+  Array* a = as_array(self);
+  Buffer* buffer = a->buffer;
+  int64_t at = a->length;
+  bool is_double = a->dtype == DType::float64 && !a->item_ndim && PyFloat_CheckExact(value);
+  if (!is_double || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
+  reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
+  a->length = at + 1;
+  ++buffer->version;
   Py_RETURN_NONE;
 }
 
@@ -206,6 +219,8 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
     return nullptr;
   Ints sizes;
   Allocator* allocator = allocator_from(handle);
+  Py_ssize_t axes = PyTuple_Check(item_shape) ? PyTuple_GET_SIZE(item_shape) : 0;
+  if (axes >= MAX_NDIM) return guarded([&]() -> PyObject* { fail_too_many_axes(axes + 1); });
   if (capacity < 0 || !allocator || !parse_ints(item_shape, &sizes)) {
     PyErr_SetString(PyExc_TypeError, "a capacity, sizes and the handle of an allocator are needed");
     return nullptr;
