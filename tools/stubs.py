@@ -345,7 +345,8 @@ def operators() -> Iterable[str]:
 
 def tensor_methods() -> Iterable[str]:
     """Write the methods that records and plain functions give Tensor."""
-    for name, method in sorted({**namespace.methods(), **namespace.PROTOCOLS}.items()):
+    members = {**namespace.methods(), **namespace.PROPERTIES, **namespace.PROTOCOLS}
+    for name, method in sorted(members.items()):
         if isinstance(method, _core.Function):
             yield define_record(method.record, name, is_method=True)
         elif isinstance(method, Twin):
@@ -463,5 +464,6 @@ def subpackage_stub(home: str) -> str:
 
 
 def submodules() -> list[str]:
-    """Give the modules that `import tessella` makes attributes of the package."""
-    return sorted(name for name, value in vars(tessella).items() if inspect.ismodule(value))
+    """Give the modules that are attributes of the package, at once or when first used."""
+    loaded = (name for name, value in vars(tessella).items() if inspect.ismodule(value))
+    return sorted({*loaded, *namespace.MODULES})

@@ -43,11 +43,23 @@ Buffer* make_whole(Allocator& allocator, size_t bytes, Kind kind) {
   return watched(new (block) Buffer(initial(bytes, data, &allocator, kind)));
 }
 
-// A header alone, which counts for nothing.
+// Headers without data, which count for nothing. A few are kept, so that a small tensor in a pool
+// or an arena costs no more than one on the heap.
+constexpr int MOST_HEADERS = 256;
+void* free_headers[MOST_HEADERS];
+int free_header_count;
+
 Buffer* make_header(size_t bytes, char* data, Allocator* allocator, Kind kind) {
-  void* block = heap().allocate(HEADER);
+  void* block = free_header_count ? free_headers[--free_header_count] : heap().allocate(HEADER);
   if (!block) throw std::bad_alloc();
   return new (block) Buffer(initial(bytes, data, allocator, kind));
+}
+
+void free_header(Buffer* buffer) {
+  if (free_header_count < MOST_HEADERS)
+    free_headers[free_header_count++] = buffer;
+  else
+    heap().free(buffer, HEADER);
 }
 
 // In an allocator that reserves: the header is apart.
@@ -56,27 +68,27 @@ Buffer* make_placed(Allocator& allocator, size_t bytes, Kind kind) {
   try {
     buffer->data = static_cast<char*>(allocate_counted(allocator, bytes, kind));
   } catch (...) {
-    heap().free(buffer, HEADER);
+    free_header(buffer);
     throw;
   }
   allocator.retain();
-  allocator.adopt(buffer);
+  if (allocator.takes_back) allocator.adopt(buffer);
   return watched(buffer);
 }
 
 void destroy_foreign(Buffer* buffer) {
   if (buffer->has_memory()) account.foreign -= static_cast<int64_t>(buffer->bytes);
   if (buffer->release) buffer->release(buffer->owner);
-  heap().free(buffer, HEADER);
+  free_header(buffer);
 }
 
 void destroy_placed(Buffer* buffer) {
   Allocator& allocator = *buffer->allocator;
   if (buffer->has_memory()) {
-    allocator.disown(buffer);
+    if (allocator.takes_back) allocator.disown(buffer);
     free_counted(allocator, buffer->data, buffer->bytes, buffer->kind);
   }
-  heap().free(buffer, HEADER);
+  free_header(buffer);
 }
 
 }  // namespace

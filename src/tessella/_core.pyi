@@ -1925,7 +1925,7 @@ class Tensor:
         copy: _bool = False,
         non_blocking: _bool = False,
     ) -> Tensor:
-        """Give x in a dtype, on a device, or as another tensor is; x itself if nothing changes."""
+        """Give x in a dtype, on a device, in an allocator, or as another tensor is."""
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
         """Give the tensor on a device: itself, as there is only "cpu"."""
     def tolist(self) -> Any:

@@ -124,7 +124,7 @@ void* allocate_counted(Allocator& allocator, size_t bytes, Kind kind, size_t hea
   if (!block) throw MemoryEnds{allocator, wanted};
   allocator.counts.add(wanted);
   account.total.add(wanted);
-  account.by_kind[static_cast<int>(kind)] += wanted;
+  account.count(kind, wanted);
   if (allocator.reserves) account.reserved -= wanted;
   return block;
 }
@@ -133,7 +133,7 @@ void discount(Allocator& allocator, size_t bytes, Kind kind) {
   auto gone = static_cast<int64_t>(bytes);
   allocator.counts.remove(gone);
   account.total.remove(gone);
-  account.by_kind[static_cast<int>(kind)] -= gone;
+  account.count(kind, -gone);
   if (allocator.reserves) account.reserved += gone;
 }
 
@@ -154,12 +154,10 @@ void* reallocate_counted(Allocator& allocator, void* block, size_t from, size_t 
     return nullptr;
   if (!block) return nullptr;
   for (Usage* counts : {&allocator.counts, &account.total}) {
-    counts->live += more;
-    if (counts->live > counts->peak) counts->peak = counts->live;
+    counts->remove(static_cast<int64_t>(from));
+    counts->add(static_cast<int64_t>(to));
   }
-  allocator.counts.allocations += 1;
-  account.total.allocations += 1;
-  account.by_kind[static_cast<int>(kind)] += more;
+  account.count(kind, more);
   if (allocator.reserves) account.reserved -= more;
   return block;
 }

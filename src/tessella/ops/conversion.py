@@ -12,6 +12,7 @@ from tessella.declarations import case
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
 from tessella.hints import Any
+from tessella.memory import Allocator, allocator_of, use
 from tessella.ops.casting import astype
 from tessella.ops.creation import empty, full, ones, with_grad, zeros
 from tessella.tensors import clone, tensor
@@ -89,15 +90,24 @@ def cpu(x: Tensor) -> Tensor:
 @composite(is_function=False, tested="tests/test_conversion.py")
 def to(x: Tensor, *targets: Any, dtype: DTypeLike | None = None, device: Any = None,
        copy: bool = False, non_blocking: bool = False) -> Tensor:  # fmt: skip
-    """Give x in a dtype, on a device, or as another tensor is; x itself if nothing changes.
+    """Give x in a dtype, on a device, in an allocator, or as another tensor is.
+
+    It is x itself if nothing changes.
 
     >>> ts.ones(2).to(ts.float64).dtype
     float64
     >>> ts.ones(2).to("cpu", ts.int64).dtype
     int64
+    >>> ts.ones(2).to(ts.memory.Heap("mine")).allocator.name
+    'mine'
     """
     kind = None if dtype is None else as_dtype(dtype)
     for target in targets:
+        if isinstance(target, Allocator):
+            with use(target):
+                rest = [other for other in targets if other is not target]
+                is_there = allocator_of(x) == target
+                return to(x, *rest, dtype=dtype, device=device, copy=copy or not is_there)
         if isinstance(target, Tensor):
             kind = target.dtype
         elif isinstance(target, str) and target not in dtypes.BY_NAME:
