@@ -43,23 +43,33 @@ Buffer* make_whole(Allocator& allocator, size_t bytes, Kind kind) {
   return watched(new (block) Buffer(initial(bytes, data, &allocator, kind)));
 }
 
-// Headers without data, which count for nothing. A few are kept, so that a small tensor in a pool
-// or an arena costs no more than one on the heap.
-constexpr int MOST_HEADERS = 256;
-void* free_headers[MOST_HEADERS];
+// Headers without data, which count for nothing. Some are kept, so that a small tensor in a pool or
+// an arena costs no more than one on the heap.
+struct FreeHeader {
+  FreeHeader* next;
+};
+constexpr int MOST_FREE_HEADERS = 4096;
+FreeHeader* free_headers;
 int free_header_count;
 
+void* take_header() {
+  if (!free_headers) return heap().allocate(HEADER);
+  FreeHeader* header = free_headers;
+  free_headers = header->next;
+  --free_header_count;
+  return header;
+}
+
 Buffer* make_header(size_t bytes, char* data, Allocator* allocator, Kind kind) {
-  void* block = free_header_count ? free_headers[--free_header_count] : heap().allocate(HEADER);
+  void* block = take_header();
   if (!block) throw std::bad_alloc();
   return new (block) Buffer(initial(bytes, data, allocator, kind));
 }
 
 void free_header(Buffer* buffer) {
-  if (free_header_count < MOST_HEADERS)
-    free_headers[free_header_count++] = buffer;
-  else
-    heap().free(buffer, HEADER);
+  if (free_header_count == MOST_FREE_HEADERS) return heap().free(buffer, HEADER);
+  free_headers = new (buffer) FreeHeader{free_headers};
+  ++free_header_count;
 }
 
 // In an allocator that reserves: the header is apart.
