@@ -1,6 +1,6 @@
-"""Results written into a tensor: methods that end in an underscore, and `out=`.
+"""Methods that end in an underscore: the result is written into x.
 
-Both are derived from the table, so that every operation that has them is tested here.
+They are derived from the table, so that every operation that has one is tested here.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import tessella as ts
-from cases import cases_for, draw_operands, dtypes_of, stepped, to_tensors, transposed
-from conftest import sampled
+from cases import draw_operands, stepped, to_tensors, transposed
 from reference import assert_same_tensors
 from tessella import _core
 from tessella.declarations import Case
@@ -22,7 +21,6 @@ from tessella.records import OPS, Op
 
 TWINS = {name: twin for name, twin in vars(ts.Tensor).items() if isinstance(twin, Twin)}
 KINDS = ["bool", "signed integer", "real floating"]
-WRITING = [name for name, op in OPS.items() if op.takes_out]
 
 
 def call_of(each: Any) -> Case:
@@ -96,58 +94,6 @@ def test_twin_that_needs_no_conversion_allocates_nothing() -> None:
     before = _core.memory_counts()[2:]
     x.add_(y).mul_(2.0).clamp_(0.0, 1.0)
     assert _core.memory_counts()[2:] == before
-
-
-# --- out= ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", WRITING)
-def test_out_receives_the_result(name: str) -> None:
-    op = OPS[name]
-    for dtype in sampled(dtypes_of(op), 3):
-        for case in cases_for(op, dtype):
-            operands = to_tensors(op, draw_operands(op, case, dtype), dtype)
-            want = op.function(*operands, **case.params)
-            for out in (ts.zeros_like(want), transposed(ts.zeros_like(want))):
-                assert op.function(*operands, **case.params, out=out) is out
-                assert_same_tensors(out.clone(), want)
-
-
-def test_out_may_be_an_operand_or_overlap_one() -> None:
-    x = ts.arange(6.0)
-    assert ts.add(x, x, out=x).tolist() == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
-    ts.add(x[:-1], 1, out=x[1:])
-    assert x.tolist() == [0.0, 1.0, 3.0, 5.0, 7.0, 9.0]
-    a = ts.arange(4.0).reshape(2, 2)
-    assert ts.matmul(a, a, out=a).tolist() == [[2.0, 3.0], [6.0, 11.0]]
-    assert ts.sum(a, axis=0, out=a[0]).tolist() == [8.0, 14.0]
-
-
-def test_out_converts_within_its_kind() -> None:
-    out = ts.zeros(2, dtype=ts.float64)
-    assert ts.exp(ts.zeros(2), out=out) is out and out.tolist() == [1.0, 1.0]
-    assert ts.add(ts.ones(2, dtype=ts.int8), 1, out=out).tolist() == [2.0, 2.0]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda x: x.add(x, **{"out": [1]}), "add: out must be a tensor, got list"),
-        (lambda x: ts.add(x, x, out=ts.ones(4)), "add: the result has shape (2,), the target (4,)"),
-        (lambda x: ts.exp(x, out=ts.ones(2, dtype=ts.int64)), "exp: the result is float32"),
-        (lambda x: x.sum(axis=0, out=ts.ones(2)), "sum: the result has shape (), the target (2,)"),
-        (lambda x: ts.exp(ts.ones(2, requires_grad=True), out=x), "exp: the value requires"),
-        (lambda x: ts.exp(x, out=x.requires_grad_()), "exp: out requires gradients"),
-        (lambda x: x.reshape((1, 2), out=x), "reshape: unknown keyword out"),
-    ],
-)
-def test_out_that_does_not_fit_is_refused(call: Any, message: str) -> None:
-    x = ts.ones(2)
-    with pytest.raises(ts.errors.TessellaError) as caught:
-        call(x)
-    assert str(caught.value).startswith(message)
-    assert "  at test_twins.py:" in str(caught.value)
-    assert x.detach().tolist() == [1.0, 1.0]
 
 
 # --- options -------------------------------------------------------------------------------------

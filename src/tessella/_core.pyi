@@ -251,7 +251,15 @@ class Tensor:
         """x + y, or x + alpha * y."""
     def add_(self, y: Tensor | _Number, *, alpha: _Number = 1) -> Self:
         """x + y, or x + alpha * y."""
-    def addbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def addbmm(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
     def addcdiv(
         self,
@@ -279,11 +287,35 @@ class Tensor:
         self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _int = 1
     ) -> Self:
         """x + value * tensor1 * tensor2."""
-    def addmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def addmm(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
-    def addmv(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def addmv(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
-    def addr(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def addr(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give beta * x + alpha * outer(a, b) for vectors a and b."""
     def adjoint(self) -> Tensor:
         """Exchange the last two axes, and take the conjugate of complex numbers."""
@@ -439,13 +471,25 @@ class Tensor:
         """Where the smallest is, in row-major order: the first, or the first NaN."""
     @overload
     def argsort(
-        self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True
+        self,
+        axis: _int = -1,
+        *,
+        descending: _bool = False,
+        stable: _bool = True,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the indices that sort along an axis. Equal elements keep their order."""
     @overload
-    def argsort(self, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+    def argsort(
+        self,
+        dim: _int = -1,
+        *,
+        descending: _bool = False,
+        stable: _bool = True,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give the indices that sort along an axis. Equal elements keep their order."""
-    def argwhere(self) -> Tensor:
+    def argwhere(self, *, out: Tensor | None = None) -> Tensor:
         """Give the coordinates of elements that are not zero, one row for each."""
     def array_equal(self, y: Tensor) -> _bool:
         """Tell whether two tensors have the same shape and equal elements; NaN equals nothing."""
@@ -460,7 +504,12 @@ class Tensor:
     def asinh_(self) -> Self:
         """Inverse hyperbolic sine."""
     def astype(
-        self, dtype: _DTypeLike | None, copy: _bool = True, device: _str | None = None
+        self,
+        dtype: _DTypeLike | None,
+        copy: _bool = True,
+        device: _str | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Converted to another dtype."""
     def at(self, *index: _int) -> Any:
@@ -483,17 +532,27 @@ class Tensor:
         """Give tensors with two axes at least, new ones in front; a tuple for several."""
     def atleast_3d(self) -> Any:
         """Give tensors with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
-    def baddbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def baddbmm(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for batches of matrices."""
     def bfloat16(self) -> Tensor:
         """Give x as bfloat16, or x itself if it is."""
-    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    def bincount(
+        self, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None
+    ) -> Tensor:
         """Count how often each of 0, 1, 2, … occurs in a vector of integers; or sum weights instead."""
     def bitwise_and(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x & y."""
     def bitwise_and_(self, y: Tensor | _Number) -> Self:
         """x & y."""
-    def bitwise_count(self) -> Tensor:
+    def bitwise_count(self, *, out: Tensor | None = None) -> Tensor:
         """Count the bits of |x| that are set, as uint8."""
     def bitwise_invert(self, *, out: Tensor | None = None) -> Tensor:
         """~x; logical not for bool."""
@@ -519,7 +578,7 @@ class Tensor:
         """x ^ y."""
     def bitwise_xor_(self, y: Tensor | _Number) -> Self:
         """x ^ y."""
-    def bmm(self, b: Tensor) -> Tensor:
+    def bmm(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Multiply two batches of matrices."""
     def bool(self) -> Tensor:
         """Give x as bool, or x itself if it is."""
@@ -541,7 +600,7 @@ class Tensor:
         """Rounded up."""
     def ceil_(self) -> Self:
         """Rounded up."""
-    def celu(self, alpha: _float = 1.0) -> Tensor:
+    def celu(self, alpha: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
         """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
     def cfloat(self) -> Tensor:
         """Give x as complex64, or x itself if it is."""
@@ -565,11 +624,11 @@ class Tensor:
         self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
     ) -> Self:
         """x limited to [min, max]; either may be None."""
-    def clamp_max(self, max: _Operand) -> Tensor:
+    def clamp_max(self, max: _Operand, *, out: Tensor | None = None) -> Tensor:
         """Give x, and max where x is more."""
     def clamp_max_(self, max: _Operand) -> Self:
         """Give x, and max where x is more."""
-    def clamp_min(self, min: _Operand) -> Tensor:
+    def clamp_min(self, min: _Operand, *, out: Tensor | None = None) -> Tensor:
         """Give x, and min where x is less."""
     def clamp_min_(self, min: _Operand) -> Self:
         """Give x, and min where x is less."""
@@ -599,7 +658,7 @@ class Tensor:
         """The magnitude of x with the sign of y."""
     def copysign_(self, y: Tensor | _Number) -> Self:
         """The magnitude of x with the sign of y."""
-    def corrcoef(self) -> Tensor:
+    def corrcoef(self, *, out: Tensor | None = None) -> Tensor:
         """Give the correlations of variables, which are rows of observations: from -1 to 1."""
     def cos(self, *, out: Tensor | None = None) -> Tensor:
         """Cosine."""
@@ -610,10 +669,14 @@ class Tensor:
     def cosh_(self) -> Self:
         """Hyperbolic cosine."""
     @overload
-    def count_nonzero(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    def count_nonzero(
+        self, axis: _Axes = None, *, keepdims: _bool = False, out: Tensor | None = None
+    ) -> Tensor:
         """Count the elements over axes that are not zero."""
     @overload
-    def count_nonzero(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    def count_nonzero(
+        self, dim: _Axes = None, *, keepdim: _bool = False, out: Tensor | None = None
+    ) -> Tensor:
         """Count the elements over axes that are not zero."""
     def cov(
         self,
@@ -621,15 +684,16 @@ class Tensor:
         correction: _float = 1.0,
         fweights: Tensor | None = None,
         aweights: Tensor | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the covariances of variables, which are rows of observations; a vector is one variable."""
     def cpu(self) -> Tensor:
         """Give x, which is on the CPU."""
     @overload
-    def cross(self, b: Tensor, *, axis: _int = -1) -> Tensor:
+    def cross(self, b: Tensor, *, axis: _int = -1, out: Tensor | None = None) -> Tensor:
         """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
     @overload
-    def cross(self, b: Tensor, *, dim: _int = -1) -> Tensor:
+    def cross(self, b: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
         """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
     @overload
     def cummax(self, axis: _int) -> Ordered:
@@ -723,25 +787,29 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
-    def deg2rad(self) -> Tensor:
+    def deg2rad(self, *, out: Tensor | None = None) -> Tensor:
         """Convert degrees to radians."""
     def deg2rad_(self) -> Self:
         """Convert degrees to radians."""
-    def degrees(self) -> Tensor:
+    def degrees(self, *, out: Tensor | None = None) -> Tensor:
         """Convert radians to degrees."""
     def degrees_(self) -> Self:
         """Convert radians to degrees."""
     def detach(self) -> Tensor:
         """Give the same memory outside any graph."""
-    def diag(self, k: _int = 0) -> Tensor:
+    def diag(self, k: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix."""
-    def diag_embed(self, offset: _int = 0, a: _int = -2, b: _int = -1) -> Tensor:
+    def diag_embed(
+        self, offset: _int = 0, a: _int = -2, b: _int = -1, *, out: Tensor | None = None
+    ) -> Tensor:
         """Put the last axis on a diagonal of two new axes, a and b of the result; zeros elsewhere."""
-    def diagflat(self, k: _int = 0) -> Tensor:
+    def diagflat(self, k: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """Make a matrix with all elements on its k-th diagonal, in row-major order."""
     def diagonal(self, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
         """The diagonal of two axes, as the last axis."""
-    def diagonal_scatter(self, src: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+    def diagonal_scatter(
+        self, src: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy of x with src on the diagonal of two axes, which is the last axis of src."""
     @overload
     def diff(
@@ -751,6 +819,7 @@ class Tensor:
         *,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
     @overload
@@ -761,11 +830,12 @@ class Tensor:
         *,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
     def dim(self) -> _int:
         """Give the number of axes."""
-    def dist(self, y: Tensor, p: _float = 2.0) -> Tensor:
+    def dist(self, y: Tensor, p: _float = 2.0, *, out: Tensor | None = None) -> Tensor:
         """Give the p-norm of x - y, taken as one vector."""
     def div(
         self,
@@ -791,7 +861,7 @@ class Tensor:
         self, y: Tensor | _Number, *, rounding_mode: Literal["floor", "trunc"] | None = None
     ) -> Self:
         """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
-    def dot(self, b: Tensor) -> Tensor:
+    def dot(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Multiply two vectors to one number."""
     def double(self) -> Tensor:
         """Give x as float64, or x itself if it is."""
@@ -873,7 +943,7 @@ class Tensor:
         """Reverse the first axis."""
     def float(self) -> Tensor:
         """Give x as float32, or x itself if it is."""
-    def float_power(self, y: _Operand) -> Tensor:
+    def float_power(self, y: _Operand, *, out: Tensor | None = None) -> Tensor:
         """Give x ** y in float64, or in complex128 if either is complex."""
     def floor(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded down."""
@@ -883,25 +953,25 @@ class Tensor:
         """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
     def floor_divide_(self, y: Tensor | _Number) -> Self:
         """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
-    def fmax(self, y: Tensor) -> Tensor:
+    def fmax(self, y: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give the larger of x and y; where one is NaN, the other."""
-    def fmin(self, y: Tensor) -> Tensor:
+    def fmin(self, y: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give the smaller of x and y; where one is NaN, the other."""
     def fmod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
     def fmod_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
-    def frac(self) -> Tensor:
+    def frac(self, *, out: Tensor | None = None) -> Tensor:
         """Give what is left of x without its integer part, with the sign of x."""
     def frac_(self) -> Self:
         """Give what is left of x without its integer part, with the sign of x."""
     def frexp(self) -> Parts:
         """Take x apart into mantissa * 2 ** exponent, with 0.5 <= |mantissa| < 1; exponents are int32."""
     @overload
-    def gather(self, axis: _int, index: Tensor) -> Tensor:
+    def gather(self, axis: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
     @overload
-    def gather(self, dim: _int, index: Tensor) -> Tensor:
+    def gather(self, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
     def gcd(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The greatest common divisor, of two zeros 0. That of the lowest integer and 0 or itself does not fit its dtype, and wraps to the lowest integer."""
@@ -915,15 +985,15 @@ class Tensor:
         """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
     def gelu_(self, *, approximate: _str = "none") -> Self:
         """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
-    def ger(self, b: Tensor) -> Tensor:
+    def ger(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give all products of elements of two vectors."""
     def getitem(self, key: Any) -> Tensor:
         """x[key] for integers, slices, `...` and None: a view."""
     @overload
-    def glu(self, axis: _int = -1) -> Tensor:
+    def glu(self, axis: _int = -1, *, out: Tensor | None = None) -> Tensor:
         """Give the first half of an axis times the sigmoid of the second."""
     @overload
-    def glu(self, dim: _int = -1) -> Tensor:
+    def glu(self, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
         """Give the first half of an axis times the sigmoid of the second."""
     def greater(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x > y."""
@@ -939,19 +1009,23 @@ class Tensor:
         """x > y."""
     def half(self) -> Tensor:
         """Give x as float16, or x itself if it is."""
-    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+    def hardshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
         """Give x, and 0 where |x| <= lambd."""
-    def hardsigmoid(self) -> Tensor:
+    def hardsigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """Give x / 6 + 1 / 2 limited to [0, 1]."""
-    def hardswish(self) -> Tensor:
+    def hardswish(self, *, out: Tensor | None = None) -> Tensor:
         """Give x * hardsigmoid(x)."""
-    def hardtanh(self, min: _float = -1.0, max: _float = 1.0) -> Tensor:
+    def hardtanh(
+        self, min: _float = -1.0, max: _float = 1.0, *, out: Tensor | None = None
+    ) -> Tensor:
         """Limit x to [min, max]."""
-    def heaviside(self, values: Tensor) -> Tensor:
+    def heaviside(self, values: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give 0 where x < 0, 1 where x > 0, and the values where x is 0."""
     def heaviside_(self, values: Tensor) -> Self:
         """Give 0 where x < 0, 1 where x > 0, and the values where x is 0."""
-    def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+    def histc(
+        self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0, *, out: Tensor | None = None
+    ) -> Tensor:
         """Count the elements in intervals of equal width from min to max, in the dtype of x."""
     def hsplit(self, sections: Any) -> tuple[Tensor, ...]:
         """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
@@ -972,10 +1046,26 @@ class Tensor:
     def imag_(self) -> Self:
         """Imaginary part."""
     @overload
-    def index_add(self, axis: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+    def index_add(
+        self,
+        axis: _int,
+        index: Tensor,
+        source: Tensor,
+        *,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give x with the slices of alpha * source added at a vector of indices along an axis."""
     @overload
-    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+    def index_add(
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        *,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give x with the slices of alpha * source added at a vector of indices along an axis."""
     @overload
     def index_add_(self, axis: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Self:
@@ -984,10 +1074,14 @@ class Tensor:
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Self:
         """Give x with the slices of alpha * source added at a vector of indices along an axis."""
     @overload
-    def index_copy(self, axis: _int, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy(
+        self, axis: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy with the slices of source at a vector of indices along an axis."""
     @overload
-    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy(
+        self, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy with the slices of source at a vector of indices along an axis."""
     @overload
     def index_copy_(self, axis: _int, index: Tensor, source: Tensor) -> Self:
@@ -996,10 +1090,14 @@ class Tensor:
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Self:
         """Give a copy with the slices of source at a vector of indices along an axis."""
     @overload
-    def index_fill(self, axis: _int, index: Tensor, value: _Number) -> Tensor:
+    def index_fill(
+        self, axis: _int, index: Tensor, value: _Number, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy with one value at a vector of indices along an axis."""
     @overload
-    def index_fill(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
+    def index_fill(
+        self, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy with one value at a vector of indices along an axis."""
     @overload
     def index_fill_(self, axis: _int, index: Tensor, value: _Number) -> Self:
@@ -1007,17 +1105,19 @@ class Tensor:
     @overload
     def index_fill_(self, dim: _int, index: Tensor, value: _Number) -> Self:
         """Give a copy with one value at a vector of indices along an axis."""
-    def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    def index_put(
+        self, indices: Any, values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy with x[indices] = values, or with the values added."""
     def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Self:
         """Give a copy with x[indices] = values, or with the values added."""
     @overload
-    def index_select(self, axis: _int, index: Tensor) -> Tensor:
+    def index_select(self, axis: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give the slices of an axis at a vector of indices."""
     @overload
-    def index_select(self, dim: _int, index: Tensor) -> Tensor:
+    def index_select(self, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give the slices of an axis at a vector of indices."""
-    def inner(self, b: Tensor) -> Tensor:
+    def inner(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Sum products over the last axes of a and b; a 0-d operand scales the other."""
     def int(self) -> Tensor:
         """Give x as int32, or x itself if it is."""
@@ -1028,7 +1128,13 @@ class Tensor:
     def is_signed(self) -> _bool:
         """Tell whether the elements can be negative."""
     def isclose(
-        self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+        self,
+        y: _Operand,
+        *,
+        rtol: _float = 1e-05,
+        atol: _float = 1e-08,
+        equal_nan: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
     def isfinite(self, *, out: Tensor | None = None) -> Tensor:
@@ -1043,13 +1149,13 @@ class Tensor:
         """Whether it is NaN."""
     def isnan_(self) -> Self:
         """Whether it is NaN."""
-    def isneginf(self) -> Tensor:
+    def isneginf(self, *, out: Tensor | None = None) -> Tensor:
         """Tell where x is negative infinity."""
-    def isposinf(self) -> Tensor:
+    def isposinf(self, *, out: Tensor | None = None) -> Tensor:
         """Tell where x is positive infinity."""
-    def isreal(self) -> Tensor:
+    def isreal(self, *, out: Tensor | None = None) -> Tensor:
         """Tell where the imaginary part is 0: everywhere, if x is not complex."""
-    def kron(self, b: Tensor) -> Tensor:
+    def kron(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give the Kronecker product: every element of a times the whole of b, as blocks."""
     @overload
     def kthvalue(self, k: _int, axis: _int = -1, keepdims: _bool = False) -> Ordered:
@@ -1061,7 +1167,7 @@ class Tensor:
         """The least common multiple, beside a zero 0. One that does not fit the dtype wraps."""
     def lcm_(self, y: Tensor | _Number) -> Self:
         """The least common multiple, beside a zero 0. One that does not fit the dtype wraps."""
-    def ldexp(self, y: _Operand) -> Tensor:
+    def ldexp(self, y: _Operand, *, out: Tensor | None = None) -> Tensor:
         """Give x * 2 ** y for integers y, rounded once, where 2 ** y itself may overflow."""
     def ldexp_(self, y: _Operand) -> Self:
         """Give x * 2 ** y for integers y, rounded once, where 2 ** y itself may overflow."""
@@ -1109,7 +1215,7 @@ class Tensor:
         """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
     def log_ndtr_(self) -> Self:
         """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
-    def log_sigmoid(self) -> Tensor:
+    def log_sigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """Give log(sigmoid(x)) without overflow."""
     @overload
     def log_softmax(
@@ -1159,13 +1265,17 @@ class Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
     def logit_(self, *, eps: Any = None) -> Self:
         """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
-    def logsigmoid(self) -> Tensor:
+    def logsigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """Give log(sigmoid(x)) without overflow."""
     @overload
-    def logsumexp(self, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
+    def logsumexp(
+        self, axis: _Axes = None, keepdims: _bool = False, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
     @overload
-    def logsumexp(self, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
+    def logsumexp(
+        self, dim: _Axes = None, keepdim: _bool = False, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
     def long(self) -> Tensor:
         """Give x as int64, or x itself if it is."""
@@ -1175,15 +1285,15 @@ class Tensor:
         """x < y."""
     def make_contiguous(self) -> Tensor:
         """Give x itself if its elements lie in row-major order, else a copy that does."""
-    def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
+    def masked_fill(self, mask: Tensor, value: _Operand, *, out: Tensor | None = None) -> Tensor:
         """Put a value where the mask is true."""
     def masked_fill_(self, mask: Tensor, value: _Operand) -> Self:
         """Put a value where the mask is true."""
-    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+    def masked_scatter(self, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give a copy with the elements of source, in their order, where the mask is true."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
         """Give a copy with the elements of source, in their order, where the mask is true."""
-    def masked_select(self, mask: Tensor) -> Tensor:
+    def masked_select(self, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give the elements where the mask is true, in row-major order."""
     def matmul(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
@@ -1228,10 +1338,14 @@ class Tensor:
     ) -> Tensor:
         """The mean over axes."""
     @overload
-    def median(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    def median(
+        self, axis: _Axes = None, *, keepdims: _bool = False, out: Tensor | None = None
+    ) -> Tensor:
         """Give the element in the middle of the order, or the mean of the two that are there."""
     @overload
-    def median(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    def median(
+        self, dim: _Axes = None, *, keepdim: _bool = False, out: Tensor | None = None
+    ) -> Tensor:
         """Give the element in the middle of the order, or the mean of the two that are there."""
     @overload
     def min(
@@ -1259,7 +1373,7 @@ class Tensor:
         """x * tanh(log(1 + e ** x))."""
     def mish_(self) -> Self:
         """x * tanh(log(1 + e ** x))."""
-    def mm(self, b: Tensor) -> Tensor:
+    def mm(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Multiply two matrices."""
     def mod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
@@ -1275,24 +1389,34 @@ class Tensor:
         """Move axes to other places; the rest keep their order."""
     def movedim(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
-    def msort(self) -> Tensor:
+    def msort(self, *, out: Tensor | None = None) -> Tensor:
         """Give the elements in order along the first axis."""
     def mul(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x * y."""
     def mul_(self, y: Tensor | _Number) -> Self:
         """x * y."""
     def multinomial(
-        self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None
+        self,
+        num_samples: _int,
+        replacement: _bool = False,
+        *,
+        generator: Generator | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Draw indices of the weights in a vector, or in each row of a matrix."""
     def multiply(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x * y."""
     def multiply_(self, y: Tensor | _Number) -> Self:
         """x * y."""
-    def mv(self, b: Tensor) -> Tensor:
+    def mv(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Multiply a matrix with a vector."""
     def nan_to_num(
-        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+        self,
+        nan: _float | None = None,
+        posinf: _float | None = None,
+        neginf: _float | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Put numbers for NaN (0) and the infinities (the greatest and the lowest of the dtype)."""
     def nan_to_num_(
@@ -1300,16 +1424,24 @@ class Tensor:
     ) -> Self:
         """Put numbers for NaN (0) and the infinities (the greatest and the lowest of the dtype)."""
     @overload
-    def nanmean(self, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
+    def nanmean(
+        self, axis: _Axes = None, keepdims: _bool = False, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give the mean over axes of the elements that are not NaN; NaN where all are."""
     @overload
-    def nanmean(self, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
+    def nanmean(
+        self, dim: _Axes = None, keepdim: _bool = False, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give the mean over axes of the elements that are not NaN; NaN where all are."""
     @overload
-    def nanmedian(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    def nanmedian(
+        self, axis: _Axes = None, *, keepdims: _bool = False, out: Tensor | None = None
+    ) -> Tensor:
         """Give the median of the elements that are not NaN; NaN where all are."""
     @overload
-    def nanmedian(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    def nanmedian(
+        self, dim: _Axes = None, *, keepdim: _bool = False, out: Tensor | None = None
+    ) -> Tensor:
         """Give the median of the elements that are not NaN; NaN where all are."""
     @overload
     def nanquantile(
@@ -1319,6 +1451,7 @@ class Tensor:
         *,
         method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
         keepdims: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give quantiles of the elements that are not NaN; NaN where all are."""
     @overload
@@ -1329,16 +1462,27 @@ class Tensor:
         *,
         method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
         keepdim: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give quantiles of the elements that are not NaN; NaN where all are."""
     @overload
     def nansum(
-        self, axis: _Axes = None, keepdims: _bool = False, dtype: _DTypeLike | None = None
+        self,
+        axis: _Axes = None,
+        keepdims: _bool = False,
+        dtype: _DTypeLike | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the sum over axes of the elements that are not NaN."""
     @overload
     def nansum(
-        self, dim: _Axes = None, keepdim: _bool = False, dtype: _DTypeLike | None = None
+        self,
+        dim: _Axes = None,
+        keepdim: _bool = False,
+        dtype: _DTypeLike | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the sum over axes of the elements that are not NaN."""
     @overload
@@ -1373,12 +1517,21 @@ class Tensor:
         """Give the number of elements."""
     @overload
     def new_empty(
-        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        shape: _Ints,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Make a tensor of x's dtype whose elements are not set."""
     @overload
     def new_empty(
-        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        *shape: _int,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Make a tensor of x's dtype whose elements are not set."""
     def new_full(
@@ -1388,30 +1541,54 @@ class Tensor:
         *,
         dtype: _DTypeLike | None = None,
         requires_grad: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Make a tensor of x's dtype with one value everywhere."""
     @overload
     def new_ones(
-        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        shape: _Ints,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Make ones of x's dtype, of any shape."""
     @overload
     def new_ones(
-        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        *shape: _int,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Make ones of x's dtype, of any shape."""
     def new_tensor(
-        self, data: Any, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        data: Any,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Make a tensor of numbers in x's dtype."""
     @overload
     def new_zeros(
-        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        shape: _Ints,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Make zeros of x's dtype, of any shape."""
     @overload
     def new_zeros(
-        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        *shape: _int,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Make zeros of x's dtype, of any shape."""
     def nextafter(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -1428,6 +1605,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         dtype: _DTypeLike | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
     @overload
@@ -1438,6 +1616,7 @@ class Tensor:
         keepdim: _bool = False,
         *,
         dtype: _DTypeLike | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
     def not_equal(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -1448,13 +1627,15 @@ class Tensor:
         """Give the number of elements."""
     def numpy(self) -> numpy.ndarray[Any, Any]:
         """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype."""
-    def outer(self, b: Tensor) -> Tensor:
+    def outer(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give all products of elements of two vectors."""
     def pad(
         self,
         pad: _Ints,
         mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
         value: _Number | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Put a border around a tensor."""
     @overload
@@ -1477,7 +1658,7 @@ class Tensor:
         """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
     def pow_(self, y: Tensor | _Number) -> Self:
         """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
-    def prelu(self, weight: Tensor) -> Tensor:
+    def prelu(self, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
     @overload
     def prod(
@@ -1507,6 +1688,7 @@ class Tensor:
         *,
         method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
         keepdims: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the value that a share q of the elements lies below."""
     @overload
@@ -1517,13 +1699,14 @@ class Tensor:
         *,
         method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
         keepdim: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the value that a share q of the elements lies below."""
-    def rad2deg(self) -> Tensor:
+    def rad2deg(self, *, out: Tensor | None = None) -> Tensor:
         """Convert radians to degrees."""
     def rad2deg_(self) -> Self:
         """Convert radians to degrees."""
-    def radians(self) -> Tensor:
+    def radians(self, *, out: Tensor | None = None) -> Tensor:
         """Convert degrees to radians."""
     def radians_(self) -> Self:
         """Convert degrees to radians."""
@@ -1539,7 +1722,7 @@ class Tensor:
         """1 / x."""
     def relu(self, *, out: Tensor | None = None) -> Tensor:
         """0 where x < 0, else x."""
-    def relu6(self) -> Tensor:
+    def relu6(self, *, out: Tensor | None = None) -> Tensor:
         """Limit x to [0, 6]."""
     def relu_(self) -> Self:
         """0 where x < 0, else x."""
@@ -1548,10 +1731,12 @@ class Tensor:
     def remainder_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     @overload
-    def renorm(self, p: _float, axis: _int, maxnorm: _float) -> Tensor:
+    def renorm(
+        self, p: _float, axis: _int, maxnorm: _float, *, out: Tensor | None = None
+    ) -> Tensor:
         """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
     @overload
-    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+    def renorm(self, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
         """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
     @overload
     def renorm_(self, p: _float, axis: _int, maxnorm: _float) -> Self:
@@ -1560,10 +1745,14 @@ class Tensor:
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
         """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
     @overload
-    def repeat_interleave(self, repeats: Any, axis: _int | None = None) -> Tensor:
+    def repeat_interleave(
+        self, repeats: Any, axis: _int | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """Repeat each element, along an axis or of the flattened tensor."""
     @overload
-    def repeat_interleave(self, repeats: Any, dim: _int | None = None) -> Tensor:
+    def repeat_interleave(
+        self, repeats: Any, dim: _int | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """Repeat each element, along an axis or of the flattened tensor."""
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Ask for gradients of this tensor, or no longer."""
@@ -1580,10 +1769,10 @@ class Tensor:
     def rint_(self) -> Self:
         """Rounded to nearest, halves to even."""
     @overload
-    def roll(self, shift: _Ints, axis: _Axes = None) -> Tensor:
+    def roll(self, shift: _Ints, axis: _Axes = None, *, out: Tensor | None = None) -> Tensor:
         """Shift elements along axes; what leaves at one end comes in at the other."""
     @overload
-    def roll(self, shift: _Ints, dim: _Axes = None) -> Tensor:
+    def roll(self, shift: _Ints, dim: _Axes = None, *, out: Tensor | None = None) -> Tensor:
         """Shift elements along axes; what leaves at one end comes in at the other."""
     def rot90(self, k: _int = 1, axes: _Ints = (0, 1)) -> Tensor:
         """Turn two axes by k quarters, from the first towards the second."""
@@ -1598,10 +1787,14 @@ class Tensor:
     def scale_(self, y: Tensor | _Number) -> Self:
         """x * y."""
     @overload
-    def scatter(self, axis: _int, index: Tensor, src: _Operand) -> Tensor:
+    def scatter(
+        self, axis: _int, index: Tensor, src: _Operand, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
     @overload
-    def scatter(self, dim: _int, index: Tensor, src: _Operand) -> Tensor:
+    def scatter(
+        self, dim: _int, index: Tensor, src: _Operand, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
     @overload
     def scatter_(self, axis: _int, index: Tensor, src: _Operand) -> Self:
@@ -1610,10 +1803,14 @@ class Tensor:
     def scatter_(self, dim: _int, index: Tensor, src: _Operand) -> Self:
         """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
     @overload
-    def scatter_add(self, axis: _int, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(
+        self, axis: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give x with src added at x[…, index[…, k, …], …]."""
     @overload
-    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(
+        self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give x with src added at x[…, index[…, k, …], …]."""
     @overload
     def scatter_add_(self, axis: _int, index: Tensor, src: Tensor) -> Self:
@@ -1630,6 +1827,7 @@ class Tensor:
         reduce: Literal["sum", "prod", "mean", "amax", "amin"],
         *,
         include_self: _bool = True,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
     @overload
@@ -1641,6 +1839,7 @@ class Tensor:
         reduce: Literal["sum", "prod", "mean", "amax", "amin"],
         *,
         include_self: _bool = True,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
     @overload
@@ -1672,12 +1871,16 @@ class Tensor:
     def select(self, dim: _int, index: _int) -> Tensor:
         """Give one slice along an axis, which goes: a view."""
     @overload
-    def select_scatter(self, src: Tensor, axis: _int, index: _int) -> Tensor:
+    def select_scatter(
+        self, src: Tensor, axis: _int, index: _int, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy of x with src at one index of an axis."""
     @overload
-    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
+    def select_scatter(
+        self, src: Tensor, dim: _int, index: _int, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give a copy of x with src at one index of an axis."""
-    def selu(self) -> Tensor:
+    def selu(self, *, out: Tensor | None = None) -> Tensor:
         """Give a scaled elu, whose results tend to mean 0 and variance 1."""
     def sgn(self, *, out: Tensor | None = None) -> Tensor:
         """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
@@ -1705,7 +1908,7 @@ class Tensor:
         """Sine."""
     def sin_(self) -> Self:
         """Sine."""
-    def sinc(self) -> Tensor:
+    def sinc(self, *, out: Tensor | None = None) -> Tensor:
         """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer."""
     def sinc_(self) -> Self:
         """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer."""
@@ -1721,6 +1924,8 @@ class Tensor:
         start: _int | None = None,
         end: _int | None = None,
         step: _int = 1,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give a copy of x with src at a slice of an axis."""
     @overload
@@ -1731,6 +1936,8 @@ class Tensor:
         start: _int | None = None,
         end: _int | None = None,
         step: _int = 1,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give a copy of x with src at a slice of an axis."""
     @overload
@@ -1747,15 +1954,29 @@ class Tensor:
         """log(1 + e ** x)."""
     def softplus_(self) -> Self:
         """log(1 + e ** x)."""
-    def softshrink(self, lambd: _float = 0.5) -> Tensor:
+    def softshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
         """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
-    def softsign(self) -> Tensor:
+    def softsign(self, *, out: Tensor | None = None) -> Tensor:
         """Give x / (1 + |x|)."""
     @overload
-    def sort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+    def sort(
+        self,
+        axis: _int = -1,
+        *,
+        descending: _bool = False,
+        stable: _bool = True,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give the elements in order along an axis."""
     @overload
-    def sort(self, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+    def sort(
+        self,
+        dim: _int = -1,
+        *,
+        descending: _bool = False,
+        stable: _bool = True,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give the elements in order along an axis."""
     @overload
     def split(self, sizes: Any, axis: _int = 0) -> tuple[Tensor, ...]:
@@ -1779,11 +2000,23 @@ class Tensor:
         """Without the named axes of size 1, or all of them."""
     @overload
     def std(
-        self, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
+        self,
+        axis: _Axes = None,
+        *,
+        correction: _float = 0.0,
+        keepdims: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the standard deviation over axes: the root of the variance."""
     @overload
-    def std(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
+    def std(
+        self,
+        dim: _Axes = None,
+        *,
+        correction: _float = 0.0,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give the standard deviation over axes: the root of the variance."""
     @overload
     def std_mean(
@@ -1832,16 +2065,16 @@ class Tensor:
     ) -> Tensor:
         """The sum over axes; integers are summed in 64 bits."""
     @overload
-    def sum_to_shape(self, shape: _Ints) -> Tensor:
+    def sum_to_shape(self, shape: _Ints, *, out: Tensor | None = None) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     @overload
-    def sum_to_shape(self, *shape: _int) -> Tensor:
+    def sum_to_shape(self, *shape: _int, out: Tensor | None = None) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     @overload
-    def sum_to_size(self, shape: _Ints) -> Tensor:
+    def sum_to_size(self, shape: _Ints, *, out: Tensor | None = None) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     @overload
-    def sum_to_size(self, *shape: _int) -> Tensor:
+    def sum_to_size(self, *shape: _int, out: Tensor | None = None) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     def swapaxes(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
@@ -1854,16 +2087,24 @@ class Tensor:
     def t(self) -> Tensor:
         """Transpose a matrix; vectors and numbers stay themselves."""
     @overload
-    def take(self, indices: Tensor, axis: _int | None = None) -> Tensor:
+    def take(
+        self, indices: Tensor, axis: _int | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give the elements at indices along an axis; None takes from the flattened tensor."""
     @overload
-    def take(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+    def take(
+        self, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give the elements at indices along an axis; None takes from the flattened tensor."""
     @overload
-    def take_along_dim(self, indices: Tensor, axis: _int | None = None) -> Tensor:
+    def take_along_dim(
+        self, indices: Tensor, axis: _int | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give, for each position of indices, the element at that index along the axis."""
     @overload
-    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+    def take_along_dim(
+        self, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """Give, for each position of indices, the element at that index along the axis."""
     def tan(self, *, out: Tensor | None = None) -> Tensor:
         """Tangent."""
@@ -1873,7 +2114,7 @@ class Tensor:
         """Hyperbolic tangent."""
     def tanh_(self) -> Self:
         """Hyperbolic tangent."""
-    def tanhshrink(self) -> Tensor:
+    def tanhshrink(self, *, out: Tensor | None = None) -> Tensor:
         """Give x - tanh(x)."""
     @overload
     def tensor_split(self, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
@@ -1881,13 +2122,13 @@ class Tensor:
     @overload
     def tensor_split(self, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
-    def threshold(self, threshold: _float, value: _float) -> Tensor:
+    def threshold(self, threshold: _float, value: _float, *, out: Tensor | None = None) -> Tensor:
         """Give x where it is above the threshold, else a value."""
     @overload
-    def tile(self, repetitions: _Ints) -> Tensor:
+    def tile(self, repetitions: _Ints, *, out: Tensor | None = None) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
     @overload
-    def tile(self, *repetitions: _int) -> Tensor:
+    def tile(self, *repetitions: _int, out: Tensor | None = None) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
     def to(
         self,
@@ -1910,13 +2151,15 @@ class Tensor:
     @overload
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Ordered:
         """Give the k largest (or smallest) elements along an axis, and where they are."""
-    def trace(self, offset: _int = 0, *, dtype: _DTypeLike | None = None) -> Tensor:
+    def trace(
+        self, offset: _int = 0, *, dtype: _DTypeLike | None = None, out: Tensor | None = None
+    ) -> Tensor:
         """Sum the diagonal of a matrix; integers are summed in 64 bits."""
     def transpose(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
-    def tril(self, k: _int = 0) -> Tensor:
+    def tril(self, k: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """Keep the lower triangle, up to the k-th diagonal; zero above."""
-    def triu(self, k: _int = 0) -> Tensor:
+    def triu(self, k: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """Keep the upper triangle, from the k-th diagonal on; zero below."""
     def true_divide(
         self,
@@ -2000,11 +2243,23 @@ class Tensor:
         """Give the slices along an axis, which goes."""
     @overload
     def var(
-        self, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
+        self,
+        axis: _Axes = None,
+        *,
+        correction: _float = 0.0,
+        keepdims: _bool = False,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Give the variance over axes: the mean square distance from the mean."""
     @overload
-    def var(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
+    def var(
+        self,
+        dim: _Axes = None,
+        *,
+        correction: _float = 0.0,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Give the variance over axes: the mean square distance from the mean."""
     @overload
     def var_mean(
@@ -2014,7 +2269,7 @@ class Tensor:
     @overload
     def var_mean(self, dim: _Axes = None, *, correction: _float, keepdim: _bool = False) -> VarMean:
         """Give the variance and the mean over axes."""
-    def vdot(self, b: Tensor) -> Tensor:
+    def vdot(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Multiply two vectors to one number, a conjugated."""
     @overload
     def view(

@@ -19,6 +19,10 @@ KEYWORDS = {"dim": "axis", "keepdim": "keepdims", "input": "x", "other": "y", "d
 
 REQUIRED: Any = object()  # the default of what must be given
 
+# Keywords of the call itself, whatever the function: what makes a call that has one gets the
+# declaration, the keyword's value and the other arguments. The first here is the outermost.
+CALL_WIDE: dict[str, Callable[..., Any]] = {}
+
 
 class Case:
     """A call that the tests make: shapes of the operands, parameters, and the error it must raise.
@@ -91,6 +95,7 @@ class Declared:
     rest = ""  # the name of *xs, which stand after those
     variadic = ""  # the one that may be given as separate integers: x.reshape(2, 3)
     has_twin = False  # whether there is x.name_(…), which writes the result into x
+    gives = "tensor"  # a new one; "view": its memory may be an operand's; "other": none, or several
 
     def __init__(
         self,
@@ -138,6 +143,18 @@ class Declared:
         self.keywords = {**KEYWORDS, **(keywords or {})}
         self.is_method = is_method and not home
         self.is_function = is_function
+
+    @property
+    def takes_out(self) -> bool:
+        """Tell whether `out=` may name the tensor that the result is written into."""
+        return self.gives == "tensor" and "out" not in self.parameters
+
+    def wide_keyword(self, keywords: dict[str, Any]) -> str:
+        """Name the outermost keyword of a call that is about the call itself; "": none is."""
+        for name in CALL_WIDE:
+            if name in keywords and name not in self.parameters:
+                return name
+        return ""
 
     def signature(self) -> str:
         """Show how it is called."""

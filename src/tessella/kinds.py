@@ -24,7 +24,6 @@ class Elementwise(Op):
     """One result element from one element of each operand: promotes and broadcasts."""
 
     fast = "elementwise"
-    takes_out = True
 
     def __init__(
         self,
@@ -246,11 +245,22 @@ class Cast(Op):
         """Convert each element."""
         _core.copy(out, inputs[0], True)
 
+    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Convert straight into another tensor of the dtype that is asked for."""
+        x = inputs[0]
+        is_ready = out.dtype is params["dtype"] and out.shape == x.shape
+        if not is_ready or _core.may_overlap(out, x):
+            return False
+        if not out.is_virtual:
+            _core.copy(out, x, False)
+        return True
+
 
 class View(Op):
     """Another layout over the same buffer."""
 
     fast = "view"
+    gives = "view"
 
     def __init__(self, name: str, *, layout: Callable[..., Layout], params: dict[str, Any],
                  variadic: str = "", normalise: Callable[..., dict[str, Any]] | None = None,

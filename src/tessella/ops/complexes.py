@@ -139,7 +139,7 @@ def isreal(x: Tensor) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x: np.conj(np.swapaxes(x, -1, -2)), ulps=0,
+    ref=lambda np, x: np.conj(np.swapaxes(x, -1, -2)), ulps=0, gives="view",
     samples=[case((3, 4)), case((2, 3, 4)), case((0, 2))],
     errors=[case((3,), match="axis -2 is out of range")],
 )  # fmt: skip

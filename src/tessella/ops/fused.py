@@ -24,7 +24,6 @@ class Rows(Op):
     """Whole lines along one axis to whole lines."""
 
     fast = "rows"
-    takes_out = True
     params = {"axis": -1}
 
     def __init__(self, name: str, **record: Any) -> None:

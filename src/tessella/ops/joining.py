@@ -19,7 +19,6 @@ class Concat(Op):
     """Joins along an existing axis."""
 
     fast = "concat"
-    takes_out = True
     operands = ("xs",)
     params = {"axis": 0}
 

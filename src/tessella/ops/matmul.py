@@ -23,7 +23,6 @@ class Matmul(Op):
     """Products over the last axis of a and the last but one of b; other axes broadcast."""
 
     fast = "matmul"
-    takes_out = True
     operands = ("a", "b")
 
     def prepare(

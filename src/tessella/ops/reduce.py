@@ -46,7 +46,6 @@ class Reduce(Op):
     """Many elements to one, over all, one or several axes."""
 
     fast = "reduce"
-    takes_out = True
     params = {"axis": None, "keepdims": False}
 
     def __init__(self, name: str, kernel: str = "", **record: Any) -> None:
@@ -241,8 +240,6 @@ argmin = ReduceOne(
 
 class Cumulative(Op):
     """Running sums and products along one axis, in order."""
-
-    takes_out = True
 
     params = {"axis": None, "dtype": None, "include_initial": False}
 
