@@ -27,6 +27,7 @@ from tessella import (
     linalg as linalg,
     namespace as namespace,
     ops as ops,
+    outcomes as outcomes,
     pickling as pickling,
     printing as printing,
     records as records,

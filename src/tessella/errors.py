@@ -33,6 +33,7 @@ from tessella.exceptions import (
     user_site as user_site,
 )
 from tessella.hints import Callable
+from tessella.outcomes import Err as Err, Ok as Ok, expected as expected
 
 # In the order of Code in error.h.
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
