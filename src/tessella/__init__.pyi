@@ -1396,7 +1396,7 @@ def matmul_into(
     transpose_a: _bool = False,
     transpose_b: _bool = False,
 ) -> Tensor:
-    """Write a @ b into out, or add it; operands can be transposed without copying."""
+    """Write a @ b into out, or add it; the last two axes of operands are swapped if asked."""
 
 def matrix_transpose(x: Tensor) -> Tensor:
     """Exchange the last two axes."""

@@ -261,6 +261,8 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
+    def addbmm_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
+        """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
     def addcdiv(
         self,
         tensor1: Tensor | _Number,
@@ -297,6 +299,8 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
+    def addmm_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
+        """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
     def addmv(
         self,
         a: Tensor,
@@ -307,6 +311,8 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
+    def addmv_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
+        """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
     def addr(
         self,
         a: Tensor,
@@ -316,6 +322,8 @@ class Tensor:
         alpha: _Number = 1,
         out: Tensor | None = None,
     ) -> Tensor:
+        """Give beta * x + alpha * outer(a, b) for vectors a and b."""
+    def addr_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
         """Give beta * x + alpha * outer(a, b) for vectors a and b."""
     def adjoint(self) -> Tensor:
         """Exchange the last two axes, and take the conjugate of complex numbers."""
@@ -542,6 +550,10 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for batches of matrices."""
+    def baddbmm_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
+        """Give beta * x + alpha * (a @ b) for batches of matrices."""
+    def bernoulli_(self, p: _Operand = 0.5, *, generator: Generator | None = None) -> Tensor:
+        """Fill x with 1 where a draw of probability p happens, else 0; p may be a tensor."""
     def bfloat16(self) -> Tensor:
         """Give x as bfloat16, or x itself if it is."""
     def bincount(
@@ -553,6 +565,8 @@ class Tensor:
     def bitwise_and_(self, y: Tensor | _Number) -> Self:
         """x & y."""
     def bitwise_count(self, *, out: Tensor | None = None) -> Tensor:
+        """Count the bits of |x| that are set, as uint8."""
+    def bitwise_count_(self) -> Self:
         """Count the bits of |x| that are set, as uint8."""
     def bitwise_invert(self, *, out: Tensor | None = None) -> Tensor:
         """~x; logical not for bool."""
@@ -602,6 +616,8 @@ class Tensor:
         """Rounded up."""
     def celu(self, alpha: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
         """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+    def celu_(self, alpha: _float = 1.0) -> Self:
+        """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
     def cfloat(self) -> Tensor:
         """Give x as complex64, or x itself if it is."""
     def char(self) -> Tensor:
@@ -632,6 +648,10 @@ class Tensor:
         """Give x, and min where x is less."""
     def clamp_min_(self, min: _Operand) -> Self:
         """Give x, and min where x is less."""
+    def clear(self) -> Tensor:
+        """Set every element to 0."""
+    def clear_(self) -> Tensor:
+        """Set every element to 0."""
     def clip(
         self,
         min: Tensor | _Number | None = None,
@@ -728,6 +748,23 @@ class Tensor:
     ) -> Tensor:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
+    def cumprod_(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumprod_(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
     def cumsum(
         self,
         axis: _int | Sequence[_int] | None = None,
@@ -746,6 +783,23 @@ class Tensor:
         include_initial: _bool = False,
         out: Tensor | None = None,
     ) -> Tensor:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumsum_(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumsum_(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
         """Running sums along an axis; include_initial puts a 0 in front."""
     @overload
     def cumulative_prod(
@@ -768,6 +822,23 @@ class Tensor:
     ) -> Tensor:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
+    def cumulative_prod_(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumulative_prod_(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
     def cumulative_sum(
         self,
         axis: _int | Sequence[_int] | None = None,
@@ -786,6 +857,23 @@ class Tensor:
         include_initial: _bool = False,
         out: Tensor | None = None,
     ) -> Tensor:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumulative_sum_(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumulative_sum_(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
         """Running sums along an axis; include_initial puts a 0 in front."""
     def deg2rad(self, *, out: Tensor | None = None) -> Tensor:
         """Convert degrees to radians."""
@@ -921,6 +1009,8 @@ class Tensor:
         """e ** x - 1, accurate near 0."""
     def expm1_(self) -> Self:
         """e ** x - 1, accurate near 0."""
+    def fill(self, value: Any) -> Tensor:
+        """Set every element to one number."""
     def fill_(self, value: Any) -> Tensor:
         """Set every element to one number."""
     def fix(self, *, out: Tensor | None = None) -> Tensor:
@@ -945,6 +1035,8 @@ class Tensor:
         """Give x as float32, or x itself if it is."""
     def float_power(self, y: _Operand, *, out: Tensor | None = None) -> Tensor:
         """Give x ** y in float64, or in complex128 if either is complex."""
+    def float_power_(self, y: _Operand) -> Self:
+        """Give x ** y in float64, or in complex128 if either is complex."""
     def floor(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded down."""
     def floor_(self) -> Self:
@@ -955,7 +1047,11 @@ class Tensor:
         """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
     def fmax(self, y: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give the larger of x and y; where one is NaN, the other."""
+    def fmax_(self, y: Tensor) -> Self:
+        """Give the larger of x and y; where one is NaN, the other."""
     def fmin(self, y: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Give the smaller of x and y; where one is NaN, the other."""
+    def fmin_(self, y: Tensor) -> Self:
         """Give the smaller of x and y; where one is NaN, the other."""
     def fmod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
@@ -1011,13 +1107,21 @@ class Tensor:
         """Give x as float16, or x itself if it is."""
     def hardshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
         """Give x, and 0 where |x| <= lambd."""
+    def hardshrink_(self, lambd: _float = 0.5) -> Self:
+        """Give x, and 0 where |x| <= lambd."""
     def hardsigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """Give x / 6 + 1 / 2 limited to [0, 1]."""
+    def hardsigmoid_(self) -> Self:
+        """Give x / 6 + 1 / 2 limited to [0, 1]."""
     def hardswish(self, *, out: Tensor | None = None) -> Tensor:
+        """Give x * hardsigmoid(x)."""
+    def hardswish_(self) -> Self:
         """Give x * hardsigmoid(x)."""
     def hardtanh(
         self, min: _float = -1.0, max: _float = 1.0, *, out: Tensor | None = None
     ) -> Tensor:
+        """Limit x to [min, max]."""
+    def hardtanh_(self, min: _float = -1.0, max: _float = 1.0) -> Self:
         """Limit x to [min, max]."""
     def heaviside(self, values: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give 0 where x < 0, 1 where x > 0, and the values where x is 0."""
@@ -1137,6 +1241,10 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
+    def isclose_(
+        self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+    ) -> Self:
+        """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
     def isfinite(self, *, out: Tensor | None = None) -> Tensor:
         """Whether it is neither infinite nor NaN."""
     def isfinite_(self) -> Self:
@@ -1151,9 +1259,15 @@ class Tensor:
         """Whether it is NaN."""
     def isneginf(self, *, out: Tensor | None = None) -> Tensor:
         """Tell where x is negative infinity."""
+    def isneginf_(self) -> Self:
+        """Tell where x is negative infinity."""
     def isposinf(self, *, out: Tensor | None = None) -> Tensor:
         """Tell where x is positive infinity."""
+    def isposinf_(self) -> Self:
+        """Tell where x is positive infinity."""
     def isreal(self, *, out: Tensor | None = None) -> Tensor:
+        """Tell where the imaginary part is 0: everywhere, if x is not complex."""
+    def isreal_(self) -> Self:
         """Tell where the imaginary part is 0: everywhere, if x is not complex."""
     def kron(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Give the Kronecker product: every element of a times the whole of b, as blocks."""
@@ -1217,6 +1331,8 @@ class Tensor:
         """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
     def log_sigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """Give log(sigmoid(x)) without overflow."""
+    def log_sigmoid_(self) -> Self:
+        """Give log(sigmoid(x)) without overflow."""
     @overload
     def log_softmax(
         self, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
@@ -1245,6 +1361,12 @@ class Tensor:
         self, *, dim: _int | Sequence[_int] | None = None, out: Tensor | None = None
     ) -> Tensor:
         """The logarithm of running sums of e ** x along an axis, without overflow."""
+    @overload
+    def logcumsumexp_(self, axis: _int | Sequence[_int] | None = None) -> Self:
+        """The logarithm of running sums of e ** x along an axis, without overflow."""
+    @overload
+    def logcumsumexp_(self, *, dim: _int | Sequence[_int] | None = None) -> Self:
+        """The logarithm of running sums of e ** x along an axis, without overflow."""
     def logical_and(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Whether both are not zero."""
     def logical_and_(self, y: Tensor | _Number) -> Self:
@@ -1266,6 +1388,8 @@ class Tensor:
     def logit_(self, *, eps: Any = None) -> Self:
         """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
     def logsigmoid(self, *, out: Tensor | None = None) -> Tensor:
+        """Give log(sigmoid(x)) without overflow."""
+    def logsigmoid_(self) -> Self:
         """Give log(sigmoid(x)) without overflow."""
     @overload
     def logsumexp(
@@ -1619,6 +1743,10 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
+    def normal_(
+        self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Fill x from the normal distribution of a mean and a deviation."""
     def not_equal(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """x != y."""
     def not_equal_(self, y: Tensor | _Number) -> Self:
@@ -1659,6 +1787,8 @@ class Tensor:
     def pow_(self, y: Tensor | _Number) -> Self:
         """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
     def prelu(self, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
+    def prelu_(self, weight: Tensor) -> Self:
         """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
     @overload
     def prod(
@@ -1710,6 +1840,10 @@ class Tensor:
         """Convert degrees to radians."""
     def radians_(self) -> Self:
         """Convert degrees to radians."""
+    def random_(
+        self, low: Any = None, high: Any = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Fill x with integers from [low, high), or from [0, low)."""
     def ravel(self) -> Tensor:
         """Give the elements along one axis, in row-major order."""
     def real(self, *, out: Tensor | None = None) -> Tensor:
@@ -1723,6 +1857,8 @@ class Tensor:
     def relu(self, *, out: Tensor | None = None) -> Tensor:
         """0 where x < 0, else x."""
     def relu6(self, *, out: Tensor | None = None) -> Tensor:
+        """Limit x to [0, 6]."""
+    def relu6_(self) -> Self:
         """Limit x to [0, 6]."""
     def relu_(self) -> Self:
         """0 where x < 0, else x."""
@@ -1882,6 +2018,8 @@ class Tensor:
         """Give a copy of x with src at one index of an axis."""
     def selu(self, *, out: Tensor | None = None) -> Tensor:
         """Give a scaled elu, whose results tend to mean 0 and variance 1."""
+    def selu_(self) -> Self:
+        """Give a scaled elu, whose results tend to mean 0 and variance 1."""
     def sgn(self, *, out: Tensor | None = None) -> Tensor:
         """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
     def sgn_(self) -> Self:
@@ -1956,7 +2094,11 @@ class Tensor:
         """log(1 + e ** x)."""
     def softshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
         """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
+    def softshrink_(self, lambd: _float = 0.5) -> Self:
+        """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
     def softsign(self, *, out: Tensor | None = None) -> Tensor:
+        """Give x / (1 + |x|)."""
+    def softsign_(self) -> Self:
         """Give x / (1 + |x|)."""
     @overload
     def sort(
@@ -2116,6 +2258,8 @@ class Tensor:
         """Hyperbolic tangent."""
     def tanhshrink(self, *, out: Tensor | None = None) -> Tensor:
         """Give x - tanh(x)."""
+    def tanhshrink_(self) -> Self:
+        """Give x - tanh(x)."""
     @overload
     def tensor_split(self, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
@@ -2123,6 +2267,8 @@ class Tensor:
     def tensor_split(self, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
     def threshold(self, threshold: _float, value: _float, *, out: Tensor | None = None) -> Tensor:
+        """Give x where it is above the threshold, else a value."""
+    def threshold_(self, threshold: _float, value: _float) -> Self:
         """Give x where it is above the threshold, else a value."""
     @overload
     def tile(self, repetitions: _Ints, *, out: Tensor | None = None) -> Tensor:
@@ -2159,7 +2305,11 @@ class Tensor:
         """Two axes exchanged."""
     def tril(self, k: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """Keep the lower triangle, up to the k-th diagonal; zero above."""
+    def tril_(self, k: _int = 0) -> Self:
+        """Keep the lower triangle, up to the k-th diagonal; zero above."""
     def triu(self, k: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """Keep the upper triangle, from the k-th diagonal on; zero below."""
+    def triu_(self, k: _int = 0) -> Self:
         """Keep the upper triangle, from the k-th diagonal on; zero below."""
     def true_divide(
         self,
@@ -2199,6 +2349,10 @@ class Tensor:
     @overload
     def unfold(self, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
         """Sliding windows along an axis, as a new last axis."""
+    def uniform_(
+        self, low: _float = 0.0, high: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Fill x uniformly from [low, high)."""
     @overload
     def unique(
         self,

@@ -33,6 +33,7 @@ def write(x: Tensor, value: Tensor, name: str = "x") -> None:
     """Copy `value`, broadcast and converted, into x."""
     check_target(x, name)
     check_source(value)
+    check_memory(x, value)
     check_kinds(x, value, name)
     _core.layout_of(value).broadcast_to(x.shape)
     if _core.may_overlap(x, value):
@@ -46,6 +47,12 @@ def check_source(value: Tensor) -> None:
     """Refuse to drop gradients: a write is not recorded."""
     if value.requires_grad and _core.is_grad_enabled():
         raise errors.inplace_from_graph()
+
+
+def check_memory(x: Tensor, *values: Any) -> None:
+    """Refuse to write values that are not there."""
+    if not x.is_virtual and any(isinstance(y, Tensor) and y.is_virtual for y in values):
+        raise errors.virtual_value("write")
 
 
 def check_kinds(x: Tensor, value: Tensor, name: str = "x") -> None:
@@ -107,6 +114,7 @@ def _compute(
     if each.is_varied(params):
         return each.vary(inputs, params)
     inputs, params = each.prepare(inputs, params)
+    check_memory(out, *inputs)
     if each.is_differentiable and _core.needs_node(*inputs):
         dtype = each.infer(inputs, params)[1]
         if dtype.is_floating or dtype.is_complex:

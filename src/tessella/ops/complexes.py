@@ -128,7 +128,7 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     return joined(mul(size, cos(turn)), mul(size, sin(turn)))
 
 
-@composite(ref="isreal", ulps=0, samples=[case((3, 4)), case(()), case((2, 0))])
+@composite(ref="isreal", ulps=0, has_twin=True, samples=[case((3, 4)), case(()), case((2, 0))])
 def isreal(x: Tensor) -> Tensor:
     """Tell where the imaginary part is 0: everywhere, if x is not complex.
 

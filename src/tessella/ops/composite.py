@@ -279,6 +279,7 @@ def _triangle(x: Tensor, k: int, lower: bool) -> Tensor:
 
 _TRIANGLES = {
     "ulps": 0,
+    "has_twin": True,
     "samples": [case((3, 4)), case((2, 3, 3), k=-1), case((3, 3), 5)],
     "errors": [case((3,), match="x.ndim is 1")],
 }
@@ -337,7 +338,7 @@ def _widened(x: Tensor) -> Tensor:
     return x.astype(float32) if x.dtype.itemsize == 2 else x
 
 
-@composite(ref="isclose", **_CLOSE)
+@composite(ref="isclose", has_twin=True, **_CLOSE)
 def isclose(
     x: Operand, y: Operand, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:

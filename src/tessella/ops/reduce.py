@@ -241,6 +241,7 @@ argmin = ReduceOne(
 class Cumulative(Op):
     """Running sums and products along one axis, in order."""
 
+    has_twin = True
     params = {"axis": None, "dtype": None, "include_initial": False}
 
     def prepare(
@@ -433,13 +434,15 @@ def count_nonzero(x: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Te
 def sum_to_shape(x: Tensor, shape: Ints) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting.
 
+    The dtype is that of ts.sum. A tensor of floats that has the shape is given as it is.
+
     >>> ts.sum_to_shape(ts.ones(2, 3), (1, 3)).tolist()
     [[2.0, 2.0, 2.0]]
     """
     target = to_ints("shape", shape)
     if tuple(_core.broadcast_shapes(x.shape, target)) != x.shape:
         raise errors.wrong_value("shape", target, f"one that broadcasts to {x.shape}")
-    if x.shape == target:
+    if x.shape == target and (x.dtype.is_floating or x.dtype.is_complex):
         return x
     added = x.ndim - len(target)
     axes = [i for i in range(x.ndim) if i < added or (target[i - added] == 1 and x.shape[i] != 1)]
