@@ -339,6 +339,32 @@ def test_result_that_is_always_a_view_is_declared_so(name: str) -> None:
         assert any(shares)
 
 
+@pytest.mark.parametrize("name", ["add", "sum", "matmul", "sort", "zeros", "reshape", "split"])
+@pytest.mark.parametrize("first", ["out", "told"])
+def test_another_keyword_of_calls_is_one_entry(name: str, first: str) -> None:
+    def tell(each: Declared, value: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        told.append((each.name, value, list(keywords)))
+        return each.function(*args, **keywords)
+
+    told: list[Any] = []
+    CALL_WIDE["told"] = tell
+    try:
+        each = TABLE[name]
+        make, _ = one_call(name) if each.takes_out else (next(makers(each, [ts.float32])), None)
+        args, params = make()
+        want = each.function(*args, **params)
+        found = each.function(*args, **params, told=7)
+        assert told == [(name, 7, list(params))]
+        if each.takes_out:
+            out = ts.zeros_like(want)
+            wide = {"told": 8, "out": out} if first == "told" else {"out": out, "told": 8}
+            assert each.function(*args, **params, **wide) is out
+            assert told[1] == (name, 8, [*params, "out"])
+            same(name, out, found)
+    finally:
+        del CALL_WIDE["told"]
+
+
 def test_keywords_of_calls_are_no_parameters_of_functions() -> None:
     own = {
         (each.name, name)

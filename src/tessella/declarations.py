@@ -20,7 +20,7 @@ KEYWORDS = {"dim": "axis", "keepdim": "keepdims", "input": "x", "other": "y", "d
 REQUIRED: Any = object()  # the default of what must be given
 
 # Keywords of the call itself, whatever the function: what makes a call that has one gets the
-# declaration, the keyword's value and the other arguments. The first here is the outermost.
+# declaration, the keyword's value, and the other arguments and keywords.
 CALL_WIDE: dict[str, Callable[..., Any]] = {}
 
 
@@ -150,11 +150,12 @@ class Declared:
         return self.gives == "tensor" and "out" not in self.parameters
 
     def wide_keyword(self, keywords: dict[str, Any]) -> str:
-        """Name the outermost keyword of a call that is about the call itself; "": none is."""
-        for name in CALL_WIDE:
-            if name in keywords and name not in self.parameters:
-                return name
-        return ""
+        """Name a keyword of a call that is about the call itself; "": none is.
+
+        `out` comes last: what others say holds while the result is made.
+        """
+        found = [name for name in keywords if name in CALL_WIDE and name not in self.parameters]
+        return min(found, key="out".__eq__, default="")
 
     def signature(self) -> str:
         """Show how it is called."""

@@ -222,22 +222,26 @@ def at(self: Tensor, *index: int) -> Any:
     >>> ts.tensor([[1, 2], [3, 4]]).at(1, 0)
     3
     """
-    return self.item(flat_position(self, index))
-
-
-def flat_position(x: Tensor, index: tuple[int, ...]) -> int:
-    """Give the row-major number of the element at an index; checked."""
-    if len(index) != x.ndim:
-        raise errors.index_count(len(index), x.ndim).locate("at", [f"x  {x.dtype} {x.shape}"])
     flat = 0
-    for axis, (given, size) in enumerate(zip(index, x.shape, strict=True)):
-        i = to_int("index", given)  # an array has __index__ too, and may refuse it
-        if not -size <= i < size:
-            raise errors.index_out_of_bounds(i, axis, size).locate(
-                "at", [f"x  {x.dtype} {x.shape}"]
-            )
-        flat = flat * size + i % size
-    return flat
+    for i, size in zip(checked_index(self, index, "at"), self.shape, strict=True):
+        flat = flat * size + i
+    return self.item(flat)
+
+
+def checked_index(x: Tensor, index: tuple[Any, ...], operation: str) -> list[int]:
+    """Give an index as integers from 0 on, one for each axis."""
+    try:
+        if len(index) != x.ndim:
+            raise errors.index_count(len(index), x.ndim)
+        found = []
+        for axis, (given, size) in enumerate(zip(index, x.shape, strict=True)):
+            i = to_int("index", given)  # an array has __index__ too, and may refuse it
+            if not -size <= i < size:
+                raise errors.index_out_of_bounds(i, axis, size)
+            found.append(i % size)
+    except errors.TessellaError as error:
+        raise error.locate(operation, [f"x  {x.dtype} {x.shape}"]) from None
+    return found
 
 
 def flat_index(self: Tensor, *index: int) -> int:
@@ -246,9 +250,8 @@ def flat_index(self: Tensor, *index: int) -> int:
     >>> ts.zeros(2, 3, 4).flat_index(1, 2, 3)
     23
     """
-    flat_position(self, index)
-    inside = zip(index, self.shape, self.strides, strict=True)
-    return self.offset + sum(i % size * stride for i, size, stride in inside)
+    places = checked_index(self, index, "flat_index")
+    return self.offset + sum(i * stride for i, stride in zip(places, self.strides, strict=True))
 
 
 def iterate(x: Tensor) -> Iterator[Tensor]:
