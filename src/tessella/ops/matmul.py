@@ -11,15 +11,14 @@ from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import DType, boolean
 from tessella.hints import Any, Sequence
-from tessella.kinds import cast, common_dtype
+from tessella.kinds import Straight, cast, common_dtype
 from tessella.ops.creation import copy_of
 from tessella.ops.elementwise import add, conjugate, mul
 from tessella.ops.movement import normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import sum
-from tessella.records import Op
 
 
-class Matmul(Op):
+class Matmul(Straight):
     """Products over the last axis of a and the last but one of b; other axes broadcast."""
 
     fast = "matmul"
@@ -50,22 +49,12 @@ class Matmul(Op):
         columns = b.shape[-1:] if b.ndim > 1 else ()
         return (*batch, *rows, *columns), a.dtype
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the driver on matrices."""
         a, b, c = as_matrices(inputs[0], inputs[1], out)
-        _core.matmul(c, a, b, False, True)
-
-    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
-        """Overwrite where dtype and shape are those of the result, and no operand is `out`."""
-        shape, dtype = self.infer(inputs, params)
-        if tuple(shape) != out.shape or dtype is not out.dtype:
-            return False
-        if any(_core.may_overlap(out, x) for x in inputs):
-            return False
-        if not out.is_virtual:
-            a, b, c = as_matrices(inputs[0], inputs[1], out)
-            _core.matmul(c, a, b, False, False)
-        return True
+        _core.matmul(c, a, b, False, interruptible)
 
 
 def as_matrices(a: Tensor, b: Tensor, out: Tensor) -> tuple[Tensor, Tensor, Tensor]:

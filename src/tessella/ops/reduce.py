@@ -15,7 +15,7 @@ from tessella.composites import Axes, Ints, composite
 from tessella.declarations import Refusal, case, has_torch_axis, refusal
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32
 from tessella.hints import Any, Sequence
-from tessella.kinds import cast
+from tessella.kinds import Straight, cast
 from tessella.ops.creation import empty_beside, ones, ones_like
 from tessella.ops.elementwise import conjugate, mul, sqrt, where
 from tessella.ops.joining import concat
@@ -28,7 +28,6 @@ from tessella.ops.movement import (
     reshape,
     unsqueeze,
 )
-from tessella.records import Op
 
 _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.reduce_names())}
 _SCANS = ("cumulative_sum", "cumulative_prod", "logcumsumexp")  # in the order of ScanOp
@@ -42,10 +41,11 @@ def spread(g: Tensor, shape: Sequence[int], axis: Sequence[int], keepdims: bool)
     return broadcast_to(g, tuple(shape))
 
 
-class Reduce(Op):
+class Reduce(Straight):
     """Many elements to one, over all, one or several axes."""
 
     fast = "reduce"
+    needs_contiguous = True
     params = {"axis": None, "keepdims": False}
 
     def __init__(self, name: str, kernel: str = "", **record: Any) -> None:
@@ -85,9 +85,11 @@ class Reduce(Op):
             shape = [size for i, size in enumerate(x.shape) if i not in axis]
         return shape, self.out_dtype(x.dtype)
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the driver."""
-        _core.reduce(self.code, out, inputs[0], params["axis"])
+        _core.reduce(self.code, out, inputs[0], params["axis"], interruptible)
 
 
 def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
@@ -238,7 +240,7 @@ argmin = ReduceOne(
     ref="argmin", samples=_ONE_AXIS, errors=_ONE_AXIS_ERRORS).function  # fmt: skip
 
 
-class Cumulative(Op):
+class Cumulative(Straight):
     """Running sums and products along one axis, in order."""
 
     has_twin = True
@@ -281,9 +283,15 @@ class Cumulative(Op):
         assert found is not None
         return inputs[0].shape, DTYPES[found]
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the driver."""
-        _core.cumulate(_SCANS.index(self.name), out, inputs[0], params["axis"])
+        _core.cumulate(_SCANS.index(self.name), out, inputs[0], params["axis"], interruptible)
+
+    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Overwrite unless the sums are still to be converted."""
+        return "dtype" not in params and super().overwrite(out, inputs, params)
 
 
 _CUMULATIVE = [
