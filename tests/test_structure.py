@@ -250,6 +250,7 @@ PLAIN = {
     for name, value in names.items()
     if inspect.isfunction(value) or isinstance(value, _core.Caller)
 }
+PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 
 
 @pytest.mark.parametrize("name", sorted(PLAIN))

@@ -50,6 +50,7 @@ PARAMETERS = {
 }
 LISTS = {"xs": "Sequence[Tensor]"}
 TORCH = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch's keywords for ours
+CALL_WIDE = ["out: Tensor | None = None", "allocator: Allocator | None = None"]
 
 # What functions of the core give where nanobind knows no more than `object`, `tuple` or `list`.
 RESULTS = {
@@ -140,7 +141,7 @@ def record_parameters(op: Op, *, is_method: bool, is_twin: bool = False) -> list
     for name, default in op.params.items():
         text = f": {type_of_parameter(op, name, default)}"
         tail.append((name, text if default is REQUIRED else f"{text} = {shown_default(default)}"))
-    out = ["out: Tensor | None = None"] if op.takes_out and not is_twin else []
+    out = CALL_WIDE if op.takes_out and not is_twin else []
     by_place = tail[: max(0, op.positional - len(head))]
     by_name = [*(name + text for name, text in tail[len(by_place) :]), *out]
     star = ["*"] if by_name else []
@@ -173,10 +174,14 @@ def first_sentence(doc: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def define_plain(name: str, function: Callable[..., Any], *, is_method: bool) -> str:
+def define_plain(
+    name: str, function: Callable[..., Any], *, is_method: bool, is_twin: bool = False
+) -> str:
     """Write a plain function or composite by its annotations; keywords may be PyTorch's."""
     lists = plain_parameters(function, is_method=is_method)
     record = getattr(function, "record", None)
+    if record and record.takes_out and not is_twin:
+        lists = [with_call_wide(parameters) for parameters in lists]
     if not record or not TORCH.keys() & record.parameters.keys():
         lists = lists[:1]
     if record and record.variadic:
@@ -184,7 +189,14 @@ def define_plain(name: str, function: Callable[..., Any], *, is_method: bool) ->
     mark = "@overload\n" if len(lists) > 1 else ""
     doc = first_sentence(function.__doc__ or name)
     returns = renamed(str(inspect.signature(function).return_annotation))
+    returns = "Self" if is_twin else returns
     return "\n".join(define(name, parameters, returns, doc, mark) for parameters in lists)
+
+
+def with_call_wide(parameters: list[str]) -> list[str]:
+    """Let the result be written into a tensor, or made in an allocator."""
+    has_star = any(text.startswith("*") for text in parameters)
+    return [*parameters, *([] if has_star else ["*"]), *CALL_WIDE]
 
 
 def separated(parameters: list[str], variadic: str) -> list[str]:
@@ -361,7 +373,7 @@ def define_twin(twin: Twin, name: str) -> str:
     """Write a method that writes into its tensor."""
     if isinstance(twin.each, Op):
         return define_record(twin.each, name, is_method=True, is_twin=True)
-    return re.sub(r"-> [^:]+:", "-> Self:", define_plain(name, twin.each.function, is_method=True))
+    return define_plain(name, twin.each.function, is_method=True, is_twin=True)
 
 
 def tensor_class() -> str:
@@ -429,6 +441,7 @@ def package_stub() -> str:
     """Give the text of __init__.pyi."""
     imports = [f"from tessella import {module} as {module}" for module in submodules()]
     imports.append("from tessella._core import Tensor as Tensor")
+    imports.append("from tessella.allocators import Allocator")
     imports.append("from tessella.dtypes import DType as DType")
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]
@@ -449,7 +462,8 @@ def package_stub() -> str:
 def subpackage_stub(home: str) -> str:
     """Give the text of a subpackage's __init__.pyi: its public names, records and composites."""
     module = namespace.load()[home]
-    imports = ["from tessella._core import Tensor", "from tessella.dtypes import DType"]
+    imports = ["from tessella._core import Tensor", "from tessella.allocators import Allocator",
+               "from tessella.dtypes import DType"]  # fmt: skip
     lines = []
     for name in module.__all__:
         value = getattr(module, name)

@@ -20,11 +20,43 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     return x if x.dtype is dtype else OPS["astype"].function(x, dtype)
 
 
-class Elementwise(Op):
+class Straight(Op):
+    """What can compute into a tensor that is there, of any strides."""
+
+    needs_contiguous = False  # or of none
+
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
+        """Compute the result into `out`, to the end unless it may be interrupted."""
+        raise NotImplementedError(self.name)
+
+    def is_readable(self, x: Tensor, out: Tensor) -> bool:
+        """Tell whether each element of an operand is read before `out` is written there."""
+        return not _core.may_overlap(out, x)
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Compute into a fresh tensor, which an interrupt may leave half made."""
+        self.compute(out, inputs, params, True)
+
+    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Overwrite where dtype and shape are those of the result."""
+        if self.needs_contiguous and not out.is_contiguous:
+            return False
+        shape, dtype = self.infer(inputs, params)
+        if tuple(shape) != out.shape or dtype is not out.dtype:
+            return False
+        if not all(self.is_readable(x, out) for x in inputs if isinstance(x, Tensor)):
+            return False
+        if not out.is_virtual:
+            self.compute(out, inputs, params, False)
+        return True
+
+
+class Elementwise(Straight):
     """One result element from one element of each operand: promotes and broadcasts."""
 
     fast = "elementwise"
-    takes_out = True
 
     def __init__(
         self,
@@ -79,31 +111,19 @@ class Elementwise(Op):
         assert out is not None
         return shape, out
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the kernel."""
         dtype = self.chosen_dtype(inputs)
-        _core.elementwise(self.opcode, dtype.id, out, *inputs)
+        _core.elementwise(self.opcode, dtype.id, out, *inputs, interruptible=interruptible)
 
-    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
-        """Overwrite where dtype and shape are those of the result; an operand may be `out`."""
-        shape, dtype = self.infer(inputs, params)
-        if tuple(shape) != out.shape or dtype is not out.dtype:
-            return False
-        if any(isinstance(x, Tensor) and not _reads_first(out, x) for x in inputs):
-            return False
-        if not out.is_virtual:
-            kind = self.chosen_dtype(inputs)
-            _core.elementwise(self.opcode, kind.id, out, *inputs, interruptible=False)
-        return True
-
-
-def _reads_first(out: Tensor, x: Tensor) -> bool:
-    """Tell whether each element of x is read before its place in `out` is written."""
-    if not _core.may_overlap(out, x):
-        return True
-    # Addresses, not offsets: foreign memory may lie in several buffers.
-    is_same_place = out.data_ptr == x.data_ptr and out.dtype is x.dtype
-    return is_same_place and out.shape == x.shape and out.strides == x.strides
+    def is_readable(self, x: Tensor, out: Tensor) -> bool:
+        """Let `out` be an operand."""
+        # Addresses, not offsets: foreign memory may lie in several buffers.
+        is_same_place = out.data_ptr == x.data_ptr and out.dtype is x.dtype
+        is_same = is_same_place and out.shape == x.shape and out.strides == x.strides
+        return is_same or super().is_readable(x, out)
 
 
 def common_dtype(names: tuple[str, ...], inputs: list[Any]) -> DType:
@@ -213,7 +233,7 @@ def binary(name: str, **record: Any) -> Function:
     return Binary(name, **record).function
 
 
-class Cast(Op):
+class Cast(Straight):
     """Conversion to another dtype."""
 
     fast = "cast"
@@ -242,15 +262,18 @@ class Cast(Op):
             return _core.view(inputs[0], _core.layout_of(inputs[0]))
         return super().make(inputs, params)
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Convert each element."""
-        _core.copy(out, inputs[0], True)
+        _core.copy(out, inputs[0], interruptible)
 
 
 class View(Op):
     """Another layout over the same buffer."""
 
     fast = "view"
+    gives = "view"
 
     def __init__(self, name: str, *, layout: Callable[..., Layout], params: dict[str, Any],
                  variadic: str = "", normalise: Callable[..., dict[str, Any]] | None = None,

@@ -84,9 +84,12 @@ def array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
 
 METHODS: dict[str, Any] = {
     "at": tensors.at,
+    "clear": inplace.zero_,
+    "clear_": inplace.zero_,
     "clone": tensors.clone,
     "copy_": inplace.copy_,
     "detach": tensors.detach,
+    "fill": inplace.fill_,
     "fill_": inplace.fill_,
     "flat_index": tensors.flat_index,
     "numpy": exchange.numpy_of,

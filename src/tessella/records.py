@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tessella import _core, errors
 from tessella._core import Function, Tensor
-from tessella.declarations import REQUIRED, Declared
+from tessella.declarations import CALL_WIDE, REQUIRED, Declared
 from tessella.dtypes import DType
 from tessella.hints import Any, Callable, Sequence
 
@@ -19,7 +19,6 @@ Rule = Callable[..., Any]
 OPS: dict[str, Op] = {}
 
 _SAVES_OUTPUT = 1 << 63
-_WRITERS: list[Callable[..., Tensor]] = []  # what `out=` does: of inplace.py, which stands below
 
 
 class Op(Declared):
@@ -31,7 +30,6 @@ class Op(Declared):
     defaults: dict[str, Any] = {}  # of operands that may be left out
     params: dict[str, Any] = {}
     variant: Rule | None = None  # what a call with other than the default parameters is made of
-    takes_out = False  # whether `out=` may name the tensor that the result is written into
 
     def __init__(
         self,
@@ -130,15 +128,11 @@ class Op(Declared):
         return False
 
 
-def set_writer(writer: Callable[..., Tensor]) -> None:
-    """Say what writes a result into `out=`: a function of the record, out, and the call."""
-    _WRITERS[:] = [writer]
-
-
 def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
     """Do one operation by its record: the slow path, which explains."""
-    if "out" in keywords and op.takes_out:
-        return _WRITERS[0](op, keywords.pop("out"), args, keywords)
+    if keywords and (wide := op.wide_keyword(keywords)):
+        result: Tensor = CALL_WIDE[wide](op, keywords.pop(wide), args, keywords)
+        return result
     try:
         inputs, params = op.bind(args, keywords)
         if op.is_varied(params):

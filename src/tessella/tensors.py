@@ -13,8 +13,11 @@ from tessella.composites import Device, DTypeLike, Shape, composite
 from tessella.devices import to_device_name
 from tessella.dtypes import DEFAULTS, DType, boolean, promote, promote_scalar
 from tessella.exchange import is_shareable, share
-from tessella.hints import Any, Iterator
+from tessella.hints import TYPE_CHECKING, Any, Iterator
 from tessella.ops.creation import copy_of, with_grad
+
+if TYPE_CHECKING:
+    from tessella.allocators import Allocator
 
 _MAX_DEPTH = 64
 
@@ -38,7 +41,7 @@ def tensor(data: Any, dtype: DTypeLike | None = None, *, device: Device | None =
     return with_grad(out, requires_grad) if requires_grad else out
 
 
-@composite(is_method=False, tested="tests/test_asarray.py")
+@composite(is_method=False, gives="view", tested="tests/test_asarray.py")
 def asarray(
     obj: Any,
     *,
@@ -222,22 +225,26 @@ def at(self: Tensor, *index: int) -> Any:
     >>> ts.tensor([[1, 2], [3, 4]]).at(1, 0)
     3
     """
-    return self.item(flat_position(self, index))
-
-
-def flat_position(x: Tensor, index: tuple[int, ...]) -> int:
-    """Give the row-major number of the element at an index; checked."""
-    if len(index) != x.ndim:
-        raise errors.index_count(len(index), x.ndim).locate("at", [f"x  {x.dtype} {x.shape}"])
     flat = 0
-    for axis, (given, size) in enumerate(zip(index, x.shape, strict=True)):
-        i = to_int("index", given)  # an array has __index__ too, and may refuse it
-        if not -size <= i < size:
-            raise errors.index_out_of_bounds(i, axis, size).locate(
-                "at", [f"x  {x.dtype} {x.shape}"]
-            )
-        flat = flat * size + i % size
-    return flat
+    for i, size in zip(checked_index(self, index, "at"), self.shape, strict=True):
+        flat = flat * size + i
+    return self.item(flat)
+
+
+def checked_index(x: Tensor, index: tuple[Any, ...], operation: str) -> list[int]:
+    """Give an index as integers from 0 on, one for each axis."""
+    try:
+        if len(index) != x.ndim:
+            raise errors.index_count(len(index), x.ndim)
+        found = []
+        for axis, (given, size) in enumerate(zip(index, x.shape, strict=True)):
+            i = to_int("index", given)  # an array has __index__ too, and may refuse it
+            if not -size <= i < size:
+                raise errors.index_out_of_bounds(i, axis, size)
+            found.append(i % size)
+    except errors.TessellaError as error:
+        raise error.locate(operation, [f"x  {x.dtype} {x.shape}"]) from None
+    return found
 
 
 def flat_index(self: Tensor, *index: int) -> int:
@@ -246,9 +253,8 @@ def flat_index(self: Tensor, *index: int) -> int:
     >>> ts.zeros(2, 3, 4).flat_index(1, 2, 3)
     23
     """
-    flat_position(self, index)
-    inside = zip(index, self.shape, self.strides, strict=True)
-    return self.offset + sum(i % size * stride for i, size, stride in inside)
+    places = checked_index(self, index, "flat_index")
+    return self.offset + sum(i * stride for i, stride in zip(places, self.strides, strict=True))
 
 
 def iterate(x: Tensor) -> Iterator[Tensor]:
@@ -271,12 +277,17 @@ def contains(x: Tensor, value: Any) -> bool:
     return bool((x == value).any())
 
 
-def clone(self: Tensor) -> Tensor:
-    """Give a contiguous copy; gradients flow through it.
+def clone(self: Tensor, *, allocator: Allocator | None = None) -> Tensor:
+    """Give a contiguous copy, in the scope's allocator or the one given; gradients flow through it.
 
     >>> ts.ones(2, 3).T.clone().is_contiguous
     True
     """
+    if allocator is not None:
+        from tessella.memory import use
+
+        with use(allocator):
+            return clone(self)
     return +self if self.dtype is not boolean else self.astype(boolean)
 
 

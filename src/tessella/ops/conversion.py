@@ -43,7 +43,7 @@ def _declare(name: str, dtype: DType) -> None:
     """
     held = "float32" if dtype is dtypes.bfloat16 else dtype.name
     composite(
-        is_function=False, ulps=0, domain=(0.0, 3.0), samples=[case((2, 3))],
+        is_function=False, ulps=0, gives="view", domain=(0.0, 3.0), samples=[case((2, 3))],
         ref=lambda np, x: x.astype(held),
     )(convert)  # fmt: skip
 
@@ -53,8 +53,8 @@ for _name, _dtype in NAMED.items():
 
 
 @composite(
-    is_function=False, ulps=0, domain=(0.0, 3.0), ref=lambda np, x, dtype: x.astype(dtype.name),
-    samples=[case((2, 3), dtypes.float64)],
+    is_function=False, ulps=0, gives="view", domain=(0.0, 3.0),
+    ref=lambda np, x, dtype: x.astype(dtype.name), samples=[case((2, 3), dtypes.float64)],
     errors=[case((2,), "float33", match="dtype must be a Tessella dtype")],
 )  # fmt: skip
 def type(x: Tensor, dtype: DTypeLike) -> Tensor:
@@ -66,7 +66,7 @@ def type(x: Tensor, dtype: DTypeLike) -> Tensor:
     return converted(x, as_dtype(dtype))
 
 
-@composite(is_function=False, ulps=0, ref=lambda np, x, y: x.astype(y.dtype),
+@composite(is_function=False, ulps=0, gives="view", ref=lambda np, x, y: x.astype(y.dtype),
            samples=[case((2, 3), (2,))])  # fmt: skip
 def type_as(x: Tensor, y: Tensor) -> Tensor:
     """Give x in the dtype of y.
@@ -77,7 +77,7 @@ def type_as(x: Tensor, y: Tensor) -> Tensor:
     return converted(x, y.dtype)
 
 
-@composite(is_function=False, ulps=0, ref=lambda np, x: x, samples=[case((2, 3))])
+@composite(is_function=False, ulps=0, gives="view", ref=lambda np, x: x, samples=[case((2, 3))])
 def cpu(x: Tensor) -> Tensor:
     """Give x, which is on the CPU.
 
@@ -87,7 +87,7 @@ def cpu(x: Tensor) -> Tensor:
     return x
 
 
-@composite(is_function=False, tested="tests/test_conversion.py")
+@composite(is_function=False, gives="view", tested="tests/test_conversion.py")
 def to(x: Tensor, *targets: Any, dtype: DTypeLike | None = None, device: Any = None,
        copy: bool = False, non_blocking: bool = False) -> Tensor:  # fmt: skip
     """Give x in a dtype, on a device, in an allocator, or as another tensor is.

@@ -133,6 +133,7 @@ def set(x: Tensor, key: Any, value: Any) -> None:
 
 
 def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
+    inplace.check_memory(base, source)
     inplace.check_kinds(base, source)
     spread = _core.view(source, _core.layout_of(source).broadcast_to(plan.out_shape))
     if source.dtype is not base.dtype:
