@@ -34,13 +34,13 @@ auto take_interpreter(Take take) {
 }
 
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
-// tensors that are worked on is pinned meanwhile. Throws if it is gone already.
+// tensors that are worked on is pinned meanwhile. Throws if one has no memory.
 class LongWork {
  public:
   LongWork(int64_t elements, std::initializer_list<const Tensor*> tensors,
            std::span<Tensor* const> more = {}) {
-    for (const Tensor* x : tensors) check_alive(x);
-    for (const Tensor* x : more) check_alive(x);
+    for (const Tensor* x : tensors) check_values(x);
+    for (const Tensor* x : more) check_values(x);
     if (elements <= 1 << 16) return;
     pinned_.reserve(tensors.size() + more.size());
     for (const Tensor* x : tensors) pin(x);
