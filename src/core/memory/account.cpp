@@ -46,9 +46,11 @@ bool make_room(int64_t bytes) {
   return true;
 }
 
-void* allocate_again(Allocator& allocator, size_t bytes) {
+// A block of the system's; where it has none, what is kept for later is given back to it first.
+void* take_from_system(Allocator& heap_like, size_t bytes) {
+  if (void* block = heap_like.allocate(bytes)) return block;
   heap().trim();
-  return allocator.allocate(bytes);
+  return heap_like.allocate(bytes);
 }
 
 int64_t read_number(const std::string& path) {
@@ -119,8 +121,8 @@ void* allocate_counted(Allocator& allocator, size_t bytes, Kind kind, size_t hea
   } else if (!fits(wanted, account.ceiling - account.kept) && !make_room(wanted)) {
     throw MemoryEnds{allocator, wanted};
   }
-  void* block = allocator.allocate(header + bytes);
-  if (!block) block = allocate_again(allocator, header + bytes);
+  void* block = allocator.reserves ? allocator.allocate(header + bytes)
+                                   : take_from_system(allocator, header + bytes);
   if (!block) throw MemoryEnds{allocator, wanted};
   allocator.counts.add(wanted);
   account.total.add(wanted);
@@ -164,7 +166,7 @@ void* reallocate_counted(Allocator& allocator, void* block, size_t from, size_t 
 
 void* take_reserve(size_t bytes) {
   if (!make_room(static_cast<int64_t>(bytes))) return nullptr;
-  void* block = heap().allocate(bytes);
+  void* block = take_from_system(heap(), bytes);
   if (block) account.reserved += static_cast<int64_t>(bytes);
   return block;
 }
