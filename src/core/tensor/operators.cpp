@@ -94,8 +94,9 @@ PyObject* compare(PyObject* x, PyObject* y, int operation) {
                             Slot::not_equal, Slot::greater,    Slot::greater_equal};
   // == and != with something that is no number follow Python: different objects differ.
   bool is_equality = operation == Py_EQ || operation == Py_NE;
-  if (is_equality && !is_operand(y) && !PyObject_HasAttrString(y, "__array_interface__") &&
-      !PyObject_HasAttrString(y, "__dlpack__"))
+  bool is_item = is_user(as_tensor(x)->dtype) && PyTuple_Check(y);
+  if (is_equality && !is_operand(y) && !is_item &&
+      !PyObject_HasAttrString(y, "__array_interface__") && !PyObject_HasAttrString(y, "__dlpack__"))
     Py_RETURN_NOTIMPLEMENTED;
   return binary(slots[operation], x, y);
 }
@@ -169,9 +170,16 @@ PyObject* only_item(PyObject* x, const char* what) {
   });
 }
 
+PyObject* only_number(PyObject* x, const char* what) {
+  return guarded([&]() -> PyObject* {
+    if (is_user(as_tensor(x)->dtype)) fail_user_dtype(info(as_tensor(x)->dtype).name, what);
+    return only_item(x, what);
+  });
+}
+
 template <PyObject* (*convert)(PyObject*)>
 PyObject* convert_item(PyObject* x, const char* what) {
-  PyObject* item = only_item(x, what);
+  PyObject* item = only_number(x, what);
   if (!item) return nullptr;
   PyObject* out = convert(item);
   Py_DECREF(item);
@@ -191,7 +199,7 @@ PyObject* to_index(PyObject* x) {
 }
 
 int to_bool(PyObject* x) {
-  PyObject* item = only_item(x, "bool()");
+  PyObject* item = only_number(x, "bool()");
   if (!item) return -1;
   int truth = PyObject_IsTrue(item);
   Py_DECREF(item);
@@ -199,7 +207,7 @@ int to_bool(PyObject* x) {
 }
 
 PyObject* to_complex(PyObject* x, PyObject*) {
-  PyObject* item = only_item(x, "complex()");
+  PyObject* item = only_number(x, "complex()");
   if (!item) return nullptr;
   PyObject* out =
       PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyComplex_Type), item, nullptr);

@@ -23,6 +23,7 @@ from tessella.tensors import tensor
 class Gather(Op):
     """x[indices] over some axes; the indices are parameters, not operands."""
 
+    items = "moved"
     params = {"axes": REQUIRED, "indices": REQUIRED, "place": 0}
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
@@ -146,10 +147,12 @@ def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
 
 
 def _value_tensor(value: Any, dtype: DType) -> Tensor:
-    """Make the assigned value a tensor; numbers take the target's dtype."""
+    """Make the assigned value a tensor; numbers and items take the target's dtype."""
     if isinstance(value, Tensor):
         inplace.check_source(value)
         return value.detach()
+    if dtype.is_user:
+        return tensor(value, dtype)
     value = to_number(value)
     if isinstance(value, NUMBERS):
         out = _core.empty((), dtype.id)
