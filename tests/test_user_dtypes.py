@@ -19,6 +19,7 @@ from hypothesis import given, settings, strategies as st
 
 import tessella as ts
 from conftest import SEED
+from tessella import _core
 from tessella.dtypes import DTYPES, UserDType
 
 RGB = ts.dtypes.register("test_rgb", fmt="BBB")
@@ -272,6 +273,28 @@ def test_a_single_field_is_a_tuple_too() -> None:
     assert x.item(0) == (1.5,) and (2.5,) in x and (3.5,) not in x
     with pytest.raises(ts.errors.DTypeMismatch, match=r"setitem: 1\.5 is no item of test_single"):
         x[0] = 1.5
+
+
+def test_an_item_is_assigned_by_the_fast_path() -> None:
+    x = ts.zeros(2, 3, dtype=SPOT)
+    fast, declined = _core.fast_path_counts()
+    x[1] = (7, 0.5)
+    x[0, ::2] = (8, 1.5)
+    x[x == (0, 0.0)] = (9, 2.5)
+    x[ts.tensor([1]), ts.tensor([2])] = (6, 3.5)
+    now = _core.fast_path_counts()
+    assert x.tolist() == [[(8, 1.5), (9, 2.5), (8, 1.5)], [(7, 0.5), (7, 0.5), (6, 3.5)]]
+    assert now[0] >= fast + 4 and now[1] == declined
+    with pytest.raises(KeyboardInterrupt):
+        x[0] = (Interrupting(), 1.0)
+    assert x.item(0) == (8, 1.5)
+
+
+class Interrupting:
+    """A field that Ctrl-C interrupts."""
+
+    def __index__(self) -> int:
+        raise KeyboardInterrupt
 
 
 def test_items_lie_as_struct_packs_them() -> None:

@@ -122,9 +122,23 @@ PyObject* get_item(PyObject* x, PyObject* key) {
   return PyObject_CallFunctionObjArgs(hook(Hook::getitem), x, key, nullptr);
 }
 
+bool fast_assign(PyObject* x, PyObject* key, PyObject* value) {
+  return fast_setitem(x, key, value) || (!PyErr_Occurred() && fast_scatter(x, key, value));
+}
+
+// A tuple, which is one item of a user's dtype. What is wrong with it is said in Python.
+bool fast_assign_item(PyObject* x, PyObject* key, PyObject* value) {
+  PyObject* item = attempted([&] { return as_object(make_item(value, as_tensor(x)->dtype)); });
+  if (!item && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
+  bool is_done = item && fast_assign(x, key, item);
+  Py_XDECREF(item);
+  return is_done;
+}
+
 int set_item(PyObject* x, PyObject* key, PyObject* value) {
   if (!modes && value) {
-    if (fast_setitem(x, key, value) || (!PyErr_Occurred() && fast_scatter(x, key, value)))
+    bool is_item = is_user(as_tensor(x)->dtype) && PyTuple_Check(value);
+    if (is_item ? fast_assign_item(x, key, value) : fast_assign(x, key, value))
       return ++counts.fast, 0;
     if (PyErr_Occurred()) return -1;
   }

@@ -8,6 +8,7 @@
 #include "../launch/copy.h"
 #include "../launch/elementwise.h"
 #include "guard.h"
+#include "result.h"
 
 namespace tessella {
 
@@ -131,6 +132,16 @@ PyObject* load_scalar(DType dtype, const char* element) {
       return PyComplex_FromDoubles(parts[0], parts[1]);
     }
   }
+}
+
+Tensor* make_item(PyObject* value, DType dtype) {
+  static PyObject* const pack = PyUnicode_InternFromString("pack");
+  Result out(make_tensor(dtype, Shape{}));
+  PyObject* bytes = PyObject_CallMethodOneArg(dtype_object(dtype), pack, value);
+  if (!bytes) throw PythonError{};
+  memcpy(out->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(itemsize(dtype)));
+  Py_DECREF(bytes);
+  return as_tensor(out.give());
 }
 
 void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t* strides) {

@@ -79,6 +79,9 @@ bool store_scalar(PyObject* value, DType dtype, Scalar* out);
 // The element as a Python number; one of a user's dtype as that unpacks it. Throws PythonError.
 PyObject* load_scalar(DType dtype, const char* element);
 
+// A 0-d tensor of one item of a user's dtype, as that packs a Python value. Throws PythonError.
+Tensor* make_item(PyObject* value, DType dtype);
+
 // An operand of an elementwise call: a tensor, or a scalar already stored in its dtype.
 struct Input {
   Tensor* tensor;
