@@ -14,7 +14,7 @@ from tessella.ops.creation import zeros
 from tessella.ops.elementwise import clip, log1p, where
 from tessella.ops.index import take_along_axis
 from tessella.ops.ordering import topk
-from tessella.ops.random import DRAWS, NORMAL, UNIFORM, Generator, draw, randint
+from tessella.ops.random import DRAWS, NORMAL, UNIFORM, Generator, draw, drawing, randint
 from tessella.ops.reduce import all, cumulative_sum, min, sum
 
 # --- tensors drawn after another -----------------------------------------------------------------
@@ -55,7 +55,8 @@ def randint_like(x: Tensor, low: Any, high: Any = None, *, dtype: DTypeLike | No
     """
     kind = dtype or x.dtype
     drawn = kind if kind.is_integer else int64
-    return cast(randint(low, high, x.shape, dtype=drawn, generator=generator), kind)
+    with drawing(generator):
+        return cast(randint(low, high, x.shape, dtype=drawn, generator=generator), kind)
 
 
 # --- drawing by weights --------------------------------------------------------------------------
@@ -89,7 +90,8 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
         fewest = int(min(positive).item())
         raise errors.wrong_value("the number of positive weights", fewest, f"{least} or more")
     choose = _draw_again if replacement else _draw_apart
-    return choose(weights, num_samples, generator)
+    with drawing(generator):
+        return choose(weights, num_samples, generator)
 
 
 def _draw_apart(weights: Tensor, count: int, generator: Generator | None) -> Tensor:
