@@ -13,7 +13,7 @@ from tessella.declarations import describe
 from tessella.dtypes import DType, as_dtype
 from tessella.hints import Any
 from tessella.inplace import check_target, fill_
-from tessella.tensors import flat_position
+from tessella.tensors import at, checked_index
 
 # What a dtype of each kind takes, and how that is said; bool is no integer here.
 _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
@@ -34,7 +34,7 @@ def read(self: Tensor, *index: int, dtype: Any) -> Any:
     """
     try:
         _check_dtype(self, as_dtype(dtype))
-        return self.item(flat_position(self, index))
+        return at(self, *index)
     except errors.TessellaError as error:
         raise error.relocate("read", _shown(self, index, dtype)) from None
 
@@ -54,7 +54,7 @@ def write(self: Tensor, *index: int, value: Any, dtype: Any) -> None:
         _check_dtype(self, as_dtype(dtype))
         _check_value(value, self.dtype)
         check_target(self)
-        flat_position(self, index)
+        checked_index(self, index, "write")
         fill_(self.detach()[tuple(index)], value)
     except errors.TessellaError as error:
         shown = [*_shown(self, index, dtype), f"value  {describe(value)}"]

@@ -21,6 +21,7 @@ from tessella.ops.random import (
     Generator,
     bernoulli,
     draw,
+    drawing,
     normal,
     randint,
 )
@@ -65,7 +66,8 @@ def randint_like(x: Tensor, low: Any, high: Any = None, *, dtype: DTypeLike | No
     """
     kind = dtype or x.dtype
     drawn = kind if kind.is_integer else int64
-    return cast(randint(low, high, x.shape, dtype=drawn, generator=generator), kind)
+    with drawing(generator):
+        return cast(randint(low, high, x.shape, dtype=drawn, generator=generator), kind)
 
 
 # --- drawing into a tensor -----------------------------------------------------------------------
@@ -178,7 +180,8 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
         fewest = int(min(positive).item())
         raise errors.wrong_value("the number of positive weights", fewest, f"{least} or more")
     choose = _draw_again if replacement else _draw_apart
-    return choose(weights, num_samples, generator)
+    with drawing(generator):
+        return choose(weights, num_samples, generator)
 
 
 def _draw_apart(weights: Tensor, count: int, generator: Generator | None) -> Tensor:
