@@ -7,6 +7,7 @@ they are used; bfloat16, which NumPy lacks, is kept as float32 arrays whose valu
 from __future__ import annotations
 
 import functools
+import math
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from conftest import SEED
 from tessella import _core
 from tessella.declarations import Case, Declared
 from tessella.dtypes import DTYPES, DType
+from tessella.host import Host
 from tessella.kinds import Elementwise
 from tessella.records import Op
 
@@ -27,6 +29,7 @@ Array = np.ndarray[Any, Any]
 SCALAR = object()  # in place of a shape: a Python number
 TILE = 5000  # more elements than a tile of the elementwise loops holds
 FAST_PATH_OFF = 1  # a mode of the core
+LARGE = 300_000  # elements: above every threshold of the cost model
 WIDE_INTEGERS = 100  # integers are drawn to ±100 where the domain says nothing else
 
 
@@ -84,6 +87,34 @@ def cases_for(op: Op, dtype: DType) -> list[Case]:
 def dtypes_of(op: Op) -> list[DType]:
     """Give the dtypes that an operation has a meaning for."""
     return [dtype for dtype in DTYPES if cases_for(op, dtype)]
+
+
+def grown(op: Op, case: Case) -> Case:
+    """Multiply the sizes of a case until it is worth threads, if its parameters do not fix them."""
+    listed = case.shapes[0] if isinstance(case.shapes[0], list) else case.shapes
+    shapes = [shape for shape in listed if isinstance(shape, tuple)]
+    axes = [[n for n in shape if n > 1] for shape in shapes]
+    if (
+        isinstance(op, Host)
+        or "shape" in case.params
+        or not any(axes)
+        or any(0 in shape for shape in shapes)
+    ):
+        return case
+    factor = min(round((LARGE / math.prod(a)) ** (1 / len(a))) for a in axes if a)
+
+    def grow(shape: Any) -> Any:
+        if isinstance(shape, list):
+            return [grow(each) for each in shape]
+        is_shape = isinstance(shape, tuple)
+        return tuple(n * factor if n > 1 else n for n in shape) if is_shape else shape
+
+    larger = Case(*map(grow, case.shapes), **case.params)
+    try:
+        op.function(*virtual_operands(op, larger, dtypes_of(op)[-1]), **case.params)
+    except ts.errors.TessellaError:
+        return case
+    return larger
 
 
 # --- operands ------------------------------------------------------------------------------------

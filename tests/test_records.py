@@ -7,7 +7,6 @@ missing in the record. The drawing stands in cases.py, the comparison with NumPy
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from operator import attrgetter
 from typing import Any
@@ -24,6 +23,7 @@ from cases import (
     dtypes_of,
     fast_path_off,
     generator,
+    grown,
     held_as,
     lay_out,
     map_tensors,
@@ -37,13 +37,11 @@ from reference import assert_same_tensors, check_result
 from tessella import _core
 from tessella.declarations import Case
 from tessella.dtypes import DTYPES, DType
-from tessella.host import Host
 from tessella.kinds import Elementwise
 from tessella.records import OPS, Op
 from tessella.spellings import ABSENT
 
 NAMES = list(OPS)
-LARGE = 300_000  # elements: above every threshold of the cost model
 
 
 def pairs(k: int) -> list[tuple[str, DType]]:
@@ -181,34 +179,6 @@ def test_layouts_give_the_same_bits(name: str, dtype: DType, layout: str) -> Non
         assert_same_tensors(
             op.function(*strided, **case.params), op.function(*plain, **case.params)
         )
-
-
-def grown(op: Op, case: Case) -> Case:
-    """Multiply the sizes of a case until it is worth threads, if its parameters do not fix them."""
-    listed = case.shapes[0] if isinstance(case.shapes[0], list) else case.shapes
-    shapes = [shape for shape in listed if isinstance(shape, tuple)]
-    axes = [[n for n in shape if n > 1] for shape in shapes]
-    if (
-        isinstance(op, Host)
-        or "shape" in case.params
-        or not any(axes)
-        or any(0 in shape for shape in shapes)
-    ):
-        return case
-    factor = min(round((LARGE / math.prod(a)) ** (1 / len(a))) for a in axes if a)
-
-    def grow(shape: Any) -> Any:
-        if isinstance(shape, list):
-            return [grow(each) for each in shape]
-        is_shape = isinstance(shape, tuple)
-        return tuple(n * factor if n > 1 else n for n in shape) if is_shape else shape
-
-    larger = Case(*map(grow, case.shapes), **case.params)
-    try:
-        op.function(*virtual_operands(op, larger, dtypes_of(op)[-1]), **case.params)
-    except ts.errors.TessellaError:
-        return case
-    return larger
 
 
 @pytest.mark.parametrize("name", NAMES)

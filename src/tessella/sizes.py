@@ -25,13 +25,12 @@ def to_bytes(name: str, value: Any) -> int:
     text = value.strip().lower()
     digits = text.rstrip("bikmgt ")
     factor = _UNITS.get(text[len(digits) :].strip())
-    try:
-        number = float(digits)
-    except ValueError:
-        number = -1.0
-    if factor is None or not 0 <= number < 1 << 63:
+    whole, _, part = digits.partition(".")
+    number = whole + part
+    # In integers, as 2.3 * 10**6 in floats is a byte less than 2,300,000.
+    if factor is None or not (number.isascii() and number.isdigit() and len(number) < 40):
         raise errors.wrong_value(name, value, 'a size such as 4096, "512MB" or "1.5GiB"')
-    exact = int(digits) * factor if digits.isdigit() else int(number * factor)
+    exact: int = int(number) * factor // 10 ** len(part)
     if exact >= 1 << 63:
         raise errors.integer_too_large(name, exact, 63)
     return exact

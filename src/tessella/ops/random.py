@@ -13,7 +13,7 @@ from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_int, to_ints
 from tessella.composites import CHECKS, Device, DTypeLike, Operand, Shape, composite
-from tessella.dtypes import DType, boolean, float32, int64
+from tessella.dtypes import DType, boolean, float32, int64, need_numbers
 from tessella.hints import Any
 from tessella.ops.creation import with_grad
 from tessella.ops.elementwise import add, mul
@@ -62,6 +62,20 @@ class Generator:
 default_generator = Generator(int.from_bytes(os.urandom(8), "little"))
 
 
+class drawing:  # noqa: N801 - used like a function
+    """A call that draws, and then does more: if it fails, the generator is as it was before."""
+
+    def __init__(self, generator: Generator | None) -> None:
+        self.generator = generator or default_generator
+
+    def __enter__(self) -> None:
+        self.counter = self.generator.counter
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        if kind is not None:
+            self.generator.counter = self.counter
+
+
 def _check_generator(name: str, value: Any) -> Generator:
     if not isinstance(value, Generator):
         raise errors.wrong_type(name, value, "a ts.Generator or None")
@@ -89,6 +103,7 @@ def manual_seed(seed: Any) -> Generator:
 def draw(shape: Any, dtype: DType, distribution: int, generator: Generator | None,
          requires_grad: bool = False, **limits: Any) -> Tensor:  # fmt: skip
     """Draw a tensor from one of the distributions, from the default generator or another."""
+    need_numbers(dtype)
     if not _core.has_random(distribution, dtype.id):
         raise errors.no_kernel(dtype, "draw in another dtype and convert with astype")
     out = (generator or default_generator).draw(
@@ -169,7 +184,8 @@ def normal(mean: Operand = 0.0, std: Operand = 1.0, size: Shape | None = None, *
         for x in tensors:
             size = _core.broadcast_shapes(size, x.shape)
     kind = dtype or (tensors[0].dtype if tensors else float32)
-    return add(mul(draw(size, kind, NORMAL, generator), std), mean)
+    with drawing(generator):
+        return add(mul(draw(size, kind, NORMAL, generator), std), mean)
 
 
 @composite(**DRAWS)
@@ -184,13 +200,13 @@ def bernoulli(p: Operand, size: Shape | None = None, *, dtype: DTypeLike | None 
     [0.0, 1.0]
     """
     if isinstance(p, Tensor):
-        shape = p.shape if size is None else size
-        drawn = draw(shape, p.dtype, UNIFORM, generator) < p
-    else:
-        if isinstance(p, bool | complex):
-            raise errors.wrong_type("p", p, "a probability")
-        if not 0 <= p <= 1:
-            raise errors.wrong_value("p", p, "between 0 and 1")
+        with drawing(generator):
+            drawn = draw(p.shape if size is None else size, p.dtype, UNIFORM, generator) < p
+            return drawn.astype(dtype or p.dtype, copy=False)
+    if isinstance(p, bool | complex):
+        raise errors.wrong_type("p", p, "a probability")
+    if not 0 <= p <= 1:
+        raise errors.wrong_value("p", p, "between 0 and 1")
+    with drawing(generator):
         drawn = draw(size or (), boolean, _BERNOULLI, generator, p=float(p))
-    default = p.dtype if isinstance(p, Tensor) else boolean
-    return drawn.astype(dtype or default, copy=False)
+        return drawn.astype(dtype or boolean, copy=False)
