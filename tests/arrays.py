@@ -17,6 +17,7 @@ ALLOCATORS: dict[str, Callable[[], memory.Allocator]] = {
     "slab": lambda: memory.Slab(64, 256, "1KiB", "4KiB", slab_size="8KiB"),
     "buddy": lambda: memory.Buddy("16KiB"),
 }
+POINT = ts.dtypes.register("array_point", fmt="<hB")  # of 3 bytes, as a user's may be
 FIXED = ("arena", "pool", "slab", "buddy")
 
 State = tuple[list[Any], int, tuple[int, ...], int]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
-from arrays import ALLOCATORS, array, contents
+from arrays import ALLOCATORS, POINT, array, contents
 
 # --- D4: reading and writing ----------------------------------------------------------------------
 
@@ -186,3 +186,42 @@ def test_scopes_direct_the_memory_of_arrays(where: str) -> None:
     a.extend(range(9))
     assert a.allocator == allocator and allocator.live == a.capacity * 8
     assert ts.memory.stats().kinds["arrays"] >= allocator.live
+
+
+# --- S1: dtypes of users --------------------------------------------------------------------------
+
+
+def test_items_of_a_users_dtype_are_tuples() -> None:
+    a = array([(3, 1), (-1, 2)], POINT, capacity=4)
+    a.append((2, 3))
+    a.push_front((0, 0))
+    assert list(a) == contents(a) == [(0, 0), (3, 1), (-1, 2), (2, 3)]
+    assert (a.pop(), a.pop_at(1), a[-1], a.get(0)) == ((2, 3), (3, 1), (-1, 2), (0, 0))
+    a[0], a[1:] = (5, 5), [(6, 6)]
+    a.set(0, (7, 7))
+    assert list(a) == [(7, 7), (6, 6)]
+    a[:] = (1, 1)
+    assert list(a) == [(1, 1), (1, 1)]
+    assert pickle.loads(pickle.dumps(a)) == copy.deepcopy(a) == a.slice() == a
+
+
+def test_items_of_a_users_dtype_are_sorted_by_key_and_found() -> None:
+    a = array([(3, 1), (-1, 2), (2, 3)], POINT)
+    a.sort(key=lambda item: item[0])
+    assert list(a) == [(-1, 2), (2, 3), (3, 1)]
+    assert (a.find((2, 3)), a.find((2, 4)), (3, 1) in a) == (1, None, True)
+    assert (a.binary_search((2, 3)), a.bracket((0, 0))) == (1, (0, 1))
+    a.sort(compare=lambda x, y: y[1] - x[1])
+    assert list(a) == [(2, 3), (-1, 2), (3, 1)]
+    a.sort(key=ts.tensor([2, 1, 0]))
+    a.reverse()
+    assert list(a) == [(2, 3), (-1, 2), (3, 1)]
+    with pytest.raises(ts.errors.InvalidArgument, match="sort: items of array_point"):
+        a.sort()
+    with pytest.raises(ts.errors.DTypeMismatch, match="append: 3 is no item of array_point"):
+        a.append(3)
+    with pytest.raises(ts.errors.InvalidArgument, match=r"extend: .* does not fit array_point"):
+        a.extend([(0, 300)])
+    rows = array([[(1, 1), (2, 2)]], POINT, item_shape=(2,))
+    rows.append(rows[0])
+    assert contents(rows) == [[(1, 1), (2, 2)]] * 2 and rows.get(3) == (2, 2)

@@ -14,16 +14,17 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import tessella as ts
-from arrays import ALLOCATORS, FIXED, check, contents, item_bytes, live_blocks, state
+from arrays import ALLOCATORS, FIXED, POINT, check, contents, item_bytes, live_blocks, state
 from tessella import _core
 
 REFUSED = (ts.errors.CapacityOverflow, ts.errors.IllegalState, ts.errors.OutOfMemory)
-DTYPES = [ts.float32, ts.int64, ts.uint8, ts.bool, ts.complex64, ts.bfloat16, ts.float64, ts.int16]
+DTYPES = [ts.float32, ts.int64, ts.uint8, ts.bool, ts.complex64, ts.bfloat16, ts.int16, POINT]
 SHAPES: list[tuple[int, ...]] = [(), (2,), (2, 3), (0,), (1,)]
 NUMBERS: dict[str, Callable[[int], Any]] = {
     "bool": lambda n: n % 2 == 1,
     "real floating": lambda n: n / 2 - 8,
     "complex floating": lambda n: complex(n / 2, -n),
+    "user": lambda n: (-n, n),
 }
 seeds = st.integers(0, 40)
 places = st.integers(-12, 40)
@@ -63,6 +64,9 @@ class ArrayModel(RuleBasedStateMachine):
 
     def row(self, seed: int) -> Any:
         return row(self.a.dtype, self.a.item_shape, seed)
+
+    def is_known_to_others(self) -> bool:
+        return self.a.dtype not in (ts.bfloat16, POINT)
 
     def attempt(self, act: Callable[[], Any], change: Callable[[list[Any]], Any]) -> None:
         """Do the same to the array and to the list, or see that a refusal changed nothing."""
@@ -113,7 +117,7 @@ class ArrayModel(RuleBasedStateMachine):
             values = ts.concat([whole, whole], axis=0).reshape(2, *whole.shape)[1].flip(0).flip(0)
         elif kind == "iterator":
             values = iter(items)
-        elif kind == "array" and self.a.dtype is not ts.bfloat16:
+        elif kind == "array" and self.is_known_to_others():
             values = np.array(items, dtype=self.a.dtype.name).reshape(whole.shape)
         self.attempt(lambda: self.a.extend(values), lambda m: m.extend(items))
 
@@ -178,7 +182,7 @@ class ArrayModel(RuleBasedStateMachine):
 
     @rule(descending=st.booleans(), how=st.sampled_from(["plain", "key", "compare", "keys"]))
     def sort(self, descending: bool, how: str) -> None:
-        is_ordered = not self.a.dtype.is_complex and not self.a.item_shape
+        is_ordered = self.a.dtype not in (ts.complex64, POINT) and not self.a.item_shape
 
         def rank(item: Any) -> str:
             return str(item.tolist() if isinstance(item, ts.Tensor) else item)[:3]
@@ -230,7 +234,7 @@ class ArrayModel(RuleBasedStateMachine):
 
     @rule()
     def export(self) -> None:
-        if self.a.dtype is not ts.bfloat16:
+        if self.is_known_to_others():
             self.exported.append(memoryview(self.a))
 
     @rule()

@@ -12,12 +12,12 @@ from typing import Any, Self
 from tessella import _core, dynamic_errors, errors
 from tessella._core import AllocatorHandle, Tensor
 from tessella.allocators import Allocator, wrap
-from tessella.arguments import LISTS, to_bool, to_int, to_ints, to_number
+from tessella.arguments import to_bool, to_int, to_ints, to_number
 from tessella.composites import DTypeLike
 from tessella.dtypes import as_dtype
 from tessella.dynamic_order import OrderedArray
 from tessella.dynamic_shape import explained
-from tessella.items import OnHeap, has_memory, in_memory, to_element, to_item, to_items
+from tessella.items import OnHeap, has_memory, in_memory, is_list, to_element, to_item, to_items
 from tessella.ops.creation import copy_of
 
 
@@ -273,7 +273,7 @@ class DynamicArray(OrderedArray):
         with OnHeap():
             if has_memory(value):
                 source = in_memory(value, self.dtype)
-            elif isinstance(value, LISTS):
+            elif is_list(value, self.dtype):
                 source = to_item(value, self.dtype, target[key].shape)
             else:
                 source = to_element(value, self.dtype)

@@ -228,7 +228,8 @@ class OrderedArray(ShapedArray):
     def equals(self, other: Any, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
         """Tell whether another array has the same dtype, shape and items.
 
-        With tolerances, numbers may differ by atol + rtol * abs(other). NaN equals nothing.
+        With tolerances, numbers may differ by atol + rtol * abs(other); items of users' dtypes are
+        equal or not. NaN equals nothing.
 
         >>> a, b = ts.DynamicArray(float), ts.DynamicArray(float)
         >>> a.append(1.0)
@@ -243,7 +244,7 @@ class OrderedArray(ShapedArray):
             return False
         x, y = self.as_tensor(), other.as_tensor()
         with OnHeap():
-            if near or part:
+            if (near or part) and not self.dtype.is_user:
                 return bool(allclose(x, y, rtol=part, atol=near))
             return bool((x == y).all())
 

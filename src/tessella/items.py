@@ -1,7 +1,8 @@
 """What goes into dynamic arrays: values as tensors of items, of the array's dtype and shape.
 
-Python's numbers have no width and fit where their kind does; everything that has a dtype must have
-the array's. Nothing broadcasts. Values that lie in memory are not copied here.
+Python's numbers have no width and fit where their kind does, tuples are items of users' dtypes;
+everything that has a dtype must have the array's. Nothing broadcasts. Values that lie in memory are
+not copied here.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from types import TracebackType
 
 from tessella import _core, dynamic_errors, errors
 from tessella._core import AllocatorHandle, Tensor
-from tessella.arguments import LISTS, NUMBERS, to_number
-from tessella.dtypes import _ORDER, DEFAULTS, DType
+from tessella.arguments import NUMBERS, to_number
+from tessella.dtypes import _ORDER, DEFAULTS, DType, UserDType
 from tessella.exchange import is_shareable, share
 from tessella.hints import Any
 from tessella.inplace import check_source
@@ -39,6 +40,11 @@ def has_memory(value: Any) -> bool:
     return isinstance(value, Tensor | _core.DynamicArray) or is_shareable(value)
 
 
+def is_list(value: Any, dtype: DType) -> bool:
+    """Tell whether a value is a sequence of items, and not one of a user's dtype."""
+    return isinstance(value, list) or (isinstance(value, tuple) and not dtype.is_user)
+
+
 def in_memory(value: Any, dtype: DType) -> Tensor:
     """Give a tensor over a value's memory; its dtype must be the array's."""
     if isinstance(value, _core.DynamicArray):
@@ -53,10 +59,13 @@ def in_memory(value: Any, dtype: DType) -> Tensor:
 
 
 def to_element(value: Any, dtype: DType) -> Tensor:
-    """Give a number as a 0-d tensor."""
+    """Give a number, or an item of a user's dtype, as a 0-d tensor."""
+    out = _core.empty((), dtype.id)
+    if isinstance(dtype, UserDType):
+        _core.fill(out, dtype.pack(value))
+        return out
     if not isinstance(value, NUMBERS):
         raise errors.wrong_type("value", value, "a number")
-    out = _core.empty((), dtype.id)
     if not _core.fill(out, value):
         raise refused(value, dtype)
     return out
@@ -75,7 +84,7 @@ def to_item(value: Any, dtype: DType, shape: Sizes) -> Tensor:
     value = to_number(value)
     if has_memory(value):
         x = in_memory(value, dtype)
-    elif shape and isinstance(value, LISTS):
+    elif shape and is_list(value, dtype):
         x = to_items(value, dtype, shape[1:])
     else:
         x = to_element(value, dtype)
