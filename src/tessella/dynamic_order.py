@@ -98,8 +98,7 @@ class OrderedArray(ShapedArray):
         return [*sorted(places, key=keys.__getitem__, reverse=descending), *last]
 
     def _numeric_order(self, key: Any, descending: bool) -> Tensor:
-        keys = key.as_tensor() if isinstance(key, OrderedArray) else key
-        keys = keys if isinstance(keys, Tensor) else share(keys, True)
+        keys = key if isinstance(key, Tensor) else share(key, True)
         if keys.shape != (len(self),):
             raise dynamic_errors.key_count(keys.size, len(self))
         with OnHeap():
@@ -259,19 +258,31 @@ class OrderedArray(ShapedArray):
 
         >>> a = ts.DynamicArray(int)
         >>> a.extend([3, 1, 2])
-        >>> a.min(), a.max(), a.sum()
-        (1, 3, 6)
+        >>> a.min()
+        1
         """
         return self._reduced("min")
 
     @explained
     def max(self) -> Any:
-        """Give the largest element."""
+        """Give the largest element.
+
+        >>> a = ts.DynamicArray(int)
+        >>> a.extend([3, 1, 2])
+        >>> a.max()
+        3
+        """
         return self._reduced("max")
 
     @explained
     def sum(self) -> Any:
-        """Give the sum of all elements."""
+        """Give the sum of all elements.
+
+        >>> a = ts.DynamicArray(int)
+        >>> a.extend([3, 1, 2])
+        >>> a.sum()
+        6
+        """
         with OnHeap():
             return self.as_tensor().sum().item()
 

@@ -37,7 +37,7 @@ class OnHeap:
 
 def has_memory(value: Any) -> bool:
     """Tell whether a value has a dtype and memory, and is no scalar."""
-    return isinstance(value, Tensor | _core.DynamicArray) or is_shareable(value)
+    return isinstance(value, Tensor) or is_shareable(value)
 
 
 def is_list(value: Any, dtype: DType) -> bool:
@@ -47,8 +47,6 @@ def is_list(value: Any, dtype: DType) -> bool:
 
 def in_memory(value: Any, dtype: DType) -> Tensor:
     """Give a tensor over a value's memory; its dtype must be the array's."""
-    if isinstance(value, _core.DynamicArray):
-        value = value.as_tensor()
     x = value if isinstance(value, Tensor) else share(value, True)
     if x.dtype is not dtype:
         raise dynamic_errors.item_dtype(x.dtype, dtype)

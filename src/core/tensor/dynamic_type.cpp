@@ -33,17 +33,54 @@ PyObject* decline(Slow method, PyObject* self, PyObject* const* args, Py_ssize_t
 
 // --- items ---------------------------------------------------------------------------------------
 
-// The commonest pairs of Python's types and ours come first.
+template <class T, class Number>
+bool put(Number number, char* at) {
+  auto value = static_cast<T>(number);
+  memcpy(at, &value, sizeof value);
+  return true;
+}
+
+template <class T>
+bool put_exactly(long long number, char* at) {
+  return static_cast<T>(number) == number && put<T>(number, at);
+}
+
+// Integers in few instructions; false also where store_scalar knows better.
+bool store_integer(long long number, DType dtype, char* at) {
+  switch (dtype) {
+    case DType::int8:
+      return put_exactly<int8_t>(number, at);
+    case DType::int16:
+      return put_exactly<int16_t>(number, at);
+    case DType::int32:
+      return put_exactly<int32_t>(number, at);
+    case DType::int64:
+      return put<int64_t>(number, at);
+    case DType::uint8:
+      return put_exactly<uint8_t>(number, at);
+    case DType::uint16:
+      return put_exactly<uint16_t>(number, at);
+    case DType::uint32:
+      return put_exactly<uint32_t>(number, at);
+    case DType::float32:
+      return put<float>(static_cast<double>(number), at);
+    case DType::float64:
+      return put<double>(number, at);
+    default:
+      return false;
+  }
+}
+
+// As store_scalar does it, the commonest pairs of Python's types and ours first.
 bool store_item(PyObject* value, DType dtype, char* at) {
   if (PyFloat_CheckExact(value)) {
     double number = PyFloat_AS_DOUBLE(value);
-    if (dtype == DType::float64) return memcpy(at, &number, sizeof number), true;
-    auto rounded = static_cast<float>(number);
-    if (dtype == DType::float32) return memcpy(at, &rounded, sizeof rounded), true;
-  } else if (PyLong_CheckExact(value) && dtype == DType::int64) {
+    if (dtype == DType::float64) return put<double>(number, at);
+    if (dtype == DType::float32) return put<float>(number, at);
+  } else if (PyLong_CheckExact(value)) {
     int overflow;
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-    if (!overflow) return memcpy(at, &number, sizeof number), true;
+    if (!overflow && store_integer(number, dtype, at)) return true;
   }
   Scalar scalar;
   if (!store_scalar(value, dtype, &scalar)) return false;
