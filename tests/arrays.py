@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ ALLOCATORS: dict[str, Callable[[], memory.Allocator]] = {
 POINT = ts.dtypes.register("array_point", fmt="<hB")  # of 3 bytes, as a user's may be
 FIXED = ("arena", "pool", "slab", "buddy")
 
+Act = Callable[[ts.DynamicArray], Any]
 State = tuple[list[Any], int, tuple[int, ...], int]
 
 
@@ -27,6 +29,14 @@ def array(items: Any, dtype: Any = ts.int64, **options: Any) -> ts.DynamicArray:
     """Make an array of items."""
     a = ts.DynamicArray(dtype, **options)
     a.extend(items)
+    return a
+
+
+def filled(where: str = "heap", shape: tuple[int, ...] = (), **options: Any) -> ts.DynamicArray:
+    """Make a full array of four items."""
+    allocator = ALLOCATORS[where]()
+    a = ts.DynamicArray(ts.float32, 4, allocator=allocator, item_shape=shape, **options)
+    a.extend(ts.arange(4 * max(1, math.prod(shape))).reshape(4, *shape).astype(ts.float32))
     return a
 
 

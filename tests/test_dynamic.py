@@ -2,8 +2,8 @@
 
 Reading it, and what it says of itself, is in test_dynamic_access.py, sorting and searching in
 test_dynamic_order.py. Random sequences of operations are in test_dynamic_model.py; what happens
-when memory fails, moves or is taken back, and when other code interferes, in
-test_dynamic_memory.py.
+when memory fails, moves or is taken back in test_dynamic_memory.py, and when other code interferes
+in test_dynamic_interference.py.
 """
 
 from __future__ import annotations

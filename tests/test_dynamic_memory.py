@@ -1,4 +1,4 @@
-"""DynamicArray when memory fails, moves, is shared or taken back, and when other code interferes.
+"""DynamicArray when memory fails, moves, is shared or taken back.
 
 What an array holds after each operation is compared with a list in test_dynamic_model.py.
 """
@@ -8,26 +8,15 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tessella as ts
-from arrays import ALLOCATORS, FIXED, contents, state
+from arrays import ALLOCATORS, FIXED, Act, contents, filled, state
 from tessella import _core
-
-Act = Callable[[ts.DynamicArray], Any]
-
-
-def filled(where: str = "heap", shape: tuple[int, ...] = (), **options: Any) -> ts.DynamicArray:
-    """Make a full array of four items."""
-    allocator = ALLOCATORS[where]()
-    a = ts.DynamicArray(ts.float32, 4, allocator=allocator, item_shape=shape, **options)
-    a.extend(ts.arange(4 * max(1, int(np.prod(shape)))).reshape(4, *shape).astype(ts.float32))
-    return a
 
 
 def item(a: ts.DynamicArray) -> Any:
@@ -174,6 +163,21 @@ def test_many_arrays_share_a_pool_until_it_is_empty() -> None:
         ts.DynamicArray(ts.float32, 1, allocator=pool)
     del arrays[0]
     ts.DynamicArray(ts.float32, 1, allocator=pool)
+
+
+def test_what_is_gone_when_a_call_returns_takes_no_room_in_the_scope() -> None:
+    pool = ts.memory.Pool(256, 1)
+    with ts.memory.use(pool):
+        a = ts.DynamicArray(ts.float32, 4, item_shape=(2,))
+        a.append([3, 4])
+        a.extend([[1, 2], [5, 6]])
+        a.insert(0, [7, 8])
+        a[0] = [9, 9]
+        a.sort(key=lambda row: row[0].item())
+        a.sort(key=[3, 2, 1, 0])
+        del a[::2]
+        assert (a.find([5, 6]), a.equals(a), a.min(), a.sum()) == (0, True, 1.0, 14.0)
+    assert (pool.count, pool.allocations, contents(a)) == (1, 1, [[5, 6], [1, 2]])
 
 
 def test_an_array_keeps_its_allocator() -> None:
@@ -327,170 +331,6 @@ def test_a_reset_refuses_while_an_array_is_shared() -> None:
     shared.release()
     arena.reset()
     assert a.is_freed
-
-
-# --- code that interferes -------------------------------------------------------------------------
-
-
-class Trouble:
-    """Does something to an array the second time that it is asked."""
-
-    def __init__(self, a: ts.DynamicArray, act: Act) -> None:
-        self.a, self.act, self.asked = a, act, 0
-
-    def __call__(self, *args: Any) -> int:
-        self.asked += 1
-        if self.asked == 2:
-            self.act(self.a)
-        return self.asked % 3
-
-    def __iter__(self) -> Iterator[float]:
-        for _ in range(4):
-            yield float(self())
-
-
-INTERFERENCE: dict[str, Act] = {
-    "append": lambda a: a.append(9.0),
-    "extend": lambda a: a.extend(range(10_000)),
-    "clear": lambda a: a.clear(),
-    "pop": lambda a: a.pop(),
-    "write": lambda a: a.__setitem__(0, 5.0),
-    "sort": lambda a: a.sort(descending=True),
-}
-
-
-@pytest.mark.parametrize("name", INTERFERENCE)
-@pytest.mark.parametrize("how", ["key", "compare"])
-def test_a_sort_notices_that_its_key_changes_the_array(how: str, name: str) -> None:
-    a = filled()
-    reference = filled()
-    INTERFERENCE[name](reference)
-    with pytest.raises(ts.errors.IllegalState, match="sort: the array changed while it was sorted"):
-        a.sort(**{how: Trouble(a, INTERFERENCE[name])})  # type: ignore[arg-type]
-    assert list(a) == list(reference)
-
-
-@pytest.mark.parametrize("shape", [(), (2,)])
-def test_a_key_may_reset_the_arena(shape: tuple[int, ...]) -> None:
-    arena = ts.memory.Arena("4KiB")
-    a = ts.DynamicArray(ts.float32, 4, allocator=arena, item_shape=shape)
-    a.extend(ts.ones(4, *shape))
-    with pytest.raises(ts.errors.UseAfterFree):
-        a.sort(key=Trouble(a, lambda a: arena.reset()))
-
-
-@pytest.mark.parametrize("name", INTERFERENCE)
-def test_iterables_may_change_the_array_that_they_extend(name: str) -> None:
-    a, reference = filled(), filled()
-    a.extend(Trouble(a, INTERFERENCE[name]))
-    INTERFERENCE[name](reference)
-    assert list(a) == [*reference, 1.0, 2.0, 0.0, 1.0]
-
-
-def test_an_error_of_a_key_leaves_the_array_alone() -> None:
-    a = filled()
-    before = state(a)
-
-    def fail(x: Any) -> int:
-        raise KeyError(x)
-
-    for options in ({"key": fail}, {"compare": lambda x, y: fail(x)}):
-        with pytest.raises(KeyError):
-            a.sort(**options)
-        assert state(a) == before
-    with pytest.raises(ZeroDivisionError):
-        a.extend(1 / x for x in (1, 0))
-    assert state(a) == before
-
-
-class Index:
-    """An index that changes the array it is used on."""
-
-    def __init__(self, act: Callable[[], Any]) -> None:
-        self.act = act
-
-    def __index__(self) -> int:
-        self.act()
-        return 3
-
-
-def test_indices_may_change_the_array_that_they_index() -> None:
-    uses: list[Callable[[Any, Any], Any]] = [
-        lambda a, i: a[i], lambda a, i: a.__setitem__(i, 1.0), lambda a, i: a.pop(i),
-        lambda a, i: a.insert(i, 1.0), lambda a, i: a.__delitem__(i)]  # fmt: skip
-    for use in uses:
-        a = filled()
-        with pytest.raises(IndexError):
-            use(a, Index(a.clear))
-        assert len(a) == 0
-
-
-def test_a_value_may_change_the_array_that_it_goes_into() -> None:
-    class Value:
-        def __init__(self, a: ts.DynamicArray) -> None:
-            self.a = a
-
-        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-            self.a.clear()
-            return np.array(2.5, dtype="float32")
-
-    uses: list[Act] = [lambda a: a.append(Value(a)), lambda a: a.push_front(Value(a))]
-    for use in uses:
-        a = filled()
-        use(a)
-        assert list(a) == [2.5]
-    a = filled()
-    with pytest.raises(IndexError):
-        a.insert(2, Value(a))
-    assert len(a) == 0
-
-
-def test_threads_append_to_one_array() -> None:
-    a = ts.DynamicArray(ts.int64)
-    errors: list[Exception] = []
-
-    def work(first: int) -> None:
-        try:
-            for i in range(first, 20_000, 4):
-                a.append(i)
-                if i % 1000 == 0:
-                    a[-1:].tolist()
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors and sorted(a) == list(range(20_000))
-
-
-def test_sorting_and_appending_at_once_is_refused_or_done() -> None:
-    a = ts.DynamicArray(ts.float64)
-    a.extend(ts.rand(400_000, dtype=ts.float64))
-    refused = 0
-    stop = threading.Event()
-
-    def append() -> None:
-        while not stop.is_set():
-            try:
-                a.append(0.5)
-            except ts.errors.IllegalState:  # the memory is pinned by the sort
-                stop.wait(0.001)
-
-    thread = threading.Thread(target=append)
-    thread.start()
-    for _ in range(5):
-        try:
-            a.sort()
-        except ts.errors.IllegalState:
-            refused += 1
-    stop.set()
-    thread.join()
-    assert refused <= 5 and len(a) >= 400_000
-    a.sort()
-    assert bool((a[1:] >= a[:-1]).all())
 
 
 def test_reports_of_memory_name_arrays() -> None:

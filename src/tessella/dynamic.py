@@ -18,7 +18,6 @@ from tessella.dtypes import as_dtype
 from tessella.dynamic_order import OrderedArray
 from tessella.dynamic_shape import explained
 from tessella.items import OnHeap, has_memory, in_memory, is_list, to_element, to_item, to_items
-from tessella.ops.creation import copy_of
 
 
 def handle_of(allocator: Allocator | None) -> AllocatorHandle:
@@ -145,11 +144,9 @@ class DynamicArray(OrderedArray):
         if self.is_empty:
             raise dynamic_errors.empty("pop")
         place = self._item_place(index)
-        item = self[place]
-        if isinstance(item, Tensor):
-            item = copy_of(item)
-        _core.array_remove(self, place, 1)
-        return item
+        out = _core.empty(self.item_shape, self.dtype.id)
+        _core.array_take(self, place, out)
+        return out if self.item_shape else out.item()
 
     def _item_place(self, index: Any) -> int:
         place, length = to_int("index", index), len(self)

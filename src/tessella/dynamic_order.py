@@ -109,7 +109,8 @@ class OrderedArray(ShapedArray):
         """Copy the items, for code that may do anything to the array."""
         if not self.item_shape:
             return list(self)
-        return list(copy_of(self.as_tensor()))
+        with OnHeap():
+            return list(copy_of(self.as_tensor()))
 
     def _reorder(self, order: Any, action: str, stamp: Any = None) -> None:
         """Put the items in the order of a list of indices."""

@@ -22,6 +22,17 @@ Tensor* items_of(const Array* a, nb::handle object) {
   return items;
 }
 
+// The item at an index, counted from either end, into `out`: no other code runs in between.
+void take(Array* a, int64_t index, Tensor* out) {
+  check_alive(a);
+  if (index < -a->length || index >= a->length) fail_index_out_of_bounds(index, 0, a->length);
+  bool fits = out->dtype == a->dtype && out->size == a->item_size && out->is_contiguous;
+  if (!fits) throw nb::type_error("expected room for one item");
+  if (index < 0) index += a->length;
+  memcpy(out->data(), a->at(index), static_cast<size_t>(a->item_bytes));
+  remove_items(a, index, 1);
+}
+
 // Changes when the items do.
 nb::tuple stamp_of(const Array* a) {
   return nb::make_tuple(reinterpret_cast<uintptr_t>(a->buffer), a->length, a->buffer->version);
@@ -50,6 +61,9 @@ void init_dynamic(nb::module_& module) {
   });
   module.def("array_remove", [](nb::handle a, int64_t index, int64_t count) {
     remove_items(array_of(a), index, count);
+  });
+  module.def("array_take", [](nb::handle a, int64_t index, nb::handle out) {
+    take(array_of(a), index, tensor_of(out));
   });
   module.def("array_resize",
              [](nb::handle a, int64_t capacity) { set_capacity(array_of(a), capacity); });

@@ -200,7 +200,7 @@ void set_capacity(Array* a, int64_t capacity) {
 void insert_items(Array* a, int64_t index, const Tensor* items) {
   if (!items->has_memory()) fail_no_values(items, "insert");
   check_alive(a);
-  if (index > a->length) fail_index_out_of_bounds(index, 0, a->length + 1);
+  if (index < 0 || index > a->length) fail_index_out_of_bounds(index, 0, a->length + 1);
   int64_t count = items->shape()[0], bytes = count * a->item_bytes;
   bool is_behind = index == a->length && items->is_contiguous;
   bool is_shared = may_overlap(items->buffer, a->buffer) && !is_behind;
@@ -219,7 +219,8 @@ void insert_items(Array* a, int64_t index, const Tensor* items) {
 
 void remove_items(Array* a, int64_t index, int64_t count) {
   check_alive(a);
-  if (count > a->length - index) fail_index_out_of_bounds(index + count - 1, 0, a->length);
+  if (index < 0 || index > a->length) fail_index_out_of_bounds(index, 0, a->length);
+  if (count < 0 || count > a->length - index) fail_index_out_of_bounds(a->length, 0, a->length);
   char* to = a->at(index);
   int64_t behind = a->length - index - count;
   memmove(to, to + count * a->item_bytes, static_cast<size_t>(behind * a->item_bytes));

@@ -258,8 +258,10 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
   Allocator* allocator = allocator_from(handle);
   Py_ssize_t axes = PyTuple_Check(item_shape) ? PyTuple_GET_SIZE(item_shape) : 0;
   if (axes >= MAX_NDIM) return guarded([&]() -> PyObject* { fail_too_many_axes(axes + 1); });
-  if (capacity < 0 || !allocator || !parse_ints(item_shape, &sizes)) {
-    PyErr_SetString(PyExc_TypeError, "a capacity, sizes and the handle of an allocator are needed");
+  bool is_dtype = dtype >= 0 && dtype < DTYPE_COUNT + USER_DTYPES &&
+                  dtype_object(static_cast<DType>(dtype)) != Py_None;
+  if (!is_dtype || capacity < 0 || !allocator || !parse_ints(item_shape, &sizes)) {
+    PyErr_SetString(PyExc_TypeError, "a dtype, a capacity, sizes and a handle are needed");
     return nullptr;
   }
   return guarded([&] {
