@@ -22,7 +22,7 @@ import pytest
 
 import tessella as ts
 from conftest import sampled
-from tessella import _core, catalogue, errors, namespace
+from tessella import _core, catalogue, dtypes, errors, namespace
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -244,11 +244,18 @@ def run_examples(name: str, text: str) -> int:
     return result.attempted
 
 
+REGISTRY = ("register", "find", "by_id", "free_slots")
 PLAIN = {
     f"{owner}.{name}": value
-    for owner, names in (("ts", namespace.public_names()), ("Tensor", namespace.methods()))
+    for owner, names in (
+        ("ts", namespace.public_names()),
+        ("Tensor", namespace.methods()),
+        ("ts.dtypes", {name: getattr(dtypes, name) for name in REGISTRY}),
+        ("UserDType", vars(dtypes.UserDType)),
+    )
     for name, value in names.items()
     if inspect.isfunction(value) or isinstance(value, _core.Caller)
+    if owner != "UserDType" or not name.startswith("_")
 }
 PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 

@@ -231,7 +231,7 @@ def plain_parameters(function: Callable[..., Any], *, is_method: bool) -> list[l
 def renamed(annotation: str) -> str:
     """Write builtins and the composites' vocabulary by the names that the stub gives them."""
     annotation = re.sub(r"\bShape\b", "Ints", annotation)
-    annotation = re.sub(r"\b(Axes|DTypeLike|Ints|Number|Operand)\b", r"_\1", annotation)
+    annotation = re.sub(r"\b(Axes|DTypeLike|Element|Ints|Number|Operand)\b", r"_\1", annotation)
     annotation = annotation.replace("Device", "_str").replace("Offset", "_int")
     return re.sub(r"(?<![\w.])(?:builtins\.)?(bool|int|float|complex|str)\b", r"_\1", annotation)
 
@@ -343,14 +343,15 @@ def operators() -> Iterable[str]:
     for name in COMPARISONS:
         # object.__eq__ gives a bool for any object; a tensor gives a tensor.
         ignore = "  # type: ignore[override]" if name in ("eq", "ne") else ""
-        yield f"def __{name}__(self, y: Tensor | _Number, /) -> Tensor: ...{ignore}"
+        other = "_Element" if ignore else "_Number"
+        yield f"def __{name}__(self, y: Tensor | {other}, /) -> Tensor: ...{ignore}"
     for name in ("neg", "pos", "abs", "invert"):
         yield f"def __{name}__(self) -> Tensor: ..."
     for name, returns in CONVERSIONS.items():
         yield f"def __{name}__(self) -> {returns}: ..."
     yield "def __getitem__(self, key: Any, /) -> Tensor: ..."
     yield "def __setitem__(self, key: Any, value: Any, /) -> None: ..."
-    yield "def __contains__(self, value: Tensor | _Number, /) -> _bool: ..."
+    yield "def __contains__(self, value: Tensor | _Element, /) -> _bool: ..."
     yield "def __iter__(self) -> Iterator[Tensor]: ..."
     yield "def __buffer__(self, flags: _int, /) -> memoryview: ..."
 
@@ -417,6 +418,7 @@ class Watch:
 
 TYPES = """
 _Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
 _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]

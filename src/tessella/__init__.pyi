@@ -12,6 +12,7 @@ from tessella import (
     composites as composites,
     declarations as declarations,
     devices as devices,
+    dtype_errors as dtype_errors,
     dtypes as dtypes,
     errors as errors,
     exceptions as exceptions,
@@ -57,6 +58,7 @@ from tessella.threads import (
 )
 
 _Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
 _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
@@ -1104,7 +1106,7 @@ def eq(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """x == y."""
+    """x == y. Items of a user's dtype are equal if their bytes are."""
 
 def equal(
     x: Tensor | _Number,
@@ -1113,7 +1115,7 @@ def equal(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """x == y."""
+    """x == y. Items of a user's dtype are equal if their bytes are."""
 
 def erf(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Error function."""
@@ -1252,7 +1254,7 @@ def from_numpy(array: Any) -> Tensor:
 
 def full(
     shape: _Ints,
-    fill_value: _Number,
+    fill_value: _Element,
     *,
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
@@ -1260,11 +1262,11 @@ def full(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Make a tensor with one value everywhere."""
+    """Make a tensor with one value everywhere: a number, or an item of a user's dtype."""
 
 def full_like(
     x: Tensor,
-    fill_value: _Number,
+    fill_value: _Element,
     *,
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
@@ -3562,7 +3564,7 @@ def zeros(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Make a tensor of zeros."""
+    """Make a tensor of zeros; items of a user's dtype are bytes of 0."""
 
 @overload
 def zeros(
@@ -3573,7 +3575,7 @@ def zeros(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Make a tensor of zeros."""
+    """Make a tensor of zeros; items of a user's dtype are bytes of 0."""
 
 def zeros_like(
     x: Tensor,

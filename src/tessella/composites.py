@@ -36,6 +36,7 @@ DTypeLike: TypeAlias = Any  # a dtype, a Python type or a name; the body gets a 
 Offset: TypeAlias = int  # of any size
 Shape: TypeAlias = Any  # one integer or several; the body gets a tuple
 Number: TypeAlias = bool | int | float | complex
+Element: TypeAlias = bool | int | float | complex | tuple[Any, ...]  # a tuple: a user's dtype
 Operand: TypeAlias = Tensor | bool | int | float | complex
 Ints: TypeAlias = int | Sequence[int]
 Axes: TypeAlias = int | Sequence[int] | None
@@ -76,6 +77,12 @@ def check_number(name: str, value: Any) -> Any:
     return value
 
 
+def check_element(name: str, value: Any) -> Any:
+    """Require a Python number, or a tuple: an item of a user's dtype."""
+    value = value.item() if isinstance(value, Tensor) else value
+    return value if isinstance(value, tuple) else check_number(name, value)
+
+
 def check_dtype(name: str, value: Any) -> DType:
     """Require what names a dtype."""
     return value if type(value) is DType else as_dtype(value)
@@ -95,6 +102,7 @@ def check_tensors(name: str, value: Any) -> Any:
 CHECKS: dict[str, Check | None] = {
     "Any": None,
     "DTypeLike": check_dtype,
+    "Element": check_element,
     "Device": lambda name, value: to_device_name(value),
     "Ints": to_ints,
     "Number": check_number,

@@ -157,6 +157,8 @@ def numpy_of(self: Tensor) -> numpy.ndarray[Any, Any]:
             raise exchange_errors.numpy_of_graph()
         if self.dtype is bfloat16:
             raise exchange_errors.numpy_of_bfloat16()
+        if self.dtype.is_user:
+            raise exchange_errors.numpy_of_items(self.dtype)
         if self.is_virtual:
             raise errors.virtual_value("numpy()")
     except errors.TessellaError as error:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from types import MethodType
 
-from tessella import _core, errors
+from tessella import _core, dtype_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import NUMBERS, to_number
 from tessella.composites import Composite
 from tessella.declarations import CALL_WIDE, Declared, describe
-from tessella.dtypes import _ORDER
+from tessella.dtypes import _ORDER, to_stored
 from tessella.hints import Any
 from tessella.ops.creation import copy_of
 from tessella.records import Op, apply
@@ -57,6 +57,8 @@ def check_memory(x: Tensor, *values: Any) -> None:
 
 def check_kinds(x: Tensor, value: Tensor, name: str = "x") -> None:
     """Refuse to write a higher kind into a lower one: floats into integers, complex into real."""
+    if x.dtype is not value.dtype and (x.dtype.is_user or value.dtype.is_user):
+        raise dtype_errors.no_conversion(value.dtype, x.dtype)
     if _ORDER[value.dtype.kind] > _ORDER[x.dtype.kind]:
         raise errors.inplace_dtype(value.dtype, x.dtype, name)
 
@@ -111,7 +113,7 @@ def _compute(
         return value
     assert isinstance(each, Op)
     inputs, params = each.bind(args, keywords)
-    if each.is_varied(params):
+    if each.is_varied(inputs, params):
         return each.vary(inputs, params)
     inputs, params = each.prepare(inputs, params)
     check_memory(out, *inputs)
@@ -172,7 +174,7 @@ def copy_(self: Tensor, source: Tensor) -> Tensor:
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Set every element to one number.
+    """Set every element to one number, or one item of a user's dtype.
 
     >>> ts.zeros(2).fill_(3).tolist()
     [3.0, 3.0]
@@ -180,9 +182,9 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     try:
         check_target(self)
         value = value.item() if isinstance(value, Tensor) else to_number(value)
-        if not isinstance(value, NUMBERS):
+        if not self.dtype.is_user and not isinstance(value, NUMBERS):
             raise errors.wrong_type("value", value, "a number")
-        if not _core.fill(self, value):
+        if not _core.fill(self, to_stored(value, self.dtype)):
             raise errors.scalar_does_not_fit(value, self.dtype)
         _core.bump_version(self)
     except errors.TessellaError as error:

@@ -7,7 +7,18 @@ from tessella._core import Function, Layout, Tensor
 from tessella.arguments import NUMBERS, to_bool, to_number
 from tessella.declarations import REQUIRED
 from tessella.devices import to_device_name
-from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
+from tessella.dtypes import (
+    DTYPES,
+    DType,
+    as_dtype,
+    boolean,
+    check_cast,
+    float32,
+    promote,
+    promote_scalar,
+    to_stored,
+    uint8,
+)
 from tessella.hints import Any, Callable, Sequence
 from tessella.records import OPS, Op, Rule
 
@@ -64,10 +75,11 @@ class Elementwise(Straight):
         *,
         options: dict[str, Any] | None = None,
         variant: Rule | None = None,
+        items: str = "refused",
         **record: Any,
     ) -> None:
         # Options are keywords that only the variant knows: the kernel has none.
-        self.params, self.variant = options or {}, variant
+        self.params, self.variant, self.items = options or {}, variant, items
         self.positional = len(self.operands)
         self.has_twin = self.operands[0] == "x" and record.get("is_method", True)
         super().__init__(name, opcode=OPCODES[name], **record)
@@ -233,23 +245,65 @@ def binary(name: str, **record: Any) -> Function:
     return Binary(name, **record).function
 
 
+# --- items of users' dtypes, as bytes -------------------------------------------------------------
+
+
+def as_bytes(x: Tensor) -> Tensor:
+    """View items as bytes, which are a new last axis; whatever the strides."""
+    layout = _core.layout_of(x)
+    return _core.bitcast(_core.view(x, layout.unsqueeze((layout.ndim,))), uint8.id)
+
+
+def from_bytes(x: Tensor, dtype: DType) -> Tensor:
+    """View the last axis, which is contiguous, as items."""
+    out = _core.bitcast(x, dtype.id)
+    return _core.view(out, _core.layout_of(out).squeeze((x.ndim - 1,)))
+
+
+def item_operands(*inputs: Any) -> tuple[DType, list[Tensor]]:
+    """Give the dtype of operands that hold items, or are one, and each of them as bytes."""
+    dtype = next(x.dtype for x in inputs if isinstance(x, Tensor) and x.dtype.is_user)
+    found = []
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            item = _core.empty((), dtype.id)
+            _core.fill(item, to_stored(x, dtype))
+            x = item
+        check_cast(x.dtype, dtype)
+        found.append(as_bytes(x))
+    return dtype, found
+
+
+def equal_items(x: Any, y: Any) -> Tensor:
+    """Compare items: they are equal if all their bytes are."""
+    _, both = item_operands(x, y)
+    return OPS["all"].function(OPS["equal"].function(*both), axis=-1)
+
+
+def choose_items(condition: Any, x: Any, y: Any) -> Tensor:
+    """Choose between items by a bool tensor."""
+    if not isinstance(condition, Tensor):
+        raise errors.not_tensor("condition", condition)
+    dtype, both = item_operands(x, y)
+    return from_bytes(OPS["where"].function(OPS["unsqueeze"].function(condition, -1), *both), dtype)
+
+
 class Cast(Straight):
     """Conversion to another dtype."""
 
     fast = "cast"
+    items = "moved"
     params = {"dtype": REQUIRED, "copy": True, "device": None}
 
     def prepare(
         self, inputs: list[Any], params: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """Resolve the dtype; a complex number is not made real silently."""
+        """Resolve the dtype; a complex number is not made real silently, an item not converted."""
         inputs, params = super().prepare(inputs, params)
         params["dtype"] = as_dtype(params["dtype"])
         params["copy"] = to_bool("copy", params["copy"])
         to_device_name(params.pop("device"))
-        source = inputs[0].dtype
-        if source.is_complex and not params["dtype"].is_complex:
-            raise errors.cannot_cast(source, params["dtype"])
+        check_cast(inputs[0].dtype, params["dtype"])
         return inputs, params
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
@@ -274,6 +328,7 @@ class View(Op):
 
     fast = "view"
     gives = "view"
+    items = "moved"
 
     def __init__(self, name: str, *, layout: Callable[..., Layout], params: dict[str, Any],
                  variadic: str = "", normalise: Callable[..., dict[str, Any]] | None = None,

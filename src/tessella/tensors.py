@@ -11,9 +11,17 @@ from tessella._core import Tensor
 from tessella.arguments import is_scalar, to_bool, to_int, to_number
 from tessella.composites import Device, DTypeLike, Shape, composite
 from tessella.devices import to_device_name
-from tessella.dtypes import DEFAULTS, DType, boolean, promote, promote_scalar
+from tessella.dtypes import (
+    DEFAULTS,
+    DType,
+    UserDType,
+    boolean,
+    check_cast,
+    promote,
+    promote_scalar,
+)
 from tessella.exchange import is_shareable, share
-from tessella.hints import TYPE_CHECKING, Any, Iterator
+from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator
 from tessella.ops.creation import copy_of, with_grad
 
 if TYPE_CHECKING:
@@ -26,6 +34,8 @@ _MAX_DEPTH = 64
 def tensor(data: Any, dtype: DTypeLike | None = None, *, device: Device | None = None,
            requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of numbers, nested lists, or an array of any library: always a copy.
+
+    With a user's dtype tuples are items, and lists of them axes.
 
     >>> ts.tensor([[1, 2], [3, 4]], dtype=ts.float32).shape
     (2, 2)
@@ -83,27 +93,45 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str) and not is_shareable(value)
 
 
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
 def _from_nested(data: Any, dtype: DType | None, keeps_graph: bool = False) -> Tensor:
-    """Make a tensor of numbers, or of equal arrays, in nested sequences."""
-    shape = _shape_of(data)
-    flat: list[Any] = [data]
-    for depth, size in enumerate(shape):
-        level: list[Any] = []
-        for item in flat:
-            if not _is_sequence(item):
-                raise errors.ragged_depth(depth)
-            if len(item) != size:
-                raise errors.ragged(depth, size, len(item))
-            level.extend(item)
-        flat = level
+    """Make a tensor of numbers, of items, or of equal arrays, in nested sequences."""
+    if isinstance(dtype, UserDType):
+        shape, flat = _unnested(data, _is_list)
+        if not any(isinstance(item, Tensor) for item in flat):
+            return _from_elements(shape, [dtype.pack(item) for item in flat], dtype)
+    else:
+        shape, flat = _unnested(data, _is_sequence)
     if not set(map(type, flat)) <= DEFAULTS.keys():
         flat = [_to_item(value, len(shape)) for value in flat]
         if any(isinstance(item, Tensor) for item in flat):
             if keeps_graph and any(isinstance(x, Tensor) and x.requires_grad for x in flat):
                 raise exchange_errors.nested_gradients()
             return _from_items(shape, flat, dtype)
-    if dtype is None:
-        dtype = _kind_of(flat)
+    return _from_elements(shape, flat, _kind_of(flat) if dtype is None else dtype)
+
+
+def _unnested(data: Any, is_axis: Callable[[Any], bool]) -> tuple[tuple[int, ...], list[Any]]:
+    """Give the shape of nested sequences, and what is in them, row-major."""
+    shape = _shape_of(data, is_axis)
+    flat: list[Any] = [data]
+    for depth, size in enumerate(shape):
+        level: list[Any] = []
+        for item in flat:
+            if not is_axis(item):
+                raise errors.ragged_depth(depth)
+            if len(item) != size:
+                raise errors.ragged(depth, size, len(item))
+            level.extend(item)
+        flat = level
+    return shape, flat
+
+
+def _from_elements(shape: tuple[int, ...], flat: list[Any], dtype: DType) -> Tensor:
+    """Make a tensor of its elements, row-major."""
     out = _core.empty(shape, dtype.id)
     if not _core.fill_from_list(out, flat):
         bad = next(value for value in flat if not _core.scalar_fits(value, dtype.id))
@@ -129,18 +157,17 @@ def _from_items(shape: tuple[int, ...], items: list[Any], dtype: DType | None) -
     rows = out.reshape(len(items), *inner)
     for i, item in enumerate(items):
         if isinstance(item, Tensor):
-            if item.dtype.is_complex and not dtype.is_complex:
-                raise errors.cannot_cast(item.dtype, dtype)
+            check_cast(item.dtype, dtype)
             _core.copy(rows[i], item, True)
         elif not _core.fill(rows[i], item):
             raise errors.scalar_does_not_fit(item, dtype)
     return out
 
 
-def _shape_of(data: Any) -> tuple[int, ...]:
+def _shape_of(data: Any, is_axis: Callable[[Any], bool]) -> tuple[int, ...]:
     """Follow the first items down."""
     shape: list[int] = []
-    while _is_sequence(data):
+    while is_axis(data):
         if len(shape) == _MAX_DEPTH:
             raise errors.wrong_value("depth of the lists", "more than 64", "at most 64")
         shape.append(len(data))
@@ -200,6 +227,8 @@ def from_data(values: Any, shape: Shape, dtype: DTypeLike | None = None) -> Tens
 
 def tolist(self: Tensor) -> Any:
     """Give the elements as nested lists of Python numbers; a number for a 0-d tensor.
+
+    Items of a user's dtype are tuples.
 
     >>> ts.ones(2, 2).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
@@ -272,7 +301,8 @@ def iterate_back(x: Tensor) -> Iterator[Tensor]:
 
 def contains(x: Tensor, value: Any) -> bool:
     """Tell whether an element equals a number."""
-    if not isinstance(value, bool | int | float | complex | Tensor):
+    is_item = x.dtype.is_user and isinstance(value, tuple)
+    if not is_item and not isinstance(value, bool | int | float | complex | Tensor):
         raise errors.not_tensor("value", value).locate("in", [f"x  {x.dtype} {x.shape}"])
     return bool((x == value).any())
 
@@ -288,7 +318,8 @@ def clone(self: Tensor, *, allocator: Allocator | None = None) -> Tensor:
 
         with use(allocator):
             return clone(self)
-    return +self if self.dtype is not boolean else self.astype(boolean)
+    is_number = self.dtype is not boolean and not self.dtype.is_user
+    return +self if is_number else self.astype(self.dtype)
 
 
 def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:

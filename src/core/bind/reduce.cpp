@@ -10,8 +10,8 @@ namespace {
 
 launch::CumulativeTask cumulative_task(ScanOp op, nb::handle out, nb::handle source, int axis,
                                        bool interruptible) {
-  Tensor* x = tensor_of(source);
-  Tensor* to = tensor_of(out);
+  Tensor* x = numbers_of(source);
+  Tensor* to = numbers_of(out);
   return {.op = op,
           .dtype = x->dtype,
           .ndim = x->ndim,
@@ -39,18 +39,18 @@ void init_reduce(nb::module_& module) {
   module.def(
       "reduce", [](int op, nb::handle out, nb::handle x, const Sizes& axes, bool interruptible) {
         uint64_t bits = 0;
-        for (int64_t axis : axes) bits |= uint64_t{1} << tensor_of(x)->layout().axis(axis);
-        run_reduce(static_cast<ReduceOp>(op), tensor_of(x), bits, tensor_of(out), interruptible);
+        for (int64_t axis : axes) bits |= uint64_t{1} << numbers_of(x)->layout().axis(axis);
+        run_reduce(static_cast<ReduceOp>(op), numbers_of(x), bits, numbers_of(out), interruptible);
       });
   module.def("cumulate", [](int op, nb::handle out, nb::handle x, int axis, bool interruptible) {
     launch::CumulativeTask task =
         cumulative_task(static_cast<ScanOp>(op), out, x, axis, interruptible);
-    LongWork work(tensor_of(x)->size, {tensor_of(x), tensor_of(out)});
+    LongWork work(numbers_of(x)->size, {numbers_of(x), numbers_of(out)});
     launch::cumulate(task);
   });
   module.def("cumulate_places", [](bool is_greatest, nb::handle out, nb::handle x, int axis) {
     launch::CumulativeTask task = cumulative_task(ScanOp::sum, out, x, axis, true);
-    LongWork work(tensor_of(x)->size, {tensor_of(x), tensor_of(out)});
+    LongWork work(numbers_of(x)->size, {numbers_of(x), numbers_of(out)});
     launch::cumulate_places(task, is_greatest);
   });
   module.def("rows_names", [] {
@@ -59,7 +59,7 @@ void init_reduce(nb::module_& module) {
     return names;
   });
   module.def("rows", [](int op, nb::handle out, nb::handle x, int axis, bool interruptible) {
-    run_rows(static_cast<RowsOp>(op), tensor_of(x), axis, tensor_of(out), interruptible);
+    run_rows(static_cast<RowsOp>(op), numbers_of(x), axis, numbers_of(out), interruptible);
   });
 }
 

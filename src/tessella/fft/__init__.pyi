@@ -9,6 +9,7 @@ from tessella.allocators import Allocator
 from tessella.dtypes import DType
 
 _Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
 _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]

@@ -13,6 +13,7 @@ from tessella.linalg.ranks import LstsqResult as LstsqResult
 from tessella.linalg.spectra import EighResult as EighResult, EigResult as EigResult
 
 _Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
 _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]

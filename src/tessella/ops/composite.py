@@ -18,6 +18,7 @@ from tessella.ops.index import nonzero, take
 from tessella.ops.joining import concat, stack
 from tessella.ops.movement import broadcast_to, normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import all, max, sum
+from tessella.tensors import clone
 
 
 @composite(
@@ -32,7 +33,7 @@ def contiguous(x: Tensor) -> Tensor:
     """
     if x.is_contiguous:
         return x
-    return x.astype(boolean) if x.dtype is boolean else +x
+    return clone(x)
 
 
 @composite(

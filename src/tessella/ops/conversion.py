@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tessella import dtypes, errors
 from tessella._core import Tensor
-from tessella.composites import DTypeLike, Ints, Number, composite
+from tessella.composites import DTypeLike, Element, Ints, composite
 from tessella.declarations import case
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
@@ -159,7 +159,7 @@ def new_empty(x: Tensor, shape: Ints, *, dtype: DTypeLike | None = None,
 
 
 @composite(is_function=False, tested="tests/test_conversion.py")
-def new_full(x: Tensor, shape: Ints, fill_value: Number, *, dtype: DTypeLike | None = None,
+def new_full(x: Tensor, shape: Ints, fill_value: Element, *, dtype: DTypeLike | None = None,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of x's dtype with one value everywhere.
 

@@ -18,6 +18,7 @@ class Concat(Straight):
     """Joins along an existing axis."""
 
     fast = "concat"
+    items = "moved"
     operands = ("xs",)
     params = {"axis": 0}
 
