@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, overload
 
 from tessella import (
     _core as _core,
+    access as access,
     allocators as allocators,
     arguments as arguments,
     catalogue as catalogue,

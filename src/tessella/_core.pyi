@@ -2294,6 +2294,8 @@ class Tensor:
         """Fill x with integers from [low, high), or from [0, low)."""
     def ravel(self) -> Tensor:
         """Give the elements along one axis, in row-major order."""
+    def read(self, *index: _int, dtype: Any) -> Any:
+        """Give the element at an index, of a tensor that has this dtype: another one raises."""
     def real(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Real part."""
     def real_(self) -> Self:
@@ -3065,6 +3067,8 @@ class Tensor:
         allocator: Allocator | None = None,
     ) -> Tensor:
         """x where the condition holds, else y."""
+    def write(self, *index: _int, value: Any, dtype: Any) -> None:
+        """Set the element at an index, of a tensor that has this dtype, to a value of its kind."""
     def xlogy(
         self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:

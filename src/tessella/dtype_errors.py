@@ -1,4 +1,4 @@
-"""The messages about users' dtypes; errors.py has the rest."""
+"""The messages about users' dtypes and about strict access; errors.py has the rest."""
 
 from __future__ import annotations
 
@@ -107,3 +107,16 @@ def no_conversion(source: object, target: object) -> DTypeMismatch:
         "items of a user dtype are made of tuples: ts.tensor(tuples, dtype=...); x.view(dtype) "
         "takes the bytes as they are",
     )
+
+
+def wrong_access(dtype: object, wanted: object) -> DTypeMismatch:
+    """A strict access that names another dtype than the tensor has."""
+    return DTypeMismatch(
+        f"x is {dtype}, and is accessed as {wanted}",
+        "name the dtype that x has; astype converts numbers, and x.view(dtype) takes bytes anew",
+    )
+
+
+def wrong_kind(value: object, dtype: object, wanted: str) -> DTypeMismatch:
+    """A value of another kind than the dtype that it is written to."""
+    return DTypeMismatch(f"{brief(value)} is no value of {dtype}", f"{dtype} takes {wanted}")

@@ -9,6 +9,7 @@ import sys
 
 from tessella import (
     _core,
+    access,
     catalogue,
     errors,
     exchange,
@@ -93,10 +94,12 @@ METHODS: dict[str, Any] = {
     "fill_": inplace.fill_,
     "flat_index": tensors.flat_index,
     "numpy": exchange.numpy_of,
+    "read": access.read,
     "requires_grad_": tensors.requires_grad_,
     "scale_": inplace.Twin(OPS["mul"], "scale_"),
     "to_device": tensors.to_device,
     "tolist": tensors.tolist,
+    "write": access.write,
     "zero_": inplace.zero_,
 }
 
