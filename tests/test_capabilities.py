@@ -62,11 +62,12 @@ def test_flat_index_is_offset_plus_index_times_stride() -> None:
     assert x[1:, ::2].flat_index(0, 1, 2) == 12 + 2 * 4 + 2
     assert x.permute(2, 0, 1).flat_index(3, 1, 2) == 23
     assert x.flat_index(-1, -1, -1) == 23
+    assert type(x.flat_index(np.int64(1), ts.tensor(2), 3)) is int  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("index", [(2, 0, 0), (0, -4, 0), (0, 0), (0, 0, 0, 0)])
 def test_flat_index_is_checked(index: tuple[int, ...]) -> None:
-    with pytest.raises(ts.errors.IndexOutOfBounds):
+    with pytest.raises(ts.errors.IndexOutOfBounds, match=r"^flat_index: "):
         ts.zeros(2, 3, 4).flat_index(*index)
 
 

@@ -225,7 +225,7 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "value": (lambda: ts.full((2,), "7"), TypeError,  # type: ignore[arg-type]
               "full: fill_value must be a number, got str"),
     "device": (lambda: ts.ones(2, device="gpu"), ValueError, "ones: device is 'gpu'"),
-    "memory": (lambda: ts.zeros(1 << 50), MemoryError, r"zeros: needs 4\.0 PiB; limit"),
+    "memory": (lambda: ts.zeros(1 << 50), MemoryError, r"zeros: needs 4\.0 PiB for .*; limit"),
     "step": (lambda: ts.arange(0, 3, 0), ValueError, "arange: step is 0"),
     "nan step": (lambda: ts.arange(0, 3, math.nan), ValueError, "arange: step is nan"),
     "endless": (lambda: ts.arange(math.inf), ValueError, "arange: stop is inf"),

@@ -56,9 +56,12 @@ OBJECTS: list[Any] = [
     ts.Generator(0), memoryview(b"abc"), Exporter(np.ones((2, 3))), NotImplemented, Exception("x"),
 ]  # fmt: skip
 
+# Items of users' dtypes, of a size that kernels move whole and of one that they do not.
+USERS = [ts.dtypes.register("fuzz_wide", fmt="<qd"), ts.dtypes.register("fuzz_odd", fmt="<BH")]
+
 small = st.integers(0, 4)
 numbers = st.sampled_from(NUMBERS) | st.integers(-3, 5)
-dtypes = st.sampled_from(DTYPES)
+dtypes = st.sampled_from([*DTYPES, *USERS])
 
 
 @st.composite
@@ -66,7 +69,11 @@ def tensors(draw: st.DrawFn) -> ts.Tensor:
     """Draw a small tensor of any dtype and layout."""
     shape = draw(st.lists(small, max_size=3) | st.sampled_from([[2, 3], [3, 3], [3], []]))
     size = int(np.prod(shape))
-    x = ts.arange(size).reshape(shape).astype(draw(dtypes))
+    dtype = draw(dtypes)
+    if dtype in USERS:
+        x = ts.tensor([(i, i) for i in range(size)], dtype=dtype).reshape(shape)
+    else:
+        x = ts.arange(size).reshape(shape).astype(dtype)
     kind = draw(st.sampled_from(["plain", "plain", "turned", "spread", "grad", "cut", "values"]))
     if kind == "turned":
         return x.permute(tuple(reversed(range(x.ndim)))).flip()
@@ -87,7 +94,8 @@ lists = st.recursive(
 arguments = st.one_of(
     tensors(), tensors(), numbers, st.sampled_from(OBJECTS), dtypes, lists,
     lists.map(lambda v: (v,)),
-    st.lists(small, max_size=4).map(tuple), st.lists(numbers, max_size=3).map(tuple),
+    st.lists(small, max_size=4).map(tuple), st.sampled_from([(1, 2), (-1, 2.5)]),
+    st.lists(numbers, max_size=3).map(tuple),
     st.lists(tensors(), max_size=3),
 )  # fmt: skip
 COMMON = ["axis", "dim", "keepdims", "dtype", "x", "y", "out", "requires_grad", "unknown"]

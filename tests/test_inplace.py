@@ -190,6 +190,38 @@ def test_copy_and_fill_write_and_count_versions() -> None:
     assert x.tolist() == [[3.5, 0.0, 3.5]] * 2 and x.version == before + 4
 
 
+def test_fill_and_clear_have_the_names_of_numpy_and_of_lists() -> None:
+    x = ts.zeros(2, 3)
+    assert x.T[::-1].fill(2) is not x and x.tolist() == [[2.0] * 3] * 2
+    for clear in (ts.Tensor.clear, ts.Tensor.clear_, ts.Tensor.zero_):
+        x.fill_(7)
+        assert clear(x[:, ::2]).shape == (2, 2) and x.tolist() == [[0.0, 7.0, 0.0]] * 2
+
+
+def assign(x: ts.Tensor, key: Any, value: ts.Tensor) -> None:
+    x[key] = value
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, v: x.copy_(v),
+        lambda x, v: x.add_(v),
+        lambda x, v: writing.iadd(x, v),
+        lambda x, v: ts.matmul(v, v, out=x),
+        lambda x, v: ts.matmul_into(x, v, x),
+        lambda x, v: ts.std(v, axis=0, keepdims=True, out=x[:1]),
+        lambda x, v: assign(x, 0, v[0]),
+        lambda x, v: assign(x, [0, 1], v),
+    ],
+)
+def test_values_that_are_not_there_are_not_written(write: Callable[..., Any]) -> None:
+    x, virtual = ts.zeros(2, 2), _core.empty_virtual((2, 2), ts.float32.id)
+    with pytest.raises(ts.errors.IllegalState, match="a virtual tensor has no values"):
+        write(x, virtual)
+    assert x.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
 def test_writes_to_empty_tensors_do_nothing() -> None:
     x = ts.zeros(0, 3)
     x += 1

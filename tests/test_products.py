@@ -93,6 +93,88 @@ def test_accumulating_has_the_bits_of_a_sum(sizes: tuple[int, int, int], dtype: 
     assert bits(out) == bits(a @ b)
 
 
+# Of a, b and the result; vectors are rows and columns without their axis.
+INTO = [((3, 4), (4, 5)), ((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 1, 3, 4), (6, 4, 2)),
+        ((1, 3, 0), (2, 0, 4)), ((4,), (4,)), ((3, 4), (4,)), ((4,), (2, 4, 3))]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [d.name for d in ts.dtypes.DTYPES if d is not ts.bool])
+@pytest.mark.parametrize("shapes", INTO, ids=str)
+def test_products_into_a_tensor_of_any_kind(shapes: Any, dtype: str) -> None:
+    a, b = (ts.randint(0, 5, shape).astype(dtype) for shape in shapes)
+    want = a @ b
+    start = ts.randint(0, 5, want.shape).astype(dtype)
+    forms = [lambda x: x, spaced, reverse, turned if want.ndim > 1 else reverse]
+    for form in forms:
+        out = form(start.clone())
+        assert ts.matmul_into(out, a, b) is out and bits(out) == bits(want)
+        out = form(start.clone())
+        ts.matmul_into(out, a, b, accumulate=True)
+        assert bits(out) == bits(start + want)
+        if a.ndim > 1 and b.ndim > 1:
+            out = form(start.clone())
+            left, right = form(a.mT.clone()), form(b.mT.clone())
+            ts.matmul_into(out, left, right, accumulate=True, transpose_a=True, transpose_b=True)
+            assert bits(out) == bits(start + want)
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_products_into_an_operand(accumulate: bool, transposed: bool) -> None:
+    def multiply(out: ts.Tensor, a: ts.Tensor, b: ts.Tensor) -> ts.Tensor:
+        return ts.matmul_into(out, a, b, accumulate=accumulate, transpose_a=transposed)
+
+    for which in (0, 1, 2):
+        a, b = drawn(7, 7, dtype="float32"), drawn(7, 7, dtype="float32", seed=6)
+        operands = [a, b] if which < 2 else [a, a]
+        out = operands[which % 2]
+        product = (operands[0].T if transposed else operands[0]) @ operands[1]
+        want = out + product if accumulate else product
+        multiply(out, *operands)
+        assert bits(out) == bits(want)
+    memory = drawn(60, dtype="float32")
+    a, out, b = memory[:49].view(7, 7), memory[11:].view(7, 7), drawn(7, 7, dtype="float32")
+    product = (a.T if transposed else a) @ b
+    want = out + product if accumulate else product
+    assert bits(multiply(out, a, b)) == bits(want)
+
+
+def test_products_into_another_dtype() -> None:
+    a, b = drawn(3, 4, dtype="float32"), ts.ones(4, 2, dtype=ts.int64)
+    out = ts.ones(3, 2, dtype=ts.float64)
+    ts.matmul_into(out, a, b, accumulate=True)
+    assert out.tolist() == (1.0 + (a @ b).double()).tolist()
+    out = ts.ones(3, 2, dtype=ts.float16)
+    ts.matmul_into(out, a, b, accumulate=True)
+    assert bits(out) == bits((ts.ones(3, 2) + a @ b).astype(ts.float16))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda out: ts.matmul_into(out, ts.ones(2, 3), ts.ones(4, 2)),
+         "inner sizes differ: 3 != 4"),
+        (lambda out: ts.matmul_into(out, ts.ones(2, 3), ts.ones(3, 4)),
+         "the result has shape (2, 4), the target (2, 2)"),
+        (lambda out: ts.matmul_into(out, ts.ones(5, 2, 3), ts.ones(3, 2)),
+         "the result has shape (5, 2, 2), the target (2, 2)"),
+        (lambda out: ts.matmul_into(out, ts.ones(2), ts.ones(2, 2), transpose_a=True),
+         "axis -2 is out of range"),
+        (lambda out: ts.matmul_into(out, out > 0, out > 0), "not defined for bool"),
+        (lambda out: ts.matmul_into(out, ts.ones(2, 2), ts.ones(2, 2, dtype=ts.complex64)),
+         "the result is complex64, the target float32"),
+        (lambda out: ts.matmul_into(out[:1].broadcast_to(2, 2), out, out), "out has elements that"),
+        (lambda out: ts.matmul_into(out, *[3, out]), "a must be a tensor, got int"),
+    ],
+)  # fmt: skip
+def test_products_into_a_tensor_that_does_not_fit(call: Any, text: str) -> None:
+    out = ts.ones(2, 2)
+    with pytest.raises(ts.errors.TessellaError) as caught:
+        call(out)
+    assert text in str(caught.value).splitlines()[0]
+    assert out.tolist() == [[1.0, 1.0], [1.0, 1.0]] and out.version == ts.ones(2, 2).version
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("k", [65, 3000])
 def test_a_batch_has_the_bits_of_its_products(k: int, dtype: str) -> None:

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import tessella as ts
+from reference import assert_same_tensors
 from tessella import _core
+from tessella.dtypes import DType
 from tessella.ops import random
 
 DRAWS: dict[str, Callable[[ts.Generator], ts.Tensor]] = {
@@ -222,3 +224,66 @@ def test_bad_arguments_say_what_is_wrong_and_draw_nothing(name: str) -> None:
 @pytest.mark.parametrize("seed", [0, -1, -(1 << 63), (1 << 64) - 1])
 def test_seeds_are_words_of_64_bits(seed: int) -> None:
     assert ts.Generator(seed).seed == seed & ((1 << 64) - 1)
+
+
+# --- into a tensor -------------------------------------------------------------------------------
+
+FLOATS = [ts.float16, ts.bfloat16, ts.float32, ts.float64]
+
+
+def test_drawing_into_a_tensor_gives_what_a_new_one_would_hold() -> None:
+    for dtype in FLOATS:
+        x = ts.zeros(4, 6, dtype=dtype)[:, ::-2].T
+        assert x.normal_(2.0, 0.5, generator=ts.Generator(5)) is x
+        assert_same_tensors(
+            x.clone(), ts.normal(2.0, 0.5, (3, 4), dtype=dtype, generator=ts.Generator(5))
+        )
+        x.uniform_(generator=ts.Generator(5))
+        assert_same_tensors(x.clone(), ts.rand(3, 4, dtype=dtype, generator=ts.Generator(5)))
+        x.bernoulli_(0.3, generator=ts.Generator(5))
+        want = ts.bernoulli(0.3, (3, 4), generator=ts.Generator(5))
+        assert_same_tensors(x.clone(), want.astype(dtype))
+
+
+torch_style: Any = ts.Tensor.uniform_  # whose keywords are no names of Python's
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_uniform_stays_below_its_limit(dtype: DType) -> None:
+    x = ts.zeros(20000, dtype=dtype).uniform_(1, 3)
+    assert float(x.min()) >= 1 and float(x.max()) < 3 and abs(float(x.double().mean()) - 2) < 0.05
+    assert ts.ones(3, dtype=dtype).uniform_(7, 7).tolist() == [7.0] * 3
+    assert 4 <= float(torch_style(ts.zeros(3, dtype=dtype), **{"from": 4, "to": 5}).min()) < 5
+
+
+@pytest.mark.parametrize("dtype", [d for d in ts.dtypes.DTYPES if not d.is_complex], ids=str)
+def test_random_draws_every_integer_that_is_asked_for(dtype: DType) -> None:
+    x = ts.zeros(500, dtype=dtype)
+    assert set(x.random_(2).tolist()) == {0, 1}
+    if dtype is not ts.bool:
+        assert set(x.random_(3, 6).tolist()) == {3, 4, 5}
+        top = 2 / ts.finfo(dtype).eps if dtype.is_floating else dtype.highest
+        assert min(x.random_().tolist()) >= 0 and top / 2 < max(x.tolist()) <= top
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x.normal_(0.0, -1.0), "normal_: std is -1.0"),
+        (lambda x: x.uniform_(2, 1), "uniform_: high is 1.0"),
+        (lambda x: x.random_(5, 5), "random_: high is 5"),
+        (lambda x: x.bernoulli_(1.5), "bernoulli_: p is 1.5"),
+        (lambda x: x.bernoulli_(ts.ones(4, 2)), "bernoulli_: the result has shape (4, 2)"),
+        (lambda x: x.requires_grad_().normal_(), "normal_: x requires gradients"),
+        (lambda x: x.broadcast_to(3, 2).uniform_(), "uniform_: x has elements that share"),
+        (lambda x: x.normal_(out=x), "normal_: may give a view of its operand, and has no out="),
+    ],
+)
+def test_failing_draw_leaves_the_tensor_and_the_generator(call: Any, text: str) -> None:
+    x = ts.ones(2)
+    before = random.default_generator.counter
+    with pytest.raises(ts.errors.TessellaError) as caught:
+        call(x)
+    assert str(caught.value).startswith(text)
+    assert x.detach().tolist() == [1.0, 1.0]
+    assert random.default_generator.counter == before

@@ -256,3 +256,12 @@ def test_small_integers_wrap_in_the_dtype_that_is_asked_for(name: str) -> None:
     wrapped = steps.astype("int8").tolist()
     assert found.dtype is ts.int8
     assert found.tolist() == (wrapped if "cum" in name else wrapped[-1])
+
+
+@pytest.mark.parametrize("dtype", ts.dtypes.DTYPES, ids=str)
+def test_sum_to_shape_has_the_dtype_of_a_sum_whatever_is_summed(dtype: ts.dtypes.DType) -> None:
+    x = ts.ones(2, 3, dtype=dtype)
+    for shape in ((2, 3), (1, 3), (3,), ()):
+        found = ts.sum_to_shape(x, shape)
+        assert found.dtype is x.sum().dtype and found.shape == shape
+        assert complex(found.sum()) == 6

@@ -22,7 +22,7 @@ import pytest
 
 import tessella as ts
 from conftest import sampled
-from tessella import _core, catalogue, errors, namespace
+from tessella import _core, catalogue, dtypes, errors, namespace
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -239,17 +239,25 @@ def run_examples(name: str, text: str) -> int:
     """Run the examples of a text; give their number."""
     found = doctest.DocTestParser().get_doctest(text, dict(EXAMPLE_NAMES), name, None, None)
     report: list[str] = []
-    result = doctest.DocTestRunner().run(found, out=report.append)
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(found, out=report.append)
     assert not result.failed, "".join(report)
     return result.attempted
 
 
+REGISTRY = ("register", "find", "by_id", "free_slots")
 PLAIN = {
     f"{owner}.{name}": value
-    for owner, names in (("ts", namespace.public_names()), ("Tensor", namespace.methods()))
+    for owner, names in (
+        ("ts", namespace.public_names()),
+        ("Tensor", namespace.methods()),
+        ("ts.dtypes", {name: getattr(dtypes, name) for name in REGISTRY}),
+        ("UserDType", vars(dtypes.UserDType)),
+    )
     for name, value in names.items()
     if inspect.isfunction(value) or isinstance(value, _core.Caller)
+    if owner != "UserDType" or not name.startswith("_")
 }
+PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 
 
 @pytest.mark.parametrize("name", sorted(PLAIN))
@@ -274,11 +282,15 @@ def test_operation_reference_has_an_example_for_every_operation_that_runs() -> N
         run_examples(entry.split("(")[0], entry.replace("```", ""))
 
 
-@pytest.mark.parametrize("file", ["README.md", "ARCHITECTURE.md", "docs/interop.md"])
+PAGES = ["README.md", "ARCHITECTURE.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+
+
+@pytest.mark.parametrize("file", sorted(set(PAGES) - {"docs/operations.md"}))
 def test_examples_of_a_page_run(file: str) -> None:
-    for block in re.findall(r"```(?:python|pycon)\n(.*?)```", (ROOT / file).read_text(), re.DOTALL):
-        if block.startswith(">>>"):
-            run_examples(file, block)
+    """They may build on each other."""
+    text = (ROOT / file).read_text()
+    blocks = re.findall(r"```(?:python|pycon)\n(.*?)```", text, re.DOTALL)
+    run_examples(file, "\n".join(block for block in blocks if block.startswith(">>>")))
 
 
 # --- import and errors ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
-from tessella.dtypes import BY_NAME, DTYPES, DType
+from tessella.dtypes import DTYPES, DType
 
 NATIVE = [dtype for dtype in DTYPES if dtype is not ts.bfloat16]
 FLOATS = [dtype for dtype in NATIVE if dtype.is_floating or dtype.is_complex]
@@ -114,7 +114,7 @@ def test_namespace_tells_what_it_offers() -> None:
 
 def test_namespace_tells_the_dtypes_of_the_standard() -> None:
     info = ts.__array_namespace_info__()
-    standard = {name: dtype for name, dtype in BY_NAME.items() if name[-7:] != "float16"}
+    standard = {dtype.name: dtype for dtype in DTYPES if dtype.name[-7:] != "float16"}
     assert info.dtypes() == info.dtypes(device="cpu") == standard
     for kind in KINDS:
         assert info.dtypes(kind=kind) == {

@@ -70,7 +70,7 @@ def leaves(value: Any) -> list[Any]:
 
 
 def test_every_function_that_takes_tensors_is_called() -> None:
-    assert without_calls() == TAKE_NONE
+    assert sorted(without_calls()) == sorted(TAKE_NONE)
 
 
 def needs_no_values(call: Call, i: int) -> bool:

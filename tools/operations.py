@@ -23,9 +23,13 @@ Written by tools/generate.py from the table of operations: change that, not this
 
 Operands may be tensors of any layout. Elementwise operations promote and broadcast their operands,
 and take Python numbers in place of tensors. `axis`, `keepdims` and their kin have PyTorch's
-spellings too (`dim`, `keepdim`). Operations that make a new tensor of numbers (elementwise ones,
-reductions, products, joins) take `out=`, a tensor that the result is written into and that may be
-an operand. The examples assume `import tessella as ts`.
+spellings too (`dim`, `keepdim`).
+
+Every function that gives one new tensor takes `out=`, a tensor of the result's shape that the
+result is written into: it may have any strides, be an operand or overlap one, and have another
+dtype of the same or a higher kind. Where a call fails, `out` is as it was. Entries say which
+functions may give a view of an operand; those, and the ones that give several tensors or other
+values, have no `out=`. The examples assume `import tessella as ts`.
 """
 
 GROUPS = {
@@ -167,6 +171,8 @@ def names_of(each: Op | Composite) -> list[str]:
         facts.append("function only")
     elif not each.is_function:
         facts.append("method only")
+    if each.gives == "view":
+        facts.append("may give a view")
     if each.has_twin:
         facts.append(f"in place: `x.{each.name}_`")
     return facts

@@ -50,6 +50,7 @@ PARAMETERS = {
 }
 LISTS = {"xs": "Sequence[Tensor]"}
 TORCH = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch's keywords for ours
+CALL_WIDE = ["out: Tensor | None = None", "allocator: Allocator | None = None"]
 
 # What functions of the core give where nanobind knows no more than `object`, `tuple` or `list`.
 RESULTS = {
@@ -140,7 +141,7 @@ def record_parameters(op: Op, *, is_method: bool, is_twin: bool = False) -> list
     for name, default in op.params.items():
         text = f": {type_of_parameter(op, name, default)}"
         tail.append((name, text if default is REQUIRED else f"{text} = {shown_default(default)}"))
-    out = ["out: Tensor | None = None"] if op.takes_out and not is_twin else []
+    out = CALL_WIDE if op.takes_out and not is_twin else []
     by_place = tail[: max(0, op.positional - len(head))]
     by_name = [*(name + text for name, text in tail[len(by_place) :]), *out]
     star = ["*"] if by_name else []
@@ -173,10 +174,14 @@ def first_sentence(doc: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def define_plain(name: str, function: Callable[..., Any], *, is_method: bool) -> str:
+def define_plain(
+    name: str, function: Callable[..., Any], *, is_method: bool, is_twin: bool = False
+) -> str:
     """Write a plain function or composite by its annotations; keywords may be PyTorch's."""
     lists = plain_parameters(function, is_method=is_method)
     record = getattr(function, "record", None)
+    if record and record.takes_out and not is_twin:
+        lists = [with_call_wide(parameters) for parameters in lists]
     if not record or not TORCH.keys() & record.parameters.keys():
         lists = lists[:1]
     if record and record.variadic:
@@ -184,7 +189,14 @@ def define_plain(name: str, function: Callable[..., Any], *, is_method: bool) ->
     mark = "@overload\n" if len(lists) > 1 else ""
     doc = first_sentence(function.__doc__ or name)
     returns = renamed(str(inspect.signature(function).return_annotation))
+    returns = "Self" if is_twin else returns
     return "\n".join(define(name, parameters, returns, doc, mark) for parameters in lists)
+
+
+def with_call_wide(parameters: list[str]) -> list[str]:
+    """Let the result be written into a tensor, or made in an allocator."""
+    has_star = any(text.startswith("*") for text in parameters)
+    return [*parameters, *([] if has_star else ["*"]), *CALL_WIDE]
 
 
 def separated(parameters: list[str], variadic: str) -> list[str]:
@@ -219,7 +231,7 @@ def plain_parameters(function: Callable[..., Any], *, is_method: bool) -> list[l
 def renamed(annotation: str) -> str:
     """Write builtins and the composites' vocabulary by the names that the stub gives them."""
     annotation = re.sub(r"\bShape\b", "Ints", annotation)
-    annotation = re.sub(r"\b(Axes|DTypeLike|Ints|Number|Operand)\b", r"_\1", annotation)
+    annotation = re.sub(r"\b(Axes|DTypeLike|Element|Ints|Number|Operand)\b", r"_\1", annotation)
     annotation = annotation.replace("Device", "_str").replace("Offset", "_int")
     return re.sub(r"(?<![\w.])(?:builtins\.)?(bool|int|float|complex|str)\b", r"_\1", annotation)
 
@@ -331,21 +343,23 @@ def operators() -> Iterable[str]:
     for name in COMPARISONS:
         # object.__eq__ gives a bool for any object; a tensor gives a tensor.
         ignore = "  # type: ignore[override]" if name in ("eq", "ne") else ""
-        yield f"def __{name}__(self, y: Tensor | _Number, /) -> Tensor: ...{ignore}"
+        other = "_Element" if ignore else "_Number"
+        yield f"def __{name}__(self, y: Tensor | {other}, /) -> Tensor: ...{ignore}"
     for name in ("neg", "pos", "abs", "invert"):
         yield f"def __{name}__(self) -> Tensor: ..."
     for name, returns in CONVERSIONS.items():
         yield f"def __{name}__(self) -> {returns}: ..."
     yield "def __getitem__(self, key: Any, /) -> Tensor: ..."
     yield "def __setitem__(self, key: Any, value: Any, /) -> None: ..."
-    yield "def __contains__(self, value: Tensor | _Number, /) -> _bool: ..."
+    yield "def __contains__(self, value: Tensor | _Element, /) -> _bool: ..."
     yield "def __iter__(self) -> Iterator[Tensor]: ..."
     yield "def __buffer__(self, flags: _int, /) -> memoryview: ..."
 
 
 def tensor_methods() -> Iterable[str]:
     """Write the methods that records and plain functions give Tensor."""
-    for name, method in sorted({**namespace.methods(), **namespace.PROTOCOLS}.items()):
+    members = {**namespace.methods(), **namespace.PROPERTIES, **namespace.PROTOCOLS}
+    for name, method in sorted(members.items()):
         if isinstance(method, _core.Function):
             yield define_record(method.record, name, is_method=True)
         elif isinstance(method, Twin):
@@ -360,7 +374,7 @@ def define_twin(twin: Twin, name: str) -> str:
     """Write a method that writes into its tensor."""
     if isinstance(twin.each, Op):
         return define_record(twin.each, name, is_method=True, is_twin=True)
-    return re.sub(r"-> [^:]+:", "-> Self:", define_plain(name, twin.each.function, is_method=True))
+    return define_plain(name, twin.each.function, is_method=True, is_twin=True)
 
 
 def tensor_class() -> str:
@@ -404,6 +418,7 @@ class Watch:
 
 TYPES = """
 _Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
 _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
@@ -428,6 +443,7 @@ def package_stub() -> str:
     """Give the text of __init__.pyi."""
     imports = [f"from tessella import {module} as {module}" for module in submodules()]
     imports.append("from tessella._core import Tensor as Tensor")
+    imports.append("from tessella.allocators import Allocator")
     imports.append("from tessella.dtypes import DType as DType")
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]
@@ -448,7 +464,8 @@ def package_stub() -> str:
 def subpackage_stub(home: str) -> str:
     """Give the text of a subpackage's __init__.pyi: its public names, records and composites."""
     module = namespace.load()[home]
-    imports = ["from tessella._core import Tensor", "from tessella.dtypes import DType"]
+    imports = ["from tessella._core import Tensor", "from tessella.allocators import Allocator",
+               "from tessella.dtypes import DType"]  # fmt: skip
     lines = []
     for name in module.__all__:
         value = getattr(module, name)
@@ -463,5 +480,6 @@ def subpackage_stub(home: str) -> str:
 
 
 def submodules() -> list[str]:
-    """Give the modules that `import tessella` makes attributes of the package."""
-    return sorted(name for name, value in vars(tessella).items() if inspect.ismodule(value))
+    """Give the modules that are attributes of the package, at once or when first used."""
+    loaded = (name for name, value in vars(tessella).items() if inspect.ismodule(value))
+    return sorted({*loaded, *namespace.MODULES})

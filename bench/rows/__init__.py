@@ -1,13 +1,15 @@
 """The rows, in the order in which they run and are printed. A new row is a file and a line here."""
 
 from bench.cases import Row
-from bench.rows import eager, gemm, importing, moving, reduce, size, sorting, wild
+from bench.rows import allocating, eager, gemm, importing, moving, reduce, size, sorting, wild
 
 ROWS: tuple[Row, ...] = (
     importing.ROW,
     size.ROW,
     eager.SMALL,
     eager.MORE,
+    allocating.SCOPED,
+    allocating.ALLOCATORS,
     gemm.ROW,
     gemm.SMALL,
     reduce.ROW,

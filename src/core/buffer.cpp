@@ -43,11 +43,33 @@ Buffer* make_whole(Allocator& allocator, size_t bytes, Kind kind) {
   return watched(new (block) Buffer(initial(bytes, data, &allocator, kind)));
 }
 
-// A header alone, which counts for nothing.
+// Headers without data, which count for nothing. Some are kept, so that a small tensor in a pool or
+// an arena costs no more than one on the heap.
+struct FreeHeader {
+  FreeHeader* next;
+};
+constexpr int MOST_FREE_HEADERS = 4096;
+FreeHeader* free_headers;
+int free_header_count;
+
+void* take_header() {
+  if (!free_headers) return heap().allocate(HEADER);
+  FreeHeader* header = free_headers;
+  free_headers = header->next;
+  --free_header_count;
+  return header;
+}
+
 Buffer* make_header(size_t bytes, char* data, Allocator* allocator, Kind kind) {
-  void* block = heap().allocate(HEADER);
+  void* block = take_header();
   if (!block) throw std::bad_alloc();
   return new (block) Buffer(initial(bytes, data, allocator, kind));
+}
+
+void free_header(Buffer* buffer) {
+  if (free_header_count == MOST_FREE_HEADERS) return heap().free(buffer, HEADER);
+  free_headers = new (buffer) FreeHeader{free_headers};
+  ++free_header_count;
 }
 
 // In an allocator that reserves: the header is apart.
@@ -56,27 +78,27 @@ Buffer* make_placed(Allocator& allocator, size_t bytes, Kind kind) {
   try {
     buffer->data = static_cast<char*>(allocate_counted(allocator, bytes, kind));
   } catch (...) {
-    heap().free(buffer, HEADER);
+    free_header(buffer);
     throw;
   }
   allocator.retain();
-  allocator.adopt(buffer);
+  if (allocator.takes_back) allocator.adopt(buffer);
   return watched(buffer);
 }
 
 void destroy_foreign(Buffer* buffer) {
   if (buffer->has_memory()) account.foreign -= static_cast<int64_t>(buffer->bytes);
   if (buffer->release) buffer->release(buffer->owner);
-  heap().free(buffer, HEADER);
+  free_header(buffer);
 }
 
 void destroy_placed(Buffer* buffer) {
   Allocator& allocator = *buffer->allocator;
   if (buffer->has_memory()) {
-    allocator.disown(buffer);
+    if (allocator.takes_back) allocator.disown(buffer);
     free_counted(allocator, buffer->data, buffer->bytes, buffer->kind);
   }
-  heap().free(buffer, HEADER);
+  free_header(buffer);
 }
 
 }  // namespace

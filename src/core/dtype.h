@@ -1,5 +1,7 @@
 // The element types: an enum, their sizes, names and kinds.
-// Promotion is a rule of meaning and lives in dtypes.py; here is only what arithmetic needs.
+// Promotion is a rule of meaning and lives in dtypes.py; here is only what arithmetic needs. Users
+// register dtypes of their own, with the numbers that follow the enum's: these have a name and a
+// size, and are moved as bytes. No table of kernels has a place for them: see is_user.
 #pragma once
 
 #include <stdint.h>
@@ -23,13 +25,15 @@ enum class DType : uint8_t {
   complex64,
   complex128,
 };
-constexpr int DTYPE_COUNT = 15;
+constexpr int DTYPE_COUNT = 15;  // without those of users
+constexpr int USER_DTYPES = 64;  // that can be registered
+constexpr int64_t MOST_ITEM_BYTES = 4096;
 
-enum class DKind : uint8_t { boolean, signed_int, unsigned_int, floating, complex };
+enum class DKind : uint8_t { boolean, signed_int, unsigned_int, floating, complex, user };
 
 struct DTypeInfo {
   const char* name;
-  uint8_t itemsize;
+  uint16_t itemsize;
   DKind kind;
 };
 
@@ -44,13 +48,29 @@ constexpr DTypeInfo DTYPES[DTYPE_COUNT] = {
     {"complex128", 16, DKind::complex},
 };
 
-constexpr const DTypeInfo& info(DType dtype) { return DTYPES[static_cast<int>(dtype)]; }
+// The same rows, and behind them those of users; a row is written before its number is known.
+struct DTypeTable {
+  DTypeInfo rows[DTYPE_COUNT + USER_DTYPES];
+};
+extern DTypeTable dtype_table;
+
+// The number of a new dtype, or -1 if there is no place left. Called under the interpreter's lock.
+int register_dtype(const char* name, int64_t itemsize);
+int free_dtypes();
+
+constexpr bool is_user(DType dtype) { return static_cast<int>(dtype) >= DTYPE_COUNT; }
+
+constexpr const DTypeInfo& info(DType dtype) {
+  const DTypeInfo* rows = __builtin_is_constant_evaluated() ? DTYPES : dtype_table.rows;
+  return rows[static_cast<int>(dtype)];
+}
 constexpr int64_t itemsize(DType dtype) { return info(dtype).itemsize; }
 constexpr DKind kind(DType dtype) { return info(dtype).kind; }
 
 // What the address of an element is a multiple of: the size of a number, or of a complex one's
-// part.
+// part. Items of users are only ever read as bytes.
 constexpr int64_t alignment(DType dtype) {
+  if (is_user(dtype)) return 1;
   return kind(dtype) == DKind::complex ? itemsize(dtype) / 2 : itemsize(dtype);
 }
 

@@ -239,6 +239,17 @@ void fail_flat_index(int64_t index, int64_t size) {
        "flat indices run from -size to size - 1");
 }
 
+void fail_user_dtype(const char* dtype, const char* what) {
+  std::string start = *what ? std::string(what) + ": " : "";
+  fail(Code::dtype_mismatch, start + "not defined for " + dtype + ", a user dtype",
+       "its items can be moved, indexed and compared with ==; x.view(ts.uint8) sees their bytes");
+}
+
+void fail_export_user_dtype(const char* dtype) {
+  fail(Code::exchange, std::string(dtype) + " is a user dtype, which others do not know",
+       "x.view(ts.uint8) shares its bytes, which NumPy's view reads as fields");
+}
+
 void fail_export_dtype(const char* dtype) {
   fail(Code::exchange, std::string(dtype) + " has no format in the buffer protocol",
        "x.view(ts.uint16) shares its bits, x.astype(ts.float32) converts it");

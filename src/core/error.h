@@ -73,6 +73,8 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_item_arguments(int64_t count);
 [[noreturn]] void fail_item_index(const char* type_name);
 [[noreturn]] void fail_flat_index(int64_t index, int64_t size);
+[[noreturn]] void fail_user_dtype(const char* dtype, const char* what = "");
+[[noreturn]] void fail_export_user_dtype(const char* dtype);
 [[noreturn]] void fail_export_dtype(const char* dtype);
 [[noreturn]] void fail_export_virtual();
 [[noreturn]] void fail_export_gradients();

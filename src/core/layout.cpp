@@ -1,6 +1,8 @@
 // The layout algebra.
 #include "layout.h"
 
+#include "dtype.h"
+
 namespace tessella {
 
 namespace {
@@ -29,7 +31,8 @@ int64_t size_of(Shape shape) {
   for (int64_t size : shape) {
     if (size < 0) fail_size_negative(shape);
     if (size == 0) empty = true;
-    if (__builtin_mul_overflow(product, size ? size : 1, &product) || product > INT64_MAX / 16)
+    if (__builtin_mul_overflow(product, size ? size : 1, &product) ||
+        product > INT64_MAX / MOST_ITEM_BYTES)
       fail_size_overflow(shape);
   }
   return empty ? 0 : product;
@@ -262,26 +265,23 @@ Layout Layout::bitcast(int64_t from_size, int64_t to_size) const {
   if (ndim == 0) fail_bitcast(sizes(), from_size, to_size, "a 0-d tensor has no axis to change");
   Layout out = *this;
   int last = ndim - 1;
-  bool grows = from_size > to_size;
-  int64_t ratio = grows ? from_size / to_size : to_size / from_size;
-  if (!grows && shape[last] % ratio)
+  if (shape[last] * from_size % to_size)
     fail_bitcast(sizes(), from_size, to_size, "the last axis does not divide into whole items");
-  out.shape[last] = grows ? shape[last] * ratio : shape[last] / ratio;
-  if (size() == 0) return contiguous(out.sizes());
+  out.shape[last] = shape[last] * from_size / to_size;
+  if (size_of(out.sizes()) == 0) return contiguous(out.sizes());
   bool is_dense = shape[last] == 1 || strides[last] == 1;
-  bool is_whole = grows || offset % ratio == 0;
+  bool is_whole = offset * from_size % to_size == 0;
   for (int i = 0; i < last; ++i) {
-    is_whole = is_whole && (grows || shape[i] == 1 || strides[i] % ratio == 0);
+    int64_t bytes;
     // The stride of an axis of size 1 may be anything.
-    if (!grows)
-      out.strides[i] = strides[i] / ratio;
-    else if (__builtin_mul_overflow(strides[i], ratio, &out.strides[i]))
-      out.strides[i] = 0;
+    if (__builtin_mul_overflow(strides[i], from_size, &bytes)) bytes = 0;
+    is_whole = is_whole && (shape[i] == 1 || bytes % to_size == 0);
+    out.strides[i] = bytes / to_size;
   }
   if (!is_dense || !is_whole)
     fail_bitcast(sizes(), from_size, to_size, "its items do not lie side by side");
   out.strides[last] = 1;
-  out.offset = grows ? offset * ratio : offset / ratio;
+  out.offset = offset * from_size / to_size;
   return out;
 }
 

@@ -6,11 +6,14 @@ from typing import Any, Literal, TypeAlias, overload
 
 from tessella import (
     _core as _core,
+    access as access,
+    allocators as allocators,
     arguments as arguments,
     catalogue as catalogue,
     composites as composites,
     declarations as declarations,
     devices as devices,
+    dtype_errors as dtype_errors,
     dtypes as dtypes,
     errors as errors,
     exceptions as exceptions,
@@ -18,6 +21,7 @@ from tessella import (
     exchange_errors as exchange_errors,
     fft as fft,
     hints as hints,
+    holders as holders,
     host as host,
     indexing as indexing,
     info as info,
@@ -25,16 +29,20 @@ from tessella import (
     kinds as kinds,
     layouts as layouts,
     linalg as linalg,
+    memory as memory,
     namespace as namespace,
     ops as ops,
+    outcomes as outcomes,
     pickling as pickling,
     printing as printing,
     records as records,
+    sizes as sizes,
     spellings as spellings,
     tensors as tensors,
     threads as threads,
 )
 from tessella._core import Tensor as Tensor
+from tessella.allocators import Allocator
 from tessella.dtypes import DType as DType
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.ops.formulas import Parts
@@ -51,6 +59,7 @@ from tessella.threads import (
 )
 
 _Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
 _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
@@ -58,24 +67,38 @@ _Axes: TypeAlias = _Ints | None
 
 __array_api_version__: _str
 
-def abs(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def abs(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Absolute value; real for complex x."""
 
-def absolute(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def absolute(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Absolute value; real for complex x."""
 
-def acos(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def acos(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse cosine."""
 
-def acosh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def acosh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse hyperbolic cosine."""
 
 def add(
-    x: Tensor | _Number, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x + y, or x + alpha * y."""
 
-def addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+def addbmm(
+    x: Tensor,
+    a: Tensor,
+    b: Tensor,
+    *,
+    beta: _Number = 1,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
 
 def addcdiv(
@@ -85,6 +108,7 @@ def addcdiv(
     *,
     value: _int = 1,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x + value * tensor1 / tensor2; integers become float32 first."""
 
@@ -95,16 +119,44 @@ def addcmul(
     *,
     value: _int = 1,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x + value * tensor1 * tensor2."""
 
-def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+def addmm(
+    x: Tensor,
+    a: Tensor,
+    b: Tensor,
+    *,
+    beta: _Number = 1,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
 
-def addmv(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+def addmv(
+    x: Tensor,
+    a: Tensor,
+    b: Tensor,
+    *,
+    beta: _Number = 1,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
 
-def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+def addr(
+    x: Tensor,
+    a: Tensor,
+    b: Tensor,
+    *,
+    beta: _Number = 1,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give beta * x + alpha * outer(a, b) for vectors a and b."""
 
 def adjoint(x: Tensor) -> Tensor:
@@ -117,6 +169,7 @@ def all(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Whether none is zero."""
 
@@ -127,6 +180,7 @@ def all(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Whether none is zero."""
 
@@ -147,6 +201,7 @@ def amax(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The greatest over axes; NaN if any is NaN."""
 
@@ -157,6 +212,7 @@ def amax(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The greatest over axes; NaN if any is NaN."""
 
@@ -167,6 +223,7 @@ def amin(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
 
@@ -177,6 +234,7 @@ def amin(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
 
@@ -188,7 +246,7 @@ def aminmax(x: Tensor, *, axis: _Axes = None, keepdims: _bool = False) -> MinMax
 def aminmax(x: Tensor, *, dim: _Axes = None, keepdim: _bool = False) -> MinMax:
     """Give the smallest and the greatest element over axes; NaN if any is NaN."""
 
-def angle(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def angle(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Argument of a complex number."""
 
 @overload
@@ -198,6 +256,7 @@ def any(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Whether one is not zero."""
 
@@ -208,6 +267,7 @@ def any(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Whether one is not zero."""
 
@@ -219,28 +279,36 @@ def arange(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Count from start to stop, without stop."""
 
-def arccos(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def arccos(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse cosine."""
 
-def arccosh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def arccosh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse hyperbolic cosine."""
 
-def arcsin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def arcsin(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse sine."""
 
-def arcsinh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def arcsinh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse hyperbolic sine."""
 
-def arctan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def arctan(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse tangent."""
 
-def arctan2(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def arctan2(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The angle of the point (y, x): atan(x / y) in the right quadrant."""
 
-def arctanh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def arctanh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse hyperbolic tangent."""
 
 @overload
@@ -250,6 +318,7 @@ def argmax(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Where the greatest is, in row-major order: the first, or the first NaN."""
 
@@ -260,6 +329,7 @@ def argmax(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Where the greatest is, in row-major order: the first, or the first NaN."""
 
@@ -270,6 +340,7 @@ def argmin(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Where the smallest is, in row-major order: the first, or the first NaN."""
 
@@ -280,22 +351,35 @@ def argmin(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Where the smallest is, in row-major order: the first, or the first NaN."""
 
 @overload
 def argsort(
-    x: Tensor, axis: _int = -1, *, descending: _bool = False, stable: _bool = True
+    x: Tensor,
+    axis: _int = -1,
+    *,
+    descending: _bool = False,
+    stable: _bool = True,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the indices that sort along an axis. Equal elements keep their order."""
 
 @overload
 def argsort(
-    x: Tensor, dim: _int = -1, *, descending: _bool = False, stable: _bool = True
+    x: Tensor,
+    dim: _int = -1,
+    *,
+    descending: _bool = False,
+    stable: _bool = True,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the indices that sort along an axis. Equal elements keep their order."""
 
-def argwhere(x: Tensor) -> Tensor:
+def argwhere(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give the coordinates of elements that are not zero, one row for each."""
 
 def array_equal(x: Tensor, y: Tensor) -> _bool:
@@ -313,24 +397,36 @@ def asarray(
 ) -> Tensor:
     """Give a tensor of a number, nested sequences, a tensor, or an array of any library."""
 
-def asin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def asin(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse sine."""
 
-def asinh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def asinh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse hyperbolic sine."""
 
 def astype(
-    x: Tensor, dtype: _DTypeLike | None, copy: _bool = True, device: _str | None = None
+    x: Tensor,
+    dtype: _DTypeLike | None,
+    copy: _bool = True,
+    device: _str | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Converted to another dtype."""
 
-def atan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def atan(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse tangent."""
 
-def atan2(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def atan2(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The angle of the point (y, x): atan(x / y) in the right quadrant."""
 
-def atanh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def atanh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse hyperbolic tangent."""
 
 def atleast_1d(*xs: Tensor) -> Any:
@@ -342,7 +438,16 @@ def atleast_2d(*xs: Tensor) -> Any:
 def atleast_3d(*xs: Tensor) -> Any:
     """Give tensors with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
 
-def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+def baddbmm(
+    x: Tensor,
+    a: Tensor,
+    b: Tensor,
+    *,
+    beta: _Number = 1,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give beta * x + alpha * (a @ b) for batches of matrices."""
 
 def bernoulli(
@@ -352,46 +457,91 @@ def bernoulli(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     generator: Generator | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw with probability p: True for a number, 1 in its dtype for a tensor of probabilities."""
 
 bfloat16: DType
 
-def bincount(x: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+def bincount(
+    x: Tensor,
+    weights: Tensor | None = None,
+    minlength: _int = 0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Count how often each of 0, 1, 2, … occurs in a vector of integers; or sum weights instead."""
 
-def bitwise_and(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_and(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x & y."""
 
-def bitwise_count(x: Tensor) -> Tensor:
+def bitwise_count(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Count the bits of |x| that are set, as uint8."""
 
-def bitwise_invert(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def bitwise_invert(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """~x; logical not for bool."""
 
 def bitwise_left_shift(
-    x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x << y; 0 for a count below 0 or of the width and more."""
 
-def bitwise_not(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def bitwise_not(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """~x; logical not for bool."""
 
-def bitwise_or(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_or(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x | y."""
 
 def bitwise_right_shift(
-    x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
 
-def bitwise_xor(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_xor(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x ^ y."""
 
-def block_diag(*xs: Tensor) -> Tensor:
+def block_diag(
+    *xs: Tensor, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Make a matrix with matrices along its diagonal; vectors are rows, numbers 1 x 1."""
 
-def bmm(a: Tensor, b: Tensor) -> Tensor:
+def bmm(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Multiply two batches of matrices."""
 
 bool: DType
@@ -414,38 +564,63 @@ def broadcast_to(x: Tensor, *shape: _int) -> Tensor:
     """Repeated along new axes and axes of size 1, without a copy."""
 
 def bucketize(
-    x: _Operand, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False
+    x: _Operand,
+    boundaries: Tensor,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the interval that each element lies in, between boundaries in ascending order."""
 
 def can_cast(from_: Any, to: _DTypeLike) -> _bool:
     """Tell whether promotion turns one dtype, or a tensor's, into another."""
 
-def cartesian_prod(*arrays: Tensor) -> Tensor:
+def cartesian_prod(
+    *arrays: Tensor, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give every choice of one element of each vector, as rows; one vector is given as it is."""
 
 @overload
 def cat(
-    xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0, *, out: Tensor | None = None
+    xs: Sequence[Tensor],
+    axis: _int | Sequence[_int] | None = 0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
 @overload
 def cat(
-    xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0, out: Tensor | None = None
+    xs: Sequence[Tensor],
+    *,
+    dim: _int | Sequence[_int] | None = 0,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
-def cbrt(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def cbrt(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Cube root."""
 
-def cdist(a: Tensor, b: Tensor, p: _float = 2.0) -> Tensor:
+def cdist(
+    a: Tensor,
+    b: Tensor,
+    p: _float = 2.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the distances between all rows of a and all rows of b, by the p-norm; batches broadcast."""
 
-def ceil(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def ceil(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded up."""
 
-def celu(x: Tensor, alpha: _float = 1.0) -> Tensor:
+def celu(
+    x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
 
 @overload
@@ -462,13 +637,18 @@ def clamp(
     max: Tensor | _Number | None = None,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x limited to [min, max]; either may be None."""
 
-def clamp_max(x: Tensor, max: _Operand) -> Tensor:
+def clamp_max(
+    x: Tensor, max: _Operand, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x, and max where x is more."""
 
-def clamp_min(x: Tensor, min: _Operand) -> Tensor:
+def clamp_min(
+    x: Tensor, min: _Operand, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x, and min where x is less."""
 
 def clip(
@@ -477,16 +657,28 @@ def clip(
     max: Tensor | _Number | None = None,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x limited to [min, max]; either may be None."""
 
-def column_stack(xs: Sequence[Tensor]) -> Tensor:
+def column_stack(
+    xs: Sequence[Tensor], *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Join tensors along the second axis; vectors become columns."""
 
-def combinations(x: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+def combinations(
+    x: Tensor,
+    r: _int = 2,
+    with_replacement: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give every choice of r elements of a vector, as rows, in the order of their places."""
 
-def complex(real: Tensor, imag: Tensor) -> Tensor:
+def complex(
+    real: Tensor, imag: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Make complex numbers of their real and imaginary parts."""
 
 complex128: DType
@@ -494,52 +686,88 @@ complex64: DType
 
 @overload
 def concat(
-    xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0, *, out: Tensor | None = None
+    xs: Sequence[Tensor],
+    axis: _int | Sequence[_int] | None = 0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
 @overload
 def concat(
-    xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0, out: Tensor | None = None
+    xs: Sequence[Tensor],
+    *,
+    dim: _int | Sequence[_int] | None = 0,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
 @overload
 def concatenate(
-    xs: Sequence[Tensor], axis: _int | Sequence[_int] | None = 0, *, out: Tensor | None = None
+    xs: Sequence[Tensor],
+    axis: _int | Sequence[_int] | None = 0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
 @overload
 def concatenate(
-    xs: Sequence[Tensor], *, dim: _int | Sequence[_int] | None = 0, out: Tensor | None = None
+    xs: Sequence[Tensor],
+    *,
+    dim: _int | Sequence[_int] | None = 0,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Tensors joined along an axis; None flattens them first."""
 
-def conj(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def conj(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Complex conjugate."""
 
 def contiguous(x: Tensor) -> Tensor:
     """Give x itself if its elements lie in row-major order, else a copy that does."""
 
-def copysign(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def copysign(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The magnitude of x with the sign of y."""
 
-def corrcoef(x: Tensor) -> Tensor:
+def corrcoef(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give the correlations of variables, which are rows of observations: from -1 to 1."""
 
-def cos(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def cos(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Cosine."""
 
-def cosh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def cosh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Hyperbolic cosine."""
 
 @overload
-def count_nonzero(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+def count_nonzero(
+    x: Tensor,
+    axis: _Axes = None,
+    *,
+    keepdims: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Count the elements over axes that are not zero."""
 
 @overload
-def count_nonzero(x: Tensor, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+def count_nonzero(
+    x: Tensor,
+    dim: _Axes = None,
+    *,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Count the elements over axes that are not zero."""
 
 def cov(
@@ -548,15 +776,31 @@ def cov(
     correction: _float = 1.0,
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the covariances of variables, which are rows of observations; a vector is one variable."""
 
 @overload
-def cross(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:
+def cross(
+    a: Tensor,
+    b: Tensor,
+    *,
+    axis: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
 
 @overload
-def cross(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
+def cross(
+    a: Tensor,
+    b: Tensor,
+    *,
+    dim: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
 
 @overload
@@ -583,6 +827,7 @@ def cumprod(
     include_initial: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Running products along an axis; include_initial puts a 1 in front."""
 
@@ -594,6 +839,7 @@ def cumprod(
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Running products along an axis; include_initial puts a 1 in front."""
 
@@ -605,6 +851,7 @@ def cumsum(
     include_initial: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
 
@@ -616,6 +863,7 @@ def cumsum(
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
 
@@ -627,6 +875,7 @@ def cumulative_prod(
     include_initial: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Running products along an axis; include_initial puts a 1 in front."""
 
@@ -638,6 +887,7 @@ def cumulative_prod(
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Running products along an axis; include_initial puts a 1 in front."""
 
@@ -649,6 +899,7 @@ def cumulative_sum(
     include_initial: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
 
@@ -660,40 +911,74 @@ def cumulative_sum(
     dtype: _DTypeLike | None = None,
     include_initial: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Running sums along an axis; include_initial puts a 0 in front."""
 
 @overload
 def cumulative_trapezoid(
-    y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, axis: _int = -1
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: _float = 1.0,
+    axis: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Integrate along an axis by trapezoids up to each point but the first."""
 
 @overload
 def cumulative_trapezoid(
-    y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, dim: _int = -1
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: _float = 1.0,
+    dim: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Integrate along an axis by trapezoids up to each point but the first."""
 
-def deg2rad(x: Tensor) -> Tensor:
+def deg2rad(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Convert degrees to radians."""
 
-def degrees(x: Tensor) -> Tensor:
+def degrees(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Convert radians to degrees."""
 
-def diag(x: Tensor, k: _int = 0) -> Tensor:
+def diag(
+    x: Tensor, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix."""
 
-def diag_embed(x: Tensor, offset: _int = 0, a: _int = -2, b: _int = -1) -> Tensor:
+def diag_embed(
+    x: Tensor,
+    offset: _int = 0,
+    a: _int = -2,
+    b: _int = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Put the last axis on a diagonal of two new axes, a and b of the result; zeros elsewhere."""
 
-def diagflat(x: Tensor, k: _int = 0) -> Tensor:
+def diagflat(
+    x: Tensor, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Make a matrix with all elements on its k-th diagonal, in row-major order."""
 
 def diagonal(x: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis."""
 
-def diagonal_scatter(x: Tensor, src: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+def diagonal_scatter(
+    x: Tensor,
+    src: Tensor,
+    offset: _int = 0,
+    a: _int = 0,
+    b: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy of x with src on the diagonal of two axes, which is the last axis of src."""
 
 @overload
@@ -704,6 +989,8 @@ def diff(
     *,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
 
@@ -715,10 +1002,19 @@ def diff(
     *,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
 
-def dist(x: Tensor, y: Tensor, p: _float = 2.0) -> Tensor:
+def dist(
+    x: Tensor,
+    y: Tensor,
+    p: _float = 2.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the p-norm of x - y, taken as one vector."""
 
 def div(
@@ -727,6 +1023,7 @@ def div(
     *,
     rounding_mode: Literal["floor", "trunc"] | None = None,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
 
@@ -736,24 +1033,37 @@ def divide(
     *,
     rounding_mode: Literal["floor", "trunc"] | None = None,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
 
-def dot(a: Tensor, b: Tensor) -> Tensor:
+def dot(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Multiply two vectors to one number."""
 
 def dsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the third axis into equal pieces, or before indices."""
 
-def dstack(xs: Sequence[Tensor]) -> Tensor:
+def dstack(
+    xs: Sequence[Tensor], *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Join tensors along the third axis; matrices become (m, n, 1), vectors (1, n, 1)."""
 
 e: _float
 
-def einsum(equation: Any, *operands: Any) -> Tensor:
+def einsum(
+    equation: Any, *operands: Any, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Sum products of operands over the letters that the result does not have."""
 
-def elu(x: Tensor | _Number, alpha: Tensor | _Number = 1.0, *, out: Tensor | None = None) -> Tensor:
+def elu(
+    x: Tensor | _Number,
+    alpha: Tensor | _Number = 1.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x where x > 0, else alpha * (e ** x - 1)."""
 
 @overload
@@ -763,6 +1073,8 @@ def empty(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make a tensor whose elements are not set."""
 
@@ -772,6 +1084,8 @@ def empty(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make a tensor whose elements are not set."""
 
@@ -781,28 +1095,42 @@ def empty_like(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make a tensor of x's shape and dtype whose elements are not set."""
 
-def eq(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """x == y."""
+def eq(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """x == y. Items of a user's dtype are equal if their bytes are."""
 
-def equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """x == y."""
+def equal(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """x == y. Items of a user's dtype are equal if their bytes are."""
 
-def erf(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def erf(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Error function."""
 
-def erfc(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def erfc(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """1 - erf(x), accurate for large x."""
 
-def erfinv(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def erfinv(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """The inverse of the error function."""
 
-def exp(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def exp(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """e ** x."""
 
-def exp2(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def exp2(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """2 ** x."""
 
 @overload
@@ -821,10 +1149,10 @@ def expand_dims(x: Tensor, axis: _int | Sequence[_int] | None) -> Tensor:
 def expand_dims(x: Tensor, *, dim: _int | Sequence[_int] | None) -> Tensor:
     """With new axes of size 1 at the named places of the result."""
 
-def expit(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def expit(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """1 / (1 + e ** -x)."""
 
-def expm1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def expm1(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """e ** x - 1, accurate near 0."""
 
 def eye(
@@ -835,13 +1163,15 @@ def eye(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make a matrix with ones on its k-th diagonal."""
 
 def finfo(type: Any) -> FloatLimits:
     """Give the limits of a floating dtype, or of a tensor's: bits, eps, max, min, smallest_normal."""
 
-def fix(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def fix(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded towards zero."""
 
 def flatten(x: Tensor, start: _int = 0, stop: _int = -1) -> Tensor:
@@ -865,31 +1195,56 @@ float16: DType
 float32: DType
 float64: DType
 
-def float_power(x: _Operand, y: _Operand) -> Tensor:
+def float_power(
+    x: _Operand, y: _Operand, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x ** y in float64, or in complex128 if either is complex."""
 
-def floor(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def floor(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded down."""
 
-def floor_divide(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def floor_divide(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
 
-def fmax(x: Tensor, y: Tensor) -> Tensor:
+def fmax(
+    x: Tensor, y: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give the larger of x and y; where one is NaN, the other."""
 
-def fmin(x: Tensor, y: Tensor) -> Tensor:
+def fmin(
+    x: Tensor, y: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give the smaller of x and y; where one is NaN, the other."""
 
-def fmod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def fmod(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The remainder with the sign of x; an integer modulo 0 is 0."""
 
-def frac(x: Tensor) -> Tensor:
+def frac(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give what is left of x without its integer part, with the sign of x."""
 
 def frexp(x: Tensor) -> Parts:
     """Take x apart into mantissa * 2 ** exponent, with 0.5 <= |mantissa| < 1; exponents are int32."""
 
-def from_data(values: Any, shape: _Ints, dtype: _DTypeLike | None = None) -> Tensor:
+def from_data(
+    values: Any,
+    shape: _Ints,
+    dtype: _DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Make a tensor of a flat list of numbers and a shape."""
 
 def from_dlpack(x: Any, *, device: _str | None = None, copy: _bool | None = None) -> Tensor:
@@ -900,53 +1255,95 @@ def from_numpy(array: Any) -> Tensor:
 
 def full(
     shape: _Ints,
-    fill_value: _Number,
+    fill_value: _Element,
     *,
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
-    """Make a tensor with one value everywhere."""
+    """Make a tensor with one value everywhere: a number, or an item of a user's dtype."""
 
 def full_like(
     x: Tensor,
-    fill_value: _Number,
+    fill_value: _Element,
     *,
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make a tensor of x's shape and dtype with one value everywhere."""
 
 @overload
-def gather(x: Tensor, axis: _int, index: Tensor) -> Tensor:
+def gather(
+    x: Tensor,
+    axis: _int,
+    index: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
 
 @overload
-def gather(x: Tensor, dim: _int, index: Tensor) -> Tensor:
+def gather(
+    x: Tensor,
+    dim: _int,
+    index: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
 
-def gcd(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def gcd(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The greatest common divisor, of two zeros 0. That of the lowest integer and 0 or itself does not fit its dtype, and wraps to the lowest integer."""
 
-def ge(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def ge(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x >= y."""
 
-def gelu(x: Tensor, *, approximate: _str = "none", out: Tensor | None = None) -> Tensor:
+def gelu(
+    x: Tensor,
+    *,
+    approximate: _str = "none",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
 
-def ger(a: Tensor, b: Tensor) -> Tensor:
+def ger(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give all products of elements of two vectors."""
 
 def get_blas() -> _str | None:
     """Give the path of the BLAS library that computes large products, or None."""
 
 @overload
-def glu(x: Tensor, axis: _int = -1) -> Tensor:
+def glu(
+    x: Tensor, axis: _int = -1, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give the first half of an axis times the sigmoid of the second."""
 
 @overload
-def glu(x: Tensor, dim: _int = -1) -> Tensor:
+def glu(
+    x: Tensor, dim: _int = -1, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give the first half of an axis times the sigmoid of the second."""
 
 @overload
@@ -961,31 +1358,72 @@ def gradient(
 ) -> Any:
     """Estimate the slopes of a sampled function along axes, to second order inside."""
 
-def greater(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def greater(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x > y."""
 
-def greater_equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def greater_equal(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x >= y."""
 
-def gt(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def gt(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x > y."""
 
-def hardshrink(x: Tensor, lambd: _float = 0.5) -> Tensor:
+def hardshrink(
+    x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x, and 0 where |x| <= lambd."""
 
-def hardsigmoid(x: Tensor) -> Tensor:
+def hardsigmoid(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x / 6 + 1 / 2 limited to [0, 1]."""
 
-def hardswish(x: Tensor) -> Tensor:
+def hardswish(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x * hardsigmoid(x)."""
 
-def hardtanh(x: Tensor, min: _float = -1.0, max: _float = 1.0) -> Tensor:
+def hardtanh(
+    x: Tensor,
+    min: _float = -1.0,
+    max: _float = 1.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Limit x to [min, max]."""
 
-def heaviside(x: Tensor, values: Tensor) -> Tensor:
+def heaviside(
+    x: Tensor, values: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give 0 where x < 0, 1 where x > 0, and the values where x is 0."""
 
-def histc(x: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+def histc(
+    x: Tensor,
+    bins: _int = 100,
+    min: _float = 0.0,
+    max: _float = 0.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Count the elements in intervals of equal width from min to max, in the dtype of x."""
 
 def histogram(
@@ -1000,64 +1438,144 @@ def histogram(
 def hsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
 
-def hstack(xs: Sequence[Tensor]) -> Tensor:
+def hstack(
+    xs: Sequence[Tensor], *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Join tensors along the second axis, vectors along their only one."""
 
-def hypot(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def hypot(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """sqrt(x * x + y * y) without overflow."""
 
-def i0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def i0(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 0."""
 
-def i1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def i1(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 1."""
 
 def iinfo(type: Any) -> IntegerLimits:
     """Give the limits of an integer dtype, or of a tensor's: bits, max, min."""
 
-def imag(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def imag(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Imaginary part."""
 
 @overload
 def index_add(
-    x: Tensor, axis: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1
+    x: Tensor,
+    axis: _int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x with the slices of alpha * source added at a vector of indices along an axis."""
 
 @overload
-def index_add(x: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+def index_add(
+    x: Tensor,
+    dim: _int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give x with the slices of alpha * source added at a vector of indices along an axis."""
 
 @overload
-def index_copy(x: Tensor, axis: _int, index: Tensor, source: Tensor) -> Tensor:
+def index_copy(
+    x: Tensor,
+    axis: _int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy with the slices of source at a vector of indices along an axis."""
 
 @overload
-def index_copy(x: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+def index_copy(
+    x: Tensor,
+    dim: _int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy with the slices of source at a vector of indices along an axis."""
 
 @overload
-def index_fill(x: Tensor, axis: _int, index: Tensor, value: _Number) -> Tensor:
+def index_fill(
+    x: Tensor,
+    axis: _int,
+    index: Tensor,
+    value: _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy with one value at a vector of indices along an axis."""
 
 @overload
-def index_fill(x: Tensor, dim: _int, index: Tensor, value: _Number) -> Tensor:
+def index_fill(
+    x: Tensor,
+    dim: _int,
+    index: Tensor,
+    value: _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy with one value at a vector of indices along an axis."""
 
-def index_put(x: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+def index_put(
+    x: Tensor,
+    indices: Any,
+    values: Tensor,
+    accumulate: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy with x[indices] = values, or with the values added."""
 
 @overload
-def index_select(x: Tensor, axis: _int, index: Tensor) -> Tensor:
+def index_select(
+    x: Tensor,
+    axis: _int,
+    index: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the slices of an axis at a vector of indices."""
 
 @overload
-def index_select(x: Tensor, dim: _int, index: Tensor) -> Tensor:
+def index_select(
+    x: Tensor,
+    dim: _int,
+    index: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the slices of an axis at a vector of indices."""
 
 inf: _float
 
-def inner(a: Tensor, b: Tensor) -> Tensor:
+def inner(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Sum products over the last axes of a and b; a 0-d operand scales the other."""
 
 int16: DType
@@ -1081,34 +1599,46 @@ def isclose(
     rtol: _float = 1e-05,
     atol: _float = 1e-08,
     equal_nan: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
 
 def isdtype(dtype: _DTypeLike, kind: Any) -> _bool:
     """Tell whether a dtype is another one, belongs to a kind, or to one of a tuple of them."""
 
-def isfinite(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def isfinite(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Whether it is neither infinite nor NaN."""
 
-def isin(x1: _Operand, x2: _Operand, /, *, invert: _bool = False) -> Tensor:
+def isin(
+    x1: _Operand,
+    x2: _Operand,
+    /,
+    *,
+    invert: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Tell for each element of x1 whether it is among those of x2; or, inverted, whether it is not."""
 
-def isinf(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def isinf(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Whether it is infinite."""
 
-def isnan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def isnan(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Whether it is NaN."""
 
-def isneginf(x: Tensor) -> Tensor:
+def isneginf(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Tell where x is negative infinity."""
 
-def isposinf(x: Tensor) -> Tensor:
+def isposinf(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Tell where x is positive infinity."""
 
-def isreal(x: Tensor) -> Tensor:
+def isreal(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Tell where the imaginary part is 0: everywhere, if x is not complex."""
 
-def kron(a: Tensor, b: Tensor) -> Tensor:
+def kron(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give the Kronecker product: every element of a times the whole of b, as blocks."""
 
 @overload
@@ -1119,17 +1649,35 @@ def kthvalue(x: Tensor, k: _int, axis: _int = -1, keepdims: _bool = False) -> Or
 def kthvalue(x: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> Ordered:
     """Give the k-th smallest element along an axis, from 1 on, and where it is."""
 
-def lcm(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def lcm(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The least common multiple, beside a zero 0. One that does not fit the dtype wraps."""
 
-def ldexp(x: Tensor, y: _Operand) -> Tensor:
+def ldexp(
+    x: Tensor, y: _Operand, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x * 2 ** y for integers y, rounded once, where 2 ** y itself may overflow."""
 
-def le(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def le(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x <= y."""
 
 def leaky_relu(
-    x: Tensor | _Number, negative_slope: Tensor | _Number = 0.01, *, out: Tensor | None = None
+    x: Tensor | _Number,
+    negative_slope: Tensor | _Number = 0.01,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x where x > 0, else negative_slope * x."""
 
@@ -1139,13 +1687,26 @@ def lerp(
     weight: Tensor | _Number,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x + weight * (end - x), exactly x for a weight of 0 and end for 1."""
 
-def less(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def less(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x < y."""
 
-def less_equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def less_equal(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x <= y."""
 
 def linspace(
@@ -1157,84 +1718,160 @@ def linspace(
     device: _str | None = None,
     endpoint: _bool = True,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give num values evenly from start to stop, both included."""
 
-def log(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Natural logarithm."""
 
-def log10(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log10(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Logarithm to base 10."""
 
-def log1p(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log1p(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """log(1 + x), accurate near 0."""
 
-def log2(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log2(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Logarithm to base 2."""
 
-def log_ndtr(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log_ndtr(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
 
-def log_sigmoid(x: Tensor) -> Tensor:
+def log_sigmoid(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give log(sigmoid(x)) without overflow."""
 
 @overload
 def log_softmax(
-    x: Tensor, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The logarithm of softmax, without overflow."""
 
 @overload
 def log_softmax(
-    x: Tensor, *, dim: _int | Sequence[_int] | None = -1, out: Tensor | None = None
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The logarithm of softmax, without overflow."""
 
-def logaddexp(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def logaddexp(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """log(e ** x + e ** y) without overflow."""
 
-def logaddexp2(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def logaddexp2(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """log2(2 ** x + 2 ** y) without overflow."""
 
 @overload
 def logcumsumexp(
-    x: Tensor, axis: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The logarithm of running sums of e ** x along an axis, without overflow."""
 
 @overload
 def logcumsumexp(
-    x: Tensor, *, dim: _int | Sequence[_int] | None = None, out: Tensor | None = None
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The logarithm of running sums of e ** x along an axis, without overflow."""
 
-def logical_and(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def logical_and(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Whether both are not zero."""
 
-def logical_not(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def logical_not(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Whether it is zero."""
 
-def logical_or(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def logical_or(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Whether one is not zero."""
 
-def logical_xor(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def logical_xor(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Whether exactly one is not zero."""
 
-def logit(x: Tensor, *, eps: Any = None, out: Tensor | None = None) -> Tensor:
+def logit(
+    x: Tensor, *, eps: Any = None, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
 
-def logsigmoid(x: Tensor) -> Tensor:
+def logsigmoid(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give log(sigmoid(x)) without overflow."""
 
 @overload
-def logsumexp(x: Tensor, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
+def logsumexp(
+    x: Tensor,
+    axis: _Axes = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow."""
 
 @overload
-def logsumexp(x: Tensor, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
+def logsumexp(
+    x: Tensor,
+    dim: _Axes = None,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow."""
 
-def lt(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def lt(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x < y."""
 
 def make_contiguous(x: Tensor) -> Tensor:
@@ -1243,16 +1880,34 @@ def make_contiguous(x: Tensor) -> Tensor:
 def manual_seed(seed: Any) -> Generator:
     """Seed the default generator."""
 
-def masked_fill(x: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+def masked_fill(
+    x: Tensor,
+    mask: Tensor,
+    value: _Operand,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Put a value where the mask is true."""
 
-def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+def masked_scatter(
+    x: Tensor,
+    mask: Tensor,
+    source: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy with the elements of source, in their order, where the mask is true."""
 
-def masked_select(x: Tensor, mask: Tensor) -> Tensor:
+def masked_select(
+    x: Tensor, mask: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give the elements where the mask is true, in row-major order."""
 
-def matmul(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor:
+def matmul(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
 
 def matmul_into(
@@ -1264,7 +1919,7 @@ def matmul_into(
     transpose_a: _bool = False,
     transpose_b: _bool = False,
 ) -> Tensor:
-    """Write a @ b into out, or add it; operands can be transposed without copying."""
+    """Write a @ b into out, or add it; the last two axes of operands are swapped if asked."""
 
 def matrix_transpose(x: Tensor) -> Tensor:
     """Exchange the last two axes."""
@@ -1276,6 +1931,7 @@ def max(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The greatest over axes; NaN if any is NaN."""
 
@@ -1286,10 +1942,17 @@ def max(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The greatest over axes; NaN if any is NaN."""
 
-def maximum(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def maximum(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The greater; NaN if either is NaN."""
 
 @overload
@@ -1299,6 +1962,7 @@ def mean(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The mean over axes."""
 
@@ -1309,15 +1973,30 @@ def mean(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The mean over axes."""
 
 @overload
-def median(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+def median(
+    x: Tensor,
+    axis: _Axes = None,
+    *,
+    keepdims: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the element in the middle of the order, or the mean of the two that are there."""
 
 @overload
-def median(x: Tensor, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+def median(
+    x: Tensor,
+    dim: _Axes = None,
+    *,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the element in the middle of the order, or the mean of the two that are there."""
 
 def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
@@ -1330,6 +2009,7 @@ def min(
     keepdims: _bool = False,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
 
@@ -1340,19 +2020,34 @@ def min(
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The smallest over axes; NaN if any is NaN."""
 
-def minimum(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def minimum(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The smaller; NaN if either is NaN."""
 
-def mish(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
 
-def mm(a: Tensor, b: Tensor) -> Tensor:
+def mm(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Multiply two matrices."""
 
-def mod(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def mod(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
 
 @overload
@@ -1369,44 +2064,98 @@ def moveaxis(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
 def movedim(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
     """Move axes to other places; the rest keep their order."""
 
-def msort(x: Tensor) -> Tensor:
+def msort(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give the elements in order along the first axis."""
 
-def mul(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def mul(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * y."""
 
 def multinomial(
-    x: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None
+    x: Tensor,
+    num_samples: _int,
+    replacement: _bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw indices of the weights in a vector, or in each row of a matrix."""
 
-def multiply(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def multiply(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * y."""
 
-def mv(a: Tensor, b: Tensor) -> Tensor:
+def mv(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Multiply a matrix with a vector."""
 
 nan: _float
 
 def nan_to_num(
-    x: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+    x: Tensor,
+    nan: _float | None = None,
+    posinf: _float | None = None,
+    neginf: _float | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Put numbers for NaN (0) and the infinities (the greatest and the lowest of the dtype)."""
 
 @overload
-def nanmean(x: Tensor, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
+def nanmean(
+    x: Tensor,
+    axis: _Axes = None,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the mean over axes of the elements that are not NaN; NaN where all are."""
 
 @overload
-def nanmean(x: Tensor, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
+def nanmean(
+    x: Tensor,
+    dim: _Axes = None,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the mean over axes of the elements that are not NaN; NaN where all are."""
 
 @overload
-def nanmedian(x: Tensor, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+def nanmedian(
+    x: Tensor,
+    axis: _Axes = None,
+    *,
+    keepdims: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the median of the elements that are not NaN; NaN where all are."""
 
 @overload
-def nanmedian(x: Tensor, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+def nanmedian(
+    x: Tensor,
+    dim: _Axes = None,
+    *,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the median of the elements that are not NaN; NaN where all are."""
 
 @overload
@@ -1417,6 +2166,8 @@ def nanquantile(
     *,
     method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
     keepdims: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give quantiles of the elements that are not NaN; NaN where all are."""
 
@@ -1428,18 +2179,32 @@ def nanquantile(
     *,
     method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
     keepdim: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give quantiles of the elements that are not NaN; NaN where all are."""
 
 @overload
 def nansum(
-    x: Tensor, axis: _Axes = None, keepdims: _bool = False, dtype: _DTypeLike | None = None
+    x: Tensor,
+    axis: _Axes = None,
+    keepdims: _bool = False,
+    dtype: _DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the sum over axes of the elements that are not NaN."""
 
 @overload
 def nansum(
-    x: Tensor, dim: _Axes = None, keepdim: _bool = False, dtype: _DTypeLike | None = None
+    x: Tensor,
+    dim: _Axes = None,
+    keepdim: _bool = False,
+    dtype: _DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the sum over axes of the elements that are not NaN."""
 
@@ -1451,19 +2216,25 @@ def narrow(x: Tensor, axis: _int, start: _int, length: _int) -> Tensor:
 def narrow(x: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
     """Give `length` elements of an axis from `start` on: a view."""
 
-def ndtr(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def ndtr(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """The normal distribution function: the share of numbers below x."""
 
-def ndtri(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def ndtri(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """The number that a share of x lies below: the inverse of ndtr."""
 
-def ne(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def ne(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x != y."""
 
-def neg(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def neg(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """-x."""
 
-def negative(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def negative(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """-x."""
 
 def nelement(x: Tensor) -> _int:
@@ -1471,7 +2242,13 @@ def nelement(x: Tensor) -> _int:
 
 newaxis: None
 
-def nextafter(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def nextafter(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The next number after x towards y."""
 
 def nonzero(x: Tensor, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
@@ -1485,6 +2262,8 @@ def norm(
     keepdims: _bool = False,
     *,
     dtype: _DTypeLike | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
 
@@ -1496,6 +2275,8 @@ def norm(
     keepdim: _bool = False,
     *,
     dtype: _DTypeLike | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
 
@@ -1507,10 +2288,18 @@ def normal(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     generator: Generator | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw from normal distributions of the given means and deviations."""
 
-def not_equal(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def not_equal(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x != y."""
 
 def numel(x: Tensor) -> _int:
@@ -1523,6 +2312,8 @@ def ones(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make a tensor of ones."""
 
@@ -1532,6 +2323,8 @@ def ones(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make a tensor of ones."""
 
@@ -1541,10 +2334,14 @@ def ones_like(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make ones of x's shape and dtype."""
 
-def outer(a: Tensor, b: Tensor) -> Tensor:
+def outer(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give all products of elements of two vectors."""
 
 def pad(
@@ -1552,6 +2349,9 @@ def pad(
     pad: _Ints,
     mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
     value: _Number | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Put a border around a tensor."""
 
@@ -1573,16 +2373,26 @@ def permute_dims(x: Tensor, *axes: _int) -> Tensor:
 
 pi: _float
 
-def polar(abs: Tensor, angle: Tensor) -> Tensor:
+def polar(
+    abs: Tensor, angle: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Make complex numbers of their absolute values and angles."""
 
-def positive(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def positive(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """+x: a copy."""
 
-def pow(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def pow(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
 
-def prelu(x: Tensor, weight: Tensor) -> Tensor:
+def prelu(
+    x: Tensor, weight: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
 
 @overload
@@ -1593,6 +2403,7 @@ def prod(
     dtype: _DTypeLike | None = None,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The product over axes; integers are multiplied in 64 bits."""
 
@@ -1604,6 +2415,7 @@ def prod(
     keepdim: _bool = False,
     dtype: _DTypeLike | None = None,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The product over axes; integers are multiplied in 64 bits."""
 
@@ -1623,6 +2435,8 @@ def quantile(
     *,
     method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
     keepdims: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the value that a share q of the elements lies below."""
 
@@ -1634,13 +2448,15 @@ def quantile(
     *,
     method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
     keepdim: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the value that a share q of the elements lies below."""
 
-def rad2deg(x: Tensor) -> Tensor:
+def rad2deg(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Convert radians to degrees."""
 
-def radians(x: Tensor) -> Tensor:
+def radians(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Convert degrees to radians."""
 
 @overload
@@ -1651,6 +2467,8 @@ def rand(
     device: _str | None = None,
     generator: Generator | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw uniformly from [0, 1)."""
 
@@ -1661,6 +2479,8 @@ def rand(
     device: _str | None = None,
     generator: Generator | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw uniformly from [0, 1)."""
 
@@ -1671,6 +2491,8 @@ def rand_like(
     device: _str | None = None,
     generator: Generator | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw uniformly from [0, 1), in the shape and dtype of x."""
 
@@ -1682,6 +2504,8 @@ def randint(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     generator: Generator | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw integers from [low, high), or from [0, low) if high is left out."""
 
@@ -1693,6 +2517,8 @@ def randint_like(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     generator: Generator | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw integers from [low, high), or from [0, low), in the shape and dtype of x."""
 
@@ -1704,6 +2530,8 @@ def randn(
     device: _str | None = None,
     generator: Generator | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw from the normal distribution of mean 0 and variance 1."""
 
@@ -1714,6 +2542,8 @@ def randn(
     device: _str | None = None,
     generator: Generator | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw from the normal distribution of mean 0 and variance 1."""
 
@@ -1724,52 +2554,113 @@ def randn_like(
     device: _str | None = None,
     generator: Generator | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Draw from the normal distribution of mean 0 and variance 1, in the shape and dtype of x."""
 
-def randperm(n: _int, *, device: _str | None = None, generator: Generator | None = None) -> Tensor:
+def randperm(
+    n: _int,
+    *,
+    device: _str | None = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Draw a permutation of 0 … n-1."""
 
 def ravel(x: Tensor) -> Tensor:
     """Give the elements along one axis, in row-major order."""
 
-def real(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def real(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Real part."""
 
-def reciprocal(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def reciprocal(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """1 / x."""
 
-def relu(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def relu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """0 where x < 0, else x."""
 
-def relu6(x: Tensor) -> Tensor:
+def relu6(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Limit x to [0, 6]."""
 
-def remainder(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def remainder(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """The remainder with the sign of y; an integer modulo 0 is 0."""
 
 @overload
-def renorm(x: Tensor, p: _float, axis: _int, maxnorm: _float) -> Tensor:
+def renorm(
+    x: Tensor,
+    p: _float,
+    axis: _int,
+    maxnorm: _float,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
 
 @overload
-def renorm(x: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+def renorm(
+    x: Tensor,
+    p: _float,
+    dim: _int,
+    maxnorm: _float,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
 
 @overload
-def repeat(x: Tensor, repeats: Any, axis: _int | None = None) -> Tensor:
+def repeat(
+    x: Tensor,
+    repeats: Any,
+    axis: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Repeat each element, along an axis or of the flattened tensor."""
 
 @overload
-def repeat(x: Tensor, repeats: Any, dim: _int | None = None) -> Tensor:
+def repeat(
+    x: Tensor,
+    repeats: Any,
+    dim: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Repeat each element, along an axis or of the flattened tensor."""
 
 @overload
-def repeat_interleave(x: Tensor, repeats: Any, axis: _int | None = None) -> Tensor:
+def repeat_interleave(
+    x: Tensor,
+    repeats: Any,
+    axis: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Repeat each element, along an axis or of the flattened tensor."""
 
 @overload
-def repeat_interleave(x: Tensor, repeats: Any, dim: _int | None = None) -> Tensor:
+def repeat_interleave(
+    x: Tensor,
+    repeats: Any,
+    dim: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Repeat each element, along an axis or of the flattened tensor."""
 
 @overload
@@ -1783,43 +2674,91 @@ def reshape(x: Tensor, *shape: _int) -> Tensor:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Give the dtype that tensors, dtypes and numbers are computed in together."""
 
-def rint(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def rint(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded to nearest, halves to even."""
 
 @overload
-def roll(x: Tensor, shift: _Ints, axis: _Axes = None) -> Tensor:
+def roll(
+    x: Tensor,
+    shift: _Ints,
+    axis: _Axes = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Shift elements along axes; what leaves at one end comes in at the other."""
 
 @overload
-def roll(x: Tensor, shift: _Ints, dim: _Axes = None) -> Tensor:
+def roll(
+    x: Tensor,
+    shift: _Ints,
+    dim: _Axes = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Shift elements along axes; what leaves at one end comes in at the other."""
 
 def rot90(x: Tensor, k: _int = 1, axes: _Ints = (0, 1)) -> Tensor:
     """Turn two axes by k quarters, from the first towards the second."""
 
-def round(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def round(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded to nearest, halves to even."""
 
-def row_stack(xs: Sequence[Tensor]) -> Tensor:
+def row_stack(
+    xs: Sequence[Tensor], *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Join tensors along the first axis; vectors become rows."""
 
-def rsqrt(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def rsqrt(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """1 / sqrt(x)."""
 
 @overload
-def scatter(x: Tensor, axis: _int, index: Tensor, src: _Operand) -> Tensor:
+def scatter(
+    x: Tensor,
+    axis: _int,
+    index: Tensor,
+    src: _Operand,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
 
 @overload
-def scatter(x: Tensor, dim: _int, index: Tensor, src: _Operand) -> Tensor:
+def scatter(
+    x: Tensor,
+    dim: _int,
+    index: Tensor,
+    src: _Operand,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
 
 @overload
-def scatter_add(x: Tensor, axis: _int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(
+    x: Tensor,
+    axis: _int,
+    index: Tensor,
+    src: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give x with src added at x[…, index[…, k, …], …]."""
 
 @overload
-def scatter_add(x: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(
+    x: Tensor,
+    dim: _int,
+    index: Tensor,
+    src: Tensor,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give x with src added at x[…, index[…, k, …], …]."""
 
 @overload
@@ -1831,6 +2770,8 @@ def scatter_reduce(
     reduce: Literal["sum", "prod", "mean", "amax", "amin"],
     *,
     include_self: _bool = True,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
 
@@ -1843,6 +2784,8 @@ def scatter_reduce(
     reduce: Literal["sum", "prod", "mean", "amax", "amin"],
     *,
     include_self: _bool = True,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
 
@@ -1853,6 +2796,8 @@ def searchsorted(
     *,
     side: Literal["left", "right"] = "left",
     sorter: Tensor | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give for each element of x2 where it would have to stand in x1, so that x1 stays sorted."""
 
@@ -1865,44 +2810,60 @@ def select(x: Tensor, dim: _int, index: _int) -> Tensor:
     """Give one slice along an axis, which goes: a view."""
 
 @overload
-def select_scatter(x: Tensor, src: Tensor, axis: _int, index: _int) -> Tensor:
+def select_scatter(
+    x: Tensor,
+    src: Tensor,
+    axis: _int,
+    index: _int,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy of x with src at one index of an axis."""
 
 @overload
-def select_scatter(x: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
+def select_scatter(
+    x: Tensor,
+    src: Tensor,
+    dim: _int,
+    index: _int,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a copy of x with src at one index of an axis."""
 
-def selu(x: Tensor) -> Tensor:
+def selu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1."""
 
 def set_blas(path: Any) -> None:
     """Compute large products of float32 and float64 with a BLAS library; None: with our kernels."""
 
-def sgn(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sgn(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
 
 def shape_match(a: Tensor, b: Tensor) -> _bool:
     """Tell whether two tensors have the same shape."""
 
-def sigmoid(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sigmoid(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """1 / (1 + e ** -x)."""
 
-def sign(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sign(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
 
-def signbit(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def signbit(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Whether the sign bit is set (-0.0 too)."""
 
-def silu(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def silu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * sigmoid(x)."""
 
-def sin(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sin(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Sine."""
 
-def sinc(x: Tensor) -> Tensor:
+def sinc(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer."""
 
-def sinh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sinh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Hyperbolic sine."""
 
 @overload
@@ -1913,6 +2874,9 @@ def slice_scatter(
     start: _int | None = None,
     end: _int | None = None,
     step: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give a copy of x with src at a slice of an axis."""
 
@@ -1924,36 +2888,65 @@ def slice_scatter(
     start: _int | None = None,
     end: _int | None = None,
     step: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give a copy of x with src at a slice of an axis."""
 
 @overload
 def softmax(
-    x: Tensor, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """e ** x, divided by its sum along an axis."""
 
 @overload
 def softmax(
-    x: Tensor, *, dim: _int | Sequence[_int] | None = -1, out: Tensor | None = None
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """e ** x, divided by its sum along an axis."""
 
-def softplus(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def softplus(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """log(1 + e ** x)."""
 
-def softshrink(x: Tensor, lambd: _float = 0.5) -> Tensor:
+def softshrink(
+    x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
 
-def softsign(x: Tensor) -> Tensor:
+def softsign(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give x / (1 + |x|)."""
 
 @overload
-def sort(x: Tensor, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+def sort(
+    x: Tensor,
+    axis: _int = -1,
+    *,
+    descending: _bool = False,
+    stable: _bool = True,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the elements in order along an axis."""
 
 @overload
-def sort(x: Tensor, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+def sort(
+    x: Tensor,
+    dim: _int = -1,
+    *,
+    descending: _bool = False,
+    stable: _bool = True,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the elements in order along an axis."""
 
 @overload
@@ -1964,10 +2957,10 @@ def split(x: Tensor, sizes: Any, axis: _int = 0) -> tuple[Tensor, ...]:
 def split(x: Tensor, sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
     """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
 
-def sqrt(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sqrt(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Square root."""
 
-def square(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def square(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * x."""
 
 @overload
@@ -1979,22 +2972,46 @@ def squeeze(x: Tensor, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """Without the named axes of size 1, or all of them."""
 
 @overload
-def stack(xs: Sequence[Tensor], axis: _int = 0) -> Tensor:
+def stack(
+    xs: Sequence[Tensor],
+    axis: _int = 0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Join tensors of one shape along a new axis."""
 
 @overload
-def stack(xs: Sequence[Tensor], dim: _int = 0) -> Tensor:
+def stack(
+    xs: Sequence[Tensor],
+    dim: _int = 0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Join tensors of one shape along a new axis."""
 
 @overload
 def std(
-    x: Tensor, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
+    x: Tensor,
+    axis: _Axes = None,
+    *,
+    correction: _float = 0.0,
+    keepdims: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the standard deviation over axes: the root of the variance."""
 
 @overload
 def std(
-    x: Tensor, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False
+    x: Tensor,
+    dim: _Axes = None,
+    *,
+    correction: _float = 0.0,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the standard deviation over axes: the root of the variance."""
 
@@ -2011,12 +3028,22 @@ def std_mean(
     """Give the standard deviation and the mean over axes."""
 
 def sub(
-    x: Tensor | _Number, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x - y, or x - alpha * y."""
 
 def subtract(
-    x: Tensor | _Number, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    alpha: _Number = 1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x - y, or x - alpha * y."""
 
@@ -2028,6 +3055,7 @@ def sum(
     dtype: _DTypeLike | None = None,
     *,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The sum over axes; integers are summed in 64 bits."""
 
@@ -2039,23 +3067,32 @@ def sum(
     keepdim: _bool = False,
     dtype: _DTypeLike | None = None,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The sum over axes; integers are summed in 64 bits."""
 
 @overload
-def sum_to_shape(x: Tensor, shape: _Ints) -> Tensor:
+def sum_to_shape(
+    x: Tensor, shape: _Ints, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
 
 @overload
-def sum_to_shape(x: Tensor, *shape: _int) -> Tensor:
+def sum_to_shape(
+    x: Tensor, *shape: _int, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
 
 @overload
-def sum_to_size(x: Tensor, shape: _Ints) -> Tensor:
+def sum_to_size(
+    x: Tensor, shape: _Ints, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
 
 @overload
-def sum_to_size(x: Tensor, *shape: _int) -> Tensor:
+def sum_to_size(
+    x: Tensor, *shape: _int, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
 
 def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
@@ -2064,43 +3101,87 @@ def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
 def swapdims(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
 
-def swish(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def swish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * sigmoid(x)."""
 
 def t(x: Tensor) -> Tensor:
     """Transpose a matrix; vectors and numbers stay themselves."""
 
 @overload
-def take(x: Tensor, indices: Tensor, axis: _int | None = None) -> Tensor:
+def take(
+    x: Tensor,
+    indices: Tensor,
+    axis: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the elements at indices along an axis; None takes from the flattened tensor."""
 
 @overload
-def take(x: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
+def take(
+    x: Tensor,
+    indices: Tensor,
+    dim: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give the elements at indices along an axis; None takes from the flattened tensor."""
 
 @overload
-def take_along_axis(x: Tensor, indices: Tensor, axis: _int = -1) -> Tensor:
+def take_along_axis(
+    x: Tensor,
+    indices: Tensor,
+    axis: _int = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give, for each position of indices, the element at that index along the axis."""
 
 @overload
-def take_along_axis(x: Tensor, indices: Tensor, dim: _int = -1) -> Tensor:
+def take_along_axis(
+    x: Tensor,
+    indices: Tensor,
+    dim: _int = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give, for each position of indices, the element at that index along the axis."""
 
 @overload
-def take_along_dim(x: Tensor, indices: Tensor, axis: _int | None = None) -> Tensor:
+def take_along_dim(
+    x: Tensor,
+    indices: Tensor,
+    axis: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give, for each position of indices, the element at that index along the axis."""
 
 @overload
-def take_along_dim(x: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
+def take_along_dim(
+    x: Tensor,
+    indices: Tensor,
+    dim: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give, for each position of indices, the element at that index along the axis."""
 
-def tan(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def tan(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Tangent."""
 
-def tanh(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def tanh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Hyperbolic tangent."""
 
-def tanhshrink(x: Tensor) -> Tensor:
+def tanhshrink(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give x - tanh(x)."""
 
 def tensor(
@@ -2109,6 +3190,8 @@ def tensor(
     *,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make a tensor of numbers, nested lists, or an array of any library: always a copy."""
 
@@ -2120,18 +3203,36 @@ def tensor_split(x: Tensor, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]
 def tensor_split(x: Tensor, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
     """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
 
-def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
+def tensordot(
+    a: Tensor,
+    b: Tensor,
+    axes: Any = 2,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Sum products over several axes of a and b: a number of them, or a list for each."""
 
-def threshold(x: Tensor, threshold: _float, value: _float) -> Tensor:
+def threshold(
+    x: Tensor,
+    threshold: _float,
+    value: _float,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give x where it is above the threshold, else a value."""
 
 @overload
-def tile(x: Tensor, repetitions: _Ints) -> Tensor:
+def tile(
+    x: Tensor, repetitions: _Ints, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Repeat the whole tensor along its axes, as NumPy's tile does."""
 
 @overload
-def tile(x: Tensor, *repetitions: _int) -> Tensor:
+def tile(
+    x: Tensor, *repetitions: _int, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Repeat the whole tensor along its axes, as NumPy's tile does."""
 
 @overload
@@ -2146,41 +3247,96 @@ def topk(
 ) -> Ordered:
     """Give the k largest (or smallest) elements along an axis, and where they are."""
 
-def trace(x: Tensor, offset: _int = 0, *, dtype: _DTypeLike | None = None) -> Tensor:
+def trace(
+    x: Tensor,
+    offset: _int = 0,
+    *,
+    dtype: _DTypeLike | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Sum the diagonal of a matrix; integers are summed in 64 bits."""
 
 def transpose(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
 
 @overload
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, axis: _int = -1) -> Tensor:
+def trapezoid(
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: _float = 1.0,
+    axis: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
 
 @overload
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, dim: _int = -1) -> Tensor:
+def trapezoid(
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: _float = 1.0,
+    dim: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
 
 @overload
-def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, axis: _int = -1) -> Tensor:
+def trapz(
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: _float = 1.0,
+    axis: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
 
 @overload
-def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float = 1.0, dim: _int = -1) -> Tensor:
+def trapz(
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: _float = 1.0,
+    dim: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Integrate along an axis by trapezoids, over the points x or over points dx apart."""
 
-def tril(x: Tensor, k: _int = 0) -> Tensor:
+def tril(
+    x: Tensor, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Keep the lower triangle, up to the k-th diagonal; zero above."""
 
 def tril_indices(
-    row: _int, col: _int, offset: _int = 0, *, dtype: _DTypeLike | None = None
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _DTypeLike | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the coordinates of the lower triangle of a matrix: row numbers, and column numbers."""
 
-def triu(x: Tensor, k: _int = 0) -> Tensor:
+def triu(
+    x: Tensor, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Keep the upper triangle, from the k-th diagonal on; zero below."""
 
 def triu_indices(
-    row: _int, col: _int, offset: _int = 0, *, dtype: _DTypeLike | None = None
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _DTypeLike | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the coordinates of the upper triangle of a matrix: row numbers, and column numbers."""
 
@@ -2190,10 +3346,11 @@ def true_divide(
     *,
     rounding_mode: Literal["floor", "trunc"] | None = None,
     out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
 
-def trunc(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+def trunc(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded towards zero."""
 
 uint16: DType
@@ -2268,7 +3425,9 @@ def unique_counts(x: Tensor, /) -> UniqueCountsResult:
 def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
     """Give the different elements, in order, and which of them each element is."""
 
-def unique_values(x: Tensor, /) -> Tensor:
+def unique_values(
+    x: Tensor, /, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Give the different elements, in order."""
 
 def unravel_index(indices: Tensor, shape: _Ints) -> tuple[Tensor, ...]:
@@ -2290,18 +3449,37 @@ def unstack(x: Tensor, axis: _int = 0) -> tuple[Tensor, ...]:
 def unstack(x: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Give the slices along an axis, which goes."""
 
-def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
+def vander(
+    x: Tensor,
+    N: _int | None = None,
+    increasing: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Make the matrix of the powers of a vector, one column for each, the highest first."""
 
 @overload
 def var(
-    x: Tensor, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
+    x: Tensor,
+    axis: _Axes = None,
+    *,
+    correction: _float = 0.0,
+    keepdims: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the variance over axes: the mean square distance from the mean."""
 
 @overload
 def var(
-    x: Tensor, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False
+    x: Tensor,
+    dim: _Axes = None,
+    *,
+    correction: _float = 0.0,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the variance over axes: the mean square distance from the mean."""
 
@@ -2317,15 +3495,31 @@ def var_mean(
 ) -> VarMean:
     """Give the variance and the mean over axes."""
 
-def vdot(a: Tensor, b: Tensor) -> Tensor:
+def vdot(
+    a: Tensor, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Multiply two vectors to one number, a conjugated."""
 
 @overload
-def vecdot(a: Tensor, b: Tensor, *, axis: _int = -1) -> Tensor:
+def vecdot(
+    a: Tensor,
+    b: Tensor,
+    *,
+    axis: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Multiply along one axis, of equal size in both, and sum; a is conjugated."""
 
 @overload
-def vecdot(a: Tensor, b: Tensor, *, dim: _int = -1) -> Tensor:
+def vecdot(
+    a: Tensor,
+    b: Tensor,
+    *,
+    dim: _int = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Multiply along one axis, of equal size in both, and sum; a is conjugated."""
 
 def view_as_complex(x: Tensor) -> Tensor:
@@ -2337,15 +3531,28 @@ def view_as_real(x: Tensor) -> Tensor:
 def vsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the first axis into equal pieces, or before indices."""
 
-def vstack(xs: Sequence[Tensor]) -> Tensor:
+def vstack(
+    xs: Sequence[Tensor], *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Join tensors along the first axis; vectors become rows."""
 
 def where(
-    condition: Tensor, x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
+    condition: Tensor,
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """x where the condition holds, else y."""
 
-def xlogy(x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def xlogy(
+    x: Tensor | _Number,
+    y: Tensor | _Number,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * log(y), and 0 for x = 0 unless y is NaN."""
 
 @overload
@@ -2355,8 +3562,10 @@ def zeros(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
-    """Make a tensor of zeros."""
+    """Make a tensor of zeros; items of a user's dtype are bytes of 0."""
 
 @overload
 def zeros(
@@ -2364,8 +3573,10 @@ def zeros(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
-    """Make a tensor of zeros."""
+    """Make a tensor of zeros; items of a user's dtype are bytes of 0."""
 
 def zeros_like(
     x: Tensor,
@@ -2373,5 +3584,7 @@ def zeros_like(
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Make zeros of x's shape and dtype."""

@@ -14,6 +14,7 @@ from tessella.ops.random import Generator
 from tessella.ops.summaries import MinMax, StdMean, VarMean
 
 _Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
 _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
@@ -214,8 +215,8 @@ class Tensor:
     def __le__(self, y: Tensor | _Number, /) -> Tensor: ...
     def __gt__(self, y: Tensor | _Number, /) -> Tensor: ...
     def __ge__(self, y: Tensor | _Number, /) -> Tensor: ...
-    def __eq__(self, y: Tensor | _Number, /) -> Tensor: ...  # type: ignore[override]
-    def __ne__(self, y: Tensor | _Number, /) -> Tensor: ...  # type: ignore[override]
+    def __eq__(self, y: Tensor | _Element, /) -> Tensor: ...  # type: ignore[override]
+    def __ne__(self, y: Tensor | _Element, /) -> Tensor: ...  # type: ignore[override]
     def __neg__(self) -> Tensor: ...
     def __pos__(self) -> Tensor: ...
     def __abs__(self) -> Tensor: ...
@@ -229,7 +230,7 @@ class Tensor:
     def __hash__(self) -> _int: ...
     def __getitem__(self, key: Any, /) -> Tensor: ...
     def __setitem__(self, key: Any, value: Any, /) -> None: ...
-    def __contains__(self, value: Tensor | _Number, /) -> _bool: ...
+    def __contains__(self, value: Tensor | _Element, /) -> _bool: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __buffer__(self, flags: _int, /) -> memoryview: ...
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any:
@@ -257,27 +258,45 @@ class Tensor:
         """Give what rebuilds the tensor; from protocol 5 on its bytes may travel out of band."""
     def __reversed__(self) -> Iterator[Tensor]:
         """Answer reversed(x): the slices along the first axis, the last one first."""
-    def abs(self, *, out: Tensor | None = None) -> Tensor:
+    def abs(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Absolute value; real for complex x."""
     def abs_(self) -> Self:
         """Absolute value; real for complex x."""
-    def absolute(self, *, out: Tensor | None = None) -> Tensor:
+    def absolute(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Absolute value; real for complex x."""
     def absolute_(self) -> Self:
         """Absolute value; real for complex x."""
-    def acos(self, *, out: Tensor | None = None) -> Tensor:
+    def acos(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse cosine."""
     def acos_(self) -> Self:
         """Inverse cosine."""
-    def acosh(self, *, out: Tensor | None = None) -> Tensor:
+    def acosh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse hyperbolic cosine."""
     def acosh_(self) -> Self:
         """Inverse hyperbolic cosine."""
-    def add(self, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    def add(
+        self,
+        y: Tensor | _Number,
+        *,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x + y, or x + alpha * y."""
     def add_(self, y: Tensor | _Number, *, alpha: _Number = 1) -> Self:
         """x + y, or x + alpha * y."""
-    def addbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def addbmm(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
+        """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
+    def addbmm_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
         """Give beta * x + alpha * (the sum of the products of two batches of matrices)."""
     def addcdiv(
         self,
@@ -286,6 +305,7 @@ class Tensor:
         *,
         value: _int = 1,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x + value * tensor1 / tensor2; integers become float32 first."""
     def addcdiv_(
@@ -299,17 +319,51 @@ class Tensor:
         *,
         value: _int = 1,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x + value * tensor1 * tensor2."""
     def addcmul_(
         self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _int = 1
     ) -> Self:
         """x + value * tensor1 * tensor2."""
-    def addmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def addmm(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
-    def addmv(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def addmm_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
+        """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product."""
+    def addmv(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
-    def addr(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def addmv_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
+        """Give beta * x + alpha * (a @ b) for a matrix a and a vector b."""
+    def addr(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
+        """Give beta * x + alpha * outer(a, b) for vectors a and b."""
+    def addr_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
         """Give beta * x + alpha * outer(a, b) for vectors a and b."""
     def adjoint(self) -> Tensor:
         """Exchange the last two axes, and take the conjugate of complex numbers."""
@@ -320,6 +374,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Whether none is zero."""
     @overload
@@ -329,6 +384,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Whether none is zero."""
     def allclose(
@@ -344,6 +400,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
     @overload
@@ -353,6 +410,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
     @overload
@@ -362,6 +420,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
     @overload
@@ -371,6 +430,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
     @overload
@@ -379,7 +439,7 @@ class Tensor:
     @overload
     def aminmax(self, *, dim: _Axes = None, keepdim: _bool = False) -> MinMax:
         """Give the smallest and the greatest element over axes; NaN if any is NaN."""
-    def angle(self, *, out: Tensor | None = None) -> Tensor:
+    def angle(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Argument of a complex number."""
     def angle_(self) -> Self:
         """Argument of a complex number."""
@@ -390,6 +450,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Whether one is not zero."""
     @overload
@@ -399,33 +460,36 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Whether one is not zero."""
-    def arccos(self, *, out: Tensor | None = None) -> Tensor:
+    def arccos(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse cosine."""
     def arccos_(self) -> Self:
         """Inverse cosine."""
-    def arccosh(self, *, out: Tensor | None = None) -> Tensor:
+    def arccosh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse hyperbolic cosine."""
     def arccosh_(self) -> Self:
         """Inverse hyperbolic cosine."""
-    def arcsin(self, *, out: Tensor | None = None) -> Tensor:
+    def arcsin(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse sine."""
     def arcsin_(self) -> Self:
         """Inverse sine."""
-    def arcsinh(self, *, out: Tensor | None = None) -> Tensor:
+    def arcsinh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse hyperbolic sine."""
     def arcsinh_(self) -> Self:
         """Inverse hyperbolic sine."""
-    def arctan(self, *, out: Tensor | None = None) -> Tensor:
+    def arctan(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse tangent."""
-    def arctan2(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def arctan2(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The angle of the point (y, x): atan(x / y) in the right quadrant."""
     def arctan2_(self, y: Tensor | _Number) -> Self:
         """The angle of the point (y, x): atan(x / y) in the right quadrant."""
     def arctan_(self) -> Self:
         """Inverse tangent."""
-    def arctanh(self, *, out: Tensor | None = None) -> Tensor:
+    def arctanh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse hyperbolic tangent."""
     def arctanh_(self) -> Self:
         """Inverse hyperbolic tangent."""
@@ -436,6 +500,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Where the greatest is, in row-major order: the first, or the first NaN."""
     @overload
@@ -445,6 +510,7 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Where the greatest is, in row-major order: the first, or the first NaN."""
     @overload
@@ -454,6 +520,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Where the smallest is, in row-major order: the first, or the first NaN."""
     @overload
@@ -463,45 +530,68 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Where the smallest is, in row-major order: the first, or the first NaN."""
     @overload
     def argsort(
-        self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True
+        self,
+        axis: _int = -1,
+        *,
+        descending: _bool = False,
+        stable: _bool = True,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the indices that sort along an axis. Equal elements keep their order."""
     @overload
-    def argsort(self, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+    def argsort(
+        self,
+        dim: _int = -1,
+        *,
+        descending: _bool = False,
+        stable: _bool = True,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the indices that sort along an axis. Equal elements keep their order."""
-    def argwhere(self) -> Tensor:
+    def argwhere(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Give the coordinates of elements that are not zero, one row for each."""
     def array_equal(self, y: Tensor) -> _bool:
         """Tell whether two tensors have the same shape and equal elements; NaN equals nothing."""
     def as_strided(self, shape: _int | Sequence[_int], strides: Any, offset: Any = None) -> Tensor:
         """Any shape and strides over the buffer of x, within its bounds; strides count elements, the offset runs from the start of the buffer and is by default that of x."""
-    def asin(self, *, out: Tensor | None = None) -> Tensor:
+    def asin(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse sine."""
     def asin_(self) -> Self:
         """Inverse sine."""
-    def asinh(self, *, out: Tensor | None = None) -> Tensor:
+    def asinh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse hyperbolic sine."""
     def asinh_(self) -> Self:
         """Inverse hyperbolic sine."""
     def astype(
-        self, dtype: _DTypeLike | None, copy: _bool = True, device: _str | None = None
+        self,
+        dtype: _DTypeLike | None,
+        copy: _bool = True,
+        device: _str | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Converted to another dtype."""
     def at(self, *index: _int) -> Any:
         """Give one element as a Python number."""
-    def atan(self, *, out: Tensor | None = None) -> Tensor:
+    def atan(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse tangent."""
-    def atan2(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def atan2(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The angle of the point (y, x): atan(x / y) in the right quadrant."""
     def atan2_(self, y: Tensor | _Number) -> Self:
         """The angle of the point (y, x): atan(x / y) in the right quadrant."""
     def atan_(self) -> Self:
         """Inverse tangent."""
-    def atanh(self, *, out: Tensor | None = None) -> Tensor:
+    def atanh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse hyperbolic tangent."""
     def atanh_(self) -> Self:
         """Inverse hyperbolic tangent."""
@@ -511,43 +601,83 @@ class Tensor:
         """Give tensors with two axes at least, new ones in front; a tuple for several."""
     def atleast_3d(self) -> Any:
         """Give tensors with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
-    def baddbmm(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    def baddbmm(
+        self,
+        a: Tensor,
+        b: Tensor,
+        *,
+        beta: _Number = 1,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give beta * x + alpha * (a @ b) for batches of matrices."""
+    def baddbmm_(self, a: Tensor, b: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Self:
+        """Give beta * x + alpha * (a @ b) for batches of matrices."""
+    def bernoulli_(self, p: _Operand = 0.5, *, generator: Generator | None = None) -> Tensor:
+        """Fill x with 1 where a draw of probability p happens, else 0; p may be a tensor."""
     def bfloat16(self) -> Tensor:
         """Give x as bfloat16, or x itself if it is."""
-    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    def bincount(
+        self,
+        weights: Tensor | None = None,
+        minlength: _int = 0,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Count how often each of 0, 1, 2, … occurs in a vector of integers; or sum weights instead."""
-    def bitwise_and(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_and(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x & y."""
     def bitwise_and_(self, y: Tensor | _Number) -> Self:
         """x & y."""
-    def bitwise_count(self) -> Tensor:
+    def bitwise_count(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Count the bits of |x| that are set, as uint8."""
-    def bitwise_invert(self, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_count_(self) -> Self:
+        """Count the bits of |x| that are set, as uint8."""
+    def bitwise_invert(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """~x; logical not for bool."""
     def bitwise_invert_(self) -> Self:
         """~x; logical not for bool."""
-    def bitwise_left_shift(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_left_shift(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x << y; 0 for a count below 0 or of the width and more."""
     def bitwise_left_shift_(self, y: Tensor | _Number) -> Self:
         """x << y; 0 for a count below 0 or of the width and more."""
-    def bitwise_not(self, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_not(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """~x; logical not for bool."""
     def bitwise_not_(self) -> Self:
         """~x; logical not for bool."""
-    def bitwise_or(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_or(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x | y."""
     def bitwise_or_(self, y: Tensor | _Number) -> Self:
         """x | y."""
-    def bitwise_right_shift(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_right_shift(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
     def bitwise_right_shift_(self, y: Tensor | _Number) -> Self:
         """x >> y; the sign fills in; a count below 0 or of the width and more leaves only it."""
-    def bitwise_xor(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_xor(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x ^ y."""
     def bitwise_xor_(self, y: Tensor | _Number) -> Self:
         """x ^ y."""
-    def bmm(self, b: Tensor) -> Tensor:
+    def bmm(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Multiply two batches of matrices."""
     def bool(self) -> Tensor:
         """Give x as bool, or x itself if it is."""
@@ -559,17 +689,21 @@ class Tensor:
         """Repeated along new axes and axes of size 1, without a copy."""
     def byte(self) -> Tensor:
         """Give x as uint8, or x itself if it is."""
-    def cbrt(self, *, out: Tensor | None = None) -> Tensor:
+    def cbrt(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Cube root."""
     def cbrt_(self) -> Self:
         """Cube root."""
     def cdouble(self) -> Tensor:
         """Give x as complex128, or x itself if it is."""
-    def ceil(self, *, out: Tensor | None = None) -> Tensor:
+    def ceil(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Rounded up."""
     def ceil_(self) -> Self:
         """Rounded up."""
-    def celu(self, alpha: _float = 1.0) -> Tensor:
+    def celu(
+        self, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
+        """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+    def celu_(self, alpha: _float = 1.0) -> Self:
         """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
     def cfloat(self) -> Tensor:
         """Give x as complex64, or x itself if it is."""
@@ -587,35 +721,45 @@ class Tensor:
         max: Tensor | _Number | None = None,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x limited to [min, max]; either may be None."""
     def clamp_(
         self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
     ) -> Self:
         """x limited to [min, max]; either may be None."""
-    def clamp_max(self, max: _Operand) -> Tensor:
+    def clamp_max(
+        self, max: _Operand, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give x, and max where x is more."""
     def clamp_max_(self, max: _Operand) -> Self:
         """Give x, and max where x is more."""
-    def clamp_min(self, min: _Operand) -> Tensor:
+    def clamp_min(
+        self, min: _Operand, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give x, and min where x is less."""
     def clamp_min_(self, min: _Operand) -> Self:
         """Give x, and min where x is less."""
+    def clear(self) -> Tensor:
+        """Set every element to 0."""
+    def clear_(self) -> Tensor:
+        """Set every element to 0."""
     def clip(
         self,
         min: Tensor | _Number | None = None,
         max: Tensor | _Number | None = None,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x limited to [min, max]; either may be None."""
     def clip_(
         self, min: Tensor | _Number | None = None, max: Tensor | _Number | None = None
     ) -> Self:
         """x limited to [min, max]; either may be None."""
-    def clone(self) -> Tensor:
-        """Give a contiguous copy; gradients flow through it."""
-    def conj(self, *, out: Tensor | None = None) -> Tensor:
+    def clone(self, *, allocator: Allocator | None = None) -> Tensor:
+        """Give a contiguous copy, in the scope's allocator or the one given; gradients flow through it."""
+    def conj(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Complex conjugate."""
     def conj_(self) -> Self:
         """Complex conjugate."""
@@ -623,25 +767,41 @@ class Tensor:
         """Give x itself if its elements lie in row-major order, else a copy that does."""
     def copy_(self, source: Tensor) -> Tensor:
         """Copy the elements of a tensor of the same shape into this one."""
-    def copysign(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def copysign(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The magnitude of x with the sign of y."""
     def copysign_(self, y: Tensor | _Number) -> Self:
         """The magnitude of x with the sign of y."""
-    def corrcoef(self) -> Tensor:
+    def corrcoef(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Give the correlations of variables, which are rows of observations: from -1 to 1."""
-    def cos(self, *, out: Tensor | None = None) -> Tensor:
+    def cos(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Cosine."""
     def cos_(self) -> Self:
         """Cosine."""
-    def cosh(self, *, out: Tensor | None = None) -> Tensor:
+    def cosh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Hyperbolic cosine."""
     def cosh_(self) -> Self:
         """Hyperbolic cosine."""
     @overload
-    def count_nonzero(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    def count_nonzero(
+        self,
+        axis: _Axes = None,
+        *,
+        keepdims: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Count the elements over axes that are not zero."""
     @overload
-    def count_nonzero(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    def count_nonzero(
+        self,
+        dim: _Axes = None,
+        *,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Count the elements over axes that are not zero."""
     def cov(
         self,
@@ -649,15 +809,31 @@ class Tensor:
         correction: _float = 1.0,
         fweights: Tensor | None = None,
         aweights: Tensor | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the covariances of variables, which are rows of observations; a vector is one variable."""
     def cpu(self) -> Tensor:
         """Give x, which is on the CPU."""
     @overload
-    def cross(self, b: Tensor, *, axis: _int = -1) -> Tensor:
+    def cross(
+        self,
+        b: Tensor,
+        *,
+        axis: _int = -1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
     @overload
-    def cross(self, b: Tensor, *, dim: _int = -1) -> Tensor:
+    def cross(
+        self,
+        b: Tensor,
+        *,
+        dim: _int = -1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the cross product of vectors of 3 elements along an axis; the other axes broadcast."""
     @overload
     def cummax(self, axis: _int) -> Ordered:
@@ -679,6 +855,7 @@ class Tensor:
         include_initial: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
@@ -689,7 +866,25 @@ class Tensor:
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumprod_(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumprod_(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
     def cumsum(
@@ -699,6 +894,7 @@ class Tensor:
         include_initial: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
     @overload
@@ -709,7 +905,25 @@ class Tensor:
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumsum_(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumsum_(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
         """Running sums along an axis; include_initial puts a 0 in front."""
     @overload
     def cumulative_prod(
@@ -719,6 +933,7 @@ class Tensor:
         include_initial: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
@@ -729,7 +944,25 @@ class Tensor:
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumulative_prod_(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running products along an axis; include_initial puts a 1 in front."""
+    @overload
+    def cumulative_prod_(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
         """Running products along an axis; include_initial puts a 1 in front."""
     @overload
     def cumulative_sum(
@@ -739,6 +972,7 @@ class Tensor:
         include_initial: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
     @overload
@@ -749,27 +983,66 @@ class Tensor:
         dtype: _DTypeLike | None = None,
         include_initial: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
-    def deg2rad(self) -> Tensor:
+    @overload
+    def cumulative_sum_(
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    @overload
+    def cumulative_sum_(
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        dtype: _DTypeLike | None = None,
+        include_initial: _bool = False,
+    ) -> Self:
+        """Running sums along an axis; include_initial puts a 0 in front."""
+    def deg2rad(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Convert degrees to radians."""
     def deg2rad_(self) -> Self:
         """Convert degrees to radians."""
-    def degrees(self) -> Tensor:
+    def degrees(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Convert radians to degrees."""
     def degrees_(self) -> Self:
         """Convert radians to degrees."""
     def detach(self) -> Tensor:
         """Give the same memory outside any graph."""
-    def diag(self, k: _int = 0) -> Tensor:
+    def diag(
+        self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix."""
-    def diag_embed(self, offset: _int = 0, a: _int = -2, b: _int = -1) -> Tensor:
+    def diag_embed(
+        self,
+        offset: _int = 0,
+        a: _int = -2,
+        b: _int = -1,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Put the last axis on a diagonal of two new axes, a and b of the result; zeros elsewhere."""
-    def diagflat(self, k: _int = 0) -> Tensor:
+    def diagflat(
+        self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Make a matrix with all elements on its k-th diagonal, in row-major order."""
     def diagonal(self, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
         """The diagonal of two axes, as the last axis."""
-    def diagonal_scatter(self, src: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+    def diagonal_scatter(
+        self,
+        src: Tensor,
+        offset: _int = 0,
+        a: _int = 0,
+        b: _int = 1,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy of x with src on the diagonal of two axes, which is the last axis of src."""
     @overload
     def diff(
@@ -779,6 +1052,8 @@ class Tensor:
         *,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
     @overload
@@ -789,11 +1064,20 @@ class Tensor:
         *,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give differences of neighbours along an axis, n times over; put tensors before and after x."""
     def dim(self) -> _int:
         """Give the number of axes."""
-    def dist(self, y: Tensor, p: _float = 2.0) -> Tensor:
+    def dist(
+        self,
+        y: Tensor,
+        p: _float = 2.0,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the p-norm of x - y, taken as one vector."""
     def div(
         self,
@@ -801,6 +1085,7 @@ class Tensor:
         *,
         rounding_mode: Literal["floor", "trunc"] | None = None,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
     def div_(
@@ -813,13 +1098,16 @@ class Tensor:
         *,
         rounding_mode: Literal["floor", "trunc"] | None = None,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
     def divide_(
         self, y: Tensor | _Number, *, rounding_mode: Literal["floor", "trunc"] | None = None
     ) -> Self:
         """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
-    def dot(self, b: Tensor) -> Tensor:
+    def dot(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Multiply two vectors to one number."""
     def double(self) -> Tensor:
         """Give x as float64, or x itself if it is."""
@@ -827,31 +1115,39 @@ class Tensor:
         """Part the third axis into equal pieces, or before indices."""
     def element_size(self) -> _int:
         """Give the number of bytes of an element."""
-    def elu(self, alpha: Tensor | _Number = 1.0, *, out: Tensor | None = None) -> Tensor:
+    def elu(
+        self,
+        alpha: Tensor | _Number = 1.0,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x where x > 0, else alpha * (e ** x - 1)."""
     def elu_(self, alpha: Tensor | _Number = 1.0) -> Self:
         """x where x > 0, else alpha * (e ** x - 1)."""
-    def eq(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-        """x == y."""
+    def eq(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
+        """x == y. Items of a user's dtype are equal if their bytes are."""
     def eq_(self, y: Tensor | _Number) -> Self:
-        """x == y."""
+        """x == y. Items of a user's dtype are equal if their bytes are."""
     def equal_(self, y: Tensor | _Number) -> Self:
-        """x == y."""
-    def erf(self, *, out: Tensor | None = None) -> Tensor:
+        """x == y. Items of a user's dtype are equal if their bytes are."""
+    def erf(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Error function."""
     def erf_(self) -> Self:
         """Error function."""
-    def erfc(self, *, out: Tensor | None = None) -> Tensor:
+    def erfc(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """1 - erf(x), accurate for large x."""
     def erfc_(self) -> Self:
         """1 - erf(x), accurate for large x."""
-    def erfinv(self, *, out: Tensor | None = None) -> Tensor:
+    def erfinv(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """The inverse of the error function."""
     def erfinv_(self) -> Self:
         """The inverse of the error function."""
-    def exp(self, *, out: Tensor | None = None) -> Tensor:
+    def exp(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """e ** x."""
-    def exp2(self, *, out: Tensor | None = None) -> Tensor:
+    def exp2(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """2 ** x."""
     def exp2_(self) -> Self:
         """2 ** x."""
@@ -871,17 +1167,19 @@ class Tensor:
     @overload
     def expand_dims(self, *, dim: _int | Sequence[_int] | None) -> Tensor:
         """With new axes of size 1 at the named places of the result."""
-    def expit(self, *, out: Tensor | None = None) -> Tensor:
+    def expit(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """1 / (1 + e ** -x)."""
     def expit_(self) -> Self:
         """1 / (1 + e ** -x)."""
-    def expm1(self, *, out: Tensor | None = None) -> Tensor:
+    def expm1(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """e ** x - 1, accurate near 0."""
     def expm1_(self) -> Self:
         """e ** x - 1, accurate near 0."""
+    def fill(self, value: Any) -> Tensor:
+        """Set every element to one number, or one item of a user's dtype."""
     def fill_(self, value: Any) -> Tensor:
-        """Set every element to one number."""
-    def fix(self, *, out: Tensor | None = None) -> Tensor:
+        """Set every element to one number, or one item of a user's dtype."""
+    def fix(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Rounded towards zero."""
     def fix_(self) -> Self:
         """Rounded towards zero."""
@@ -901,109 +1199,210 @@ class Tensor:
         """Reverse the first axis."""
     def float(self) -> Tensor:
         """Give x as float32, or x itself if it is."""
-    def float_power(self, y: _Operand) -> Tensor:
+    def float_power(
+        self, y: _Operand, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give x ** y in float64, or in complex128 if either is complex."""
-    def floor(self, *, out: Tensor | None = None) -> Tensor:
+    def float_power_(self, y: _Operand) -> Self:
+        """Give x ** y in float64, or in complex128 if either is complex."""
+    def floor(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Rounded down."""
     def floor_(self) -> Self:
         """Rounded down."""
-    def floor_divide(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def floor_divide(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
     def floor_divide_(self, y: Tensor | _Number) -> Self:
         """The quotient rounded down; a number over infinity is a zero, an integer over 0 is 0."""
-    def fmax(self, y: Tensor) -> Tensor:
+    def fmax(
+        self, y: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give the larger of x and y; where one is NaN, the other."""
-    def fmin(self, y: Tensor) -> Tensor:
+    def fmax_(self, y: Tensor) -> Self:
+        """Give the larger of x and y; where one is NaN, the other."""
+    def fmin(
+        self, y: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give the smaller of x and y; where one is NaN, the other."""
-    def fmod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def fmin_(self, y: Tensor) -> Self:
+        """Give the smaller of x and y; where one is NaN, the other."""
+    def fmod(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
     def fmod_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of x; an integer modulo 0 is 0."""
-    def frac(self) -> Tensor:
+    def frac(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Give what is left of x without its integer part, with the sign of x."""
     def frac_(self) -> Self:
         """Give what is left of x without its integer part, with the sign of x."""
     def frexp(self) -> Parts:
         """Take x apart into mantissa * 2 ** exponent, with 0.5 <= |mantissa| < 1; exponents are int32."""
     @overload
-    def gather(self, axis: _int, index: Tensor) -> Tensor:
+    def gather(
+        self,
+        axis: _int,
+        index: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
     @overload
-    def gather(self, dim: _int, index: Tensor) -> Tensor:
+    def gather(
+        self,
+        dim: _int,
+        index: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give x[…, index[…, k, …], …] for each position of the index, which is no larger than x."""
-    def gcd(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def gcd(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The greatest common divisor, of two zeros 0. That of the lowest integer and 0 or itself does not fit its dtype, and wraps to the lowest integer."""
     def gcd_(self, y: Tensor | _Number) -> Self:
         """The greatest common divisor, of two zeros 0. That of the lowest integer and 0 or itself does not fit its dtype, and wraps to the lowest integer."""
-    def ge(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def ge(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x >= y."""
     def ge_(self, y: Tensor | _Number) -> Self:
         """x >= y."""
-    def gelu(self, *, approximate: _str = "none", out: Tensor | None = None) -> Tensor:
+    def gelu(
+        self,
+        *,
+        approximate: _str = "none",
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
     def gelu_(self, *, approximate: _str = "none") -> Self:
         """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
-    def ger(self, b: Tensor) -> Tensor:
+    def ger(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give all products of elements of two vectors."""
     def getitem(self, key: Any) -> Tensor:
         """x[key] for integers, slices, `...` and None: a view."""
     @overload
-    def glu(self, axis: _int = -1) -> Tensor:
+    def glu(
+        self, axis: _int = -1, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give the first half of an axis times the sigmoid of the second."""
     @overload
-    def glu(self, dim: _int = -1) -> Tensor:
+    def glu(
+        self, dim: _int = -1, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give the first half of an axis times the sigmoid of the second."""
-    def greater(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def greater(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x > y."""
     def greater_(self, y: Tensor | _Number) -> Self:
         """x > y."""
-    def greater_equal(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def greater_equal(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x >= y."""
     def greater_equal_(self, y: Tensor | _Number) -> Self:
         """x >= y."""
-    def gt(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def gt(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x > y."""
     def gt_(self, y: Tensor | _Number) -> Self:
         """x > y."""
     def half(self) -> Tensor:
         """Give x as float16, or x itself if it is."""
-    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+    def hardshrink(
+        self, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give x, and 0 where |x| <= lambd."""
-    def hardsigmoid(self) -> Tensor:
+    def hardshrink_(self, lambd: _float = 0.5) -> Self:
+        """Give x, and 0 where |x| <= lambd."""
+    def hardsigmoid(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give x / 6 + 1 / 2 limited to [0, 1]."""
-    def hardswish(self) -> Tensor:
+    def hardsigmoid_(self) -> Self:
+        """Give x / 6 + 1 / 2 limited to [0, 1]."""
+    def hardswish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Give x * hardsigmoid(x)."""
-    def hardtanh(self, min: _float = -1.0, max: _float = 1.0) -> Tensor:
+    def hardswish_(self) -> Self:
+        """Give x * hardsigmoid(x)."""
+    def hardtanh(
+        self,
+        min: _float = -1.0,
+        max: _float = 1.0,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Limit x to [min, max]."""
-    def heaviside(self, values: Tensor) -> Tensor:
+    def hardtanh_(self, min: _float = -1.0, max: _float = 1.0) -> Self:
+        """Limit x to [min, max]."""
+    def heaviside(
+        self, values: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give 0 where x < 0, 1 where x > 0, and the values where x is 0."""
     def heaviside_(self, values: Tensor) -> Self:
         """Give 0 where x < 0, 1 where x > 0, and the values where x is 0."""
-    def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+    def histc(
+        self,
+        bins: _int = 100,
+        min: _float = 0.0,
+        max: _float = 0.0,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Count the elements in intervals of equal width from min to max, in the dtype of x."""
     def hsplit(self, sections: Any) -> tuple[Tensor, ...]:
         """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
-    def hypot(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def hypot(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """sqrt(x * x + y * y) without overflow."""
     def hypot_(self, y: Tensor | _Number) -> Self:
         """sqrt(x * x + y * y) without overflow."""
-    def i0(self, *, out: Tensor | None = None) -> Tensor:
+    def i0(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """The modified Bessel function of the first kind, of order 0."""
     def i0_(self) -> Self:
         """The modified Bessel function of the first kind, of order 0."""
-    def i1(self, *, out: Tensor | None = None) -> Tensor:
+    def i1(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """The modified Bessel function of the first kind, of order 1."""
     def i1_(self) -> Self:
         """The modified Bessel function of the first kind, of order 1."""
-    def imag(self, *, out: Tensor | None = None) -> Tensor:
+    def imag(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Imaginary part."""
     def imag_(self) -> Self:
         """Imaginary part."""
     @overload
-    def index_add(self, axis: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+    def index_add(
+        self,
+        axis: _int,
+        index: Tensor,
+        source: Tensor,
+        *,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give x with the slices of alpha * source added at a vector of indices along an axis."""
     @overload
-    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
+    def index_add(
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        *,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give x with the slices of alpha * source added at a vector of indices along an axis."""
     @overload
     def index_add_(self, axis: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Self:
@@ -1012,10 +1411,26 @@ class Tensor:
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Self:
         """Give x with the slices of alpha * source added at a vector of indices along an axis."""
     @overload
-    def index_copy(self, axis: _int, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy(
+        self,
+        axis: _int,
+        index: Tensor,
+        source: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy with the slices of source at a vector of indices along an axis."""
     @overload
-    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy(
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy with the slices of source at a vector of indices along an axis."""
     @overload
     def index_copy_(self, axis: _int, index: Tensor, source: Tensor) -> Self:
@@ -1024,10 +1439,26 @@ class Tensor:
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Self:
         """Give a copy with the slices of source at a vector of indices along an axis."""
     @overload
-    def index_fill(self, axis: _int, index: Tensor, value: _Number) -> Tensor:
+    def index_fill(
+        self,
+        axis: _int,
+        index: Tensor,
+        value: _Number,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy with one value at a vector of indices along an axis."""
     @overload
-    def index_fill(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
+    def index_fill(
+        self,
+        dim: _int,
+        index: Tensor,
+        value: _Number,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy with one value at a vector of indices along an axis."""
     @overload
     def index_fill_(self, axis: _int, index: Tensor, value: _Number) -> Self:
@@ -1035,17 +1466,41 @@ class Tensor:
     @overload
     def index_fill_(self, dim: _int, index: Tensor, value: _Number) -> Self:
         """Give a copy with one value at a vector of indices along an axis."""
-    def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    def index_put(
+        self,
+        indices: Any,
+        values: Tensor,
+        accumulate: _bool = False,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy with x[indices] = values, or with the values added."""
     def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Self:
         """Give a copy with x[indices] = values, or with the values added."""
     @overload
-    def index_select(self, axis: _int, index: Tensor) -> Tensor:
+    def index_select(
+        self,
+        axis: _int,
+        index: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the slices of an axis at a vector of indices."""
     @overload
-    def index_select(self, dim: _int, index: Tensor) -> Tensor:
+    def index_select(
+        self,
+        dim: _int,
+        index: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the slices of an axis at a vector of indices."""
-    def inner(self, b: Tensor) -> Tensor:
+    def inner(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Sum products over the last axes of a and b; a 0-d operand scales the other."""
     def int(self) -> Tensor:
         """Give x as int32, or x itself if it is."""
@@ -1056,28 +1511,47 @@ class Tensor:
     def is_signed(self) -> _bool:
         """Tell whether the elements can be negative."""
     def isclose(
-        self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+        self,
+        y: _Operand,
+        *,
+        rtol: _float = 1e-05,
+        atol: _float = 1e-08,
+        equal_nan: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
-    def isfinite(self, *, out: Tensor | None = None) -> Tensor:
+    def isclose_(
+        self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+    ) -> Self:
+        """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
+    def isfinite(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Whether it is neither infinite nor NaN."""
     def isfinite_(self) -> Self:
         """Whether it is neither infinite nor NaN."""
-    def isinf(self, *, out: Tensor | None = None) -> Tensor:
+    def isinf(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Whether it is infinite."""
     def isinf_(self) -> Self:
         """Whether it is infinite."""
-    def isnan(self, *, out: Tensor | None = None) -> Tensor:
+    def isnan(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Whether it is NaN."""
     def isnan_(self) -> Self:
         """Whether it is NaN."""
-    def isneginf(self) -> Tensor:
+    def isneginf(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Tell where x is negative infinity."""
-    def isposinf(self) -> Tensor:
+    def isneginf_(self) -> Self:
+        """Tell where x is negative infinity."""
+    def isposinf(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Tell where x is positive infinity."""
-    def isreal(self) -> Tensor:
+    def isposinf_(self) -> Self:
+        """Tell where x is positive infinity."""
+    def isreal(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Tell where the imaginary part is 0: everywhere, if x is not complex."""
-    def kron(self, b: Tensor) -> Tensor:
+    def isreal_(self) -> Self:
+        """Tell where the imaginary part is 0: everywhere, if x is not complex."""
+    def kron(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give the Kronecker product: every element of a times the whole of b, as blocks."""
     @overload
     def kthvalue(self, k: _int, axis: _int = -1, keepdims: _bool = False) -> Ordered:
@@ -1085,73 +1559,108 @@ class Tensor:
     @overload
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Ordered:
         """Give the k-th smallest element along an axis, from 1 on, and where it is."""
-    def lcm(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def lcm(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The least common multiple, beside a zero 0. One that does not fit the dtype wraps."""
     def lcm_(self, y: Tensor | _Number) -> Self:
         """The least common multiple, beside a zero 0. One that does not fit the dtype wraps."""
-    def ldexp(self, y: _Operand) -> Tensor:
+    def ldexp(
+        self, y: _Operand, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give x * 2 ** y for integers y, rounded once, where 2 ** y itself may overflow."""
     def ldexp_(self, y: _Operand) -> Self:
         """Give x * 2 ** y for integers y, rounded once, where 2 ** y itself may overflow."""
-    def le(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def le(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x <= y."""
     def le_(self, y: Tensor | _Number) -> Self:
         """x <= y."""
     def leaky_relu(
-        self, negative_slope: Tensor | _Number = 0.01, *, out: Tensor | None = None
+        self,
+        negative_slope: Tensor | _Number = 0.01,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x where x > 0, else negative_slope * x."""
     def leaky_relu_(self, negative_slope: Tensor | _Number = 0.01) -> Self:
         """x where x > 0, else negative_slope * x."""
     def lerp(
-        self, end: Tensor | _Number, weight: Tensor | _Number, *, out: Tensor | None = None
+        self,
+        end: Tensor | _Number,
+        weight: Tensor | _Number,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x + weight * (end - x), exactly x for a weight of 0 and end for 1."""
     def lerp_(self, end: Tensor | _Number, weight: Tensor | _Number) -> Self:
         """x + weight * (end - x), exactly x for a weight of 0 and end for 1."""
-    def less(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def less(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x < y."""
     def less_(self, y: Tensor | _Number) -> Self:
         """x < y."""
-    def less_equal(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def less_equal(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x <= y."""
     def less_equal_(self, y: Tensor | _Number) -> Self:
         """x <= y."""
-    def log(self, *, out: Tensor | None = None) -> Tensor:
+    def log(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Natural logarithm."""
-    def log10(self, *, out: Tensor | None = None) -> Tensor:
+    def log10(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Logarithm to base 10."""
     def log10_(self) -> Self:
         """Logarithm to base 10."""
-    def log1p(self, *, out: Tensor | None = None) -> Tensor:
+    def log1p(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """log(1 + x), accurate near 0."""
     def log1p_(self) -> Self:
         """log(1 + x), accurate near 0."""
-    def log2(self, *, out: Tensor | None = None) -> Tensor:
+    def log2(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Logarithm to base 2."""
     def log2_(self) -> Self:
         """Logarithm to base 2."""
     def log_(self) -> Self:
         """Natural logarithm."""
-    def log_ndtr(self, *, out: Tensor | None = None) -> Tensor:
+    def log_ndtr(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
     def log_ndtr_(self) -> Self:
         """log(ndtr(x)), accurate where ndtr is near 0 or 1."""
-    def log_sigmoid(self) -> Tensor:
+    def log_sigmoid(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
+        """Give log(sigmoid(x)) without overflow."""
+    def log_sigmoid_(self) -> Self:
         """Give log(sigmoid(x)) without overflow."""
     @overload
     def log_softmax(
-        self, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
+        self,
+        axis: _int | Sequence[_int] | None = -1,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The logarithm of softmax, without overflow."""
     @overload
     def log_softmax(
-        self, *, dim: _int | Sequence[_int] | None = -1, out: Tensor | None = None
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = -1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The logarithm of softmax, without overflow."""
-    def logaddexp(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def logaddexp(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """log(e ** x + e ** y) without overflow."""
-    def logaddexp2(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def logaddexp2(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """log2(2 ** x + 2 ** y) without overflow."""
     def logaddexp2_(self, y: Tensor | _Number) -> Self:
         """log2(2 ** x + 2 ** y) without overflow."""
@@ -1159,61 +1668,123 @@ class Tensor:
         """log(e ** x + e ** y) without overflow."""
     @overload
     def logcumsumexp(
-        self, axis: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
+        self,
+        axis: _int | Sequence[_int] | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The logarithm of running sums of e ** x along an axis, without overflow."""
     @overload
     def logcumsumexp(
-        self, *, dim: _int | Sequence[_int] | None = None, out: Tensor | None = None
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The logarithm of running sums of e ** x along an axis, without overflow."""
-    def logical_and(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    @overload
+    def logcumsumexp_(self, axis: _int | Sequence[_int] | None = None) -> Self:
+        """The logarithm of running sums of e ** x along an axis, without overflow."""
+    @overload
+    def logcumsumexp_(self, *, dim: _int | Sequence[_int] | None = None) -> Self:
+        """The logarithm of running sums of e ** x along an axis, without overflow."""
+    def logical_and(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Whether both are not zero."""
     def logical_and_(self, y: Tensor | _Number) -> Self:
         """Whether both are not zero."""
-    def logical_not(self, *, out: Tensor | None = None) -> Tensor:
+    def logical_not(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Whether it is zero."""
     def logical_not_(self) -> Self:
         """Whether it is zero."""
-    def logical_or(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def logical_or(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Whether one is not zero."""
     def logical_or_(self, y: Tensor | _Number) -> Self:
         """Whether one is not zero."""
-    def logical_xor(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def logical_xor(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Whether exactly one is not zero."""
     def logical_xor_(self, y: Tensor | _Number) -> Self:
         """Whether exactly one is not zero."""
-    def logit(self, *, eps: Any = None, out: Tensor | None = None) -> Tensor:
+    def logit(
+        self, *, eps: Any = None, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
     def logit_(self, *, eps: Any = None) -> Self:
         """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
-    def logsigmoid(self) -> Tensor:
+    def logsigmoid(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
+        """Give log(sigmoid(x)) without overflow."""
+    def logsigmoid_(self) -> Self:
         """Give log(sigmoid(x)) without overflow."""
     @overload
-    def logsumexp(self, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
+    def logsumexp(
+        self,
+        axis: _Axes = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
     @overload
-    def logsumexp(self, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
+    def logsumexp(
+        self,
+        dim: _Axes = None,
+        keepdim: _bool = False,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give log(sum(e ** x)) over axes, without overflow."""
     def long(self) -> Tensor:
         """Give x as int64, or x itself if it is."""
-    def lt(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def lt(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x < y."""
     def lt_(self, y: Tensor | _Number) -> Self:
         """x < y."""
     def make_contiguous(self) -> Tensor:
         """Give x itself if its elements lie in row-major order, else a copy that does."""
-    def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
+    def masked_fill(
+        self,
+        mask: Tensor,
+        value: _Operand,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Put a value where the mask is true."""
     def masked_fill_(self, mask: Tensor, value: _Operand) -> Self:
         """Put a value where the mask is true."""
-    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+    def masked_scatter(
+        self,
+        mask: Tensor,
+        source: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy with the elements of source, in their order, where the mask is true."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
         """Give a copy with the elements of source, in their order, where the mask is true."""
-    def masked_select(self, mask: Tensor) -> Tensor:
+    def masked_select(
+        self, mask: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give the elements where the mask is true, in row-major order."""
-    def matmul(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
+    def matmul(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The matrix product a @ b. 1-D operands are a row on the left and a column on the right; axes before the last two broadcast."""
     @overload
     def max(
@@ -1222,6 +1793,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
     @overload
@@ -1231,9 +1803,12 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The greatest over axes; NaN if any is NaN."""
-    def maximum(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def maximum(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The greater; NaN if either is NaN."""
     def maximum_(self, y: Tensor | _Number) -> Self:
         """The greater; NaN if either is NaN."""
@@ -1244,6 +1819,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The mean over axes."""
     @overload
@@ -1253,13 +1829,28 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The mean over axes."""
     @overload
-    def median(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    def median(
+        self,
+        axis: _Axes = None,
+        *,
+        keepdims: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the element in the middle of the order, or the mean of the two that are there."""
     @overload
-    def median(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    def median(
+        self,
+        dim: _Axes = None,
+        *,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the element in the middle of the order, or the mean of the two that are there."""
     @overload
     def min(
@@ -1268,6 +1859,7 @@ class Tensor:
         keepdims: _bool = False,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
     @overload
@@ -1277,19 +1869,26 @@ class Tensor:
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The smallest over axes; NaN if any is NaN."""
-    def minimum(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def minimum(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The smaller; NaN if either is NaN."""
     def minimum_(self, y: Tensor | _Number) -> Self:
         """The smaller; NaN if either is NaN."""
-    def mish(self, *, out: Tensor | None = None) -> Tensor:
+    def mish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """x * tanh(log(1 + e ** x))."""
     def mish_(self) -> Self:
         """x * tanh(log(1 + e ** x))."""
-    def mm(self, b: Tensor) -> Tensor:
+    def mm(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Multiply two matrices."""
-    def mod(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def mod(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     def mod_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
@@ -1303,24 +1902,42 @@ class Tensor:
         """Move axes to other places; the rest keep their order."""
     def movedim(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
-    def msort(self) -> Tensor:
+    def msort(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Give the elements in order along the first axis."""
-    def mul(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def mul(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x * y."""
     def mul_(self, y: Tensor | _Number) -> Self:
         """x * y."""
     def multinomial(
-        self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None
+        self,
+        num_samples: _int,
+        replacement: _bool = False,
+        *,
+        generator: Generator | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Draw indices of the weights in a vector, or in each row of a matrix."""
-    def multiply(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def multiply(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x * y."""
     def multiply_(self, y: Tensor | _Number) -> Self:
         """x * y."""
-    def mv(self, b: Tensor) -> Tensor:
+    def mv(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Multiply a matrix with a vector."""
     def nan_to_num(
-        self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+        self,
+        nan: _float | None = None,
+        posinf: _float | None = None,
+        neginf: _float | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Put numbers for NaN (0) and the infinities (the greatest and the lowest of the dtype)."""
     def nan_to_num_(
@@ -1328,16 +1945,44 @@ class Tensor:
     ) -> Self:
         """Put numbers for NaN (0) and the infinities (the greatest and the lowest of the dtype)."""
     @overload
-    def nanmean(self, axis: _Axes = None, keepdims: _bool = False) -> Tensor:
+    def nanmean(
+        self,
+        axis: _Axes = None,
+        keepdims: _bool = False,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the mean over axes of the elements that are not NaN; NaN where all are."""
     @overload
-    def nanmean(self, dim: _Axes = None, keepdim: _bool = False) -> Tensor:
+    def nanmean(
+        self,
+        dim: _Axes = None,
+        keepdim: _bool = False,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the mean over axes of the elements that are not NaN; NaN where all are."""
     @overload
-    def nanmedian(self, axis: _Axes = None, *, keepdims: _bool = False) -> Tensor:
+    def nanmedian(
+        self,
+        axis: _Axes = None,
+        *,
+        keepdims: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the median of the elements that are not NaN; NaN where all are."""
     @overload
-    def nanmedian(self, dim: _Axes = None, *, keepdim: _bool = False) -> Tensor:
+    def nanmedian(
+        self,
+        dim: _Axes = None,
+        *,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the median of the elements that are not NaN; NaN where all are."""
     @overload
     def nanquantile(
@@ -1347,6 +1992,8 @@ class Tensor:
         *,
         method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
         keepdims: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give quantiles of the elements that are not NaN; NaN where all are."""
     @overload
@@ -1357,16 +2004,30 @@ class Tensor:
         *,
         method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
         keepdim: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give quantiles of the elements that are not NaN; NaN where all are."""
     @overload
     def nansum(
-        self, axis: _Axes = None, keepdims: _bool = False, dtype: _DTypeLike | None = None
+        self,
+        axis: _Axes = None,
+        keepdims: _bool = False,
+        dtype: _DTypeLike | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the sum over axes of the elements that are not NaN."""
     @overload
     def nansum(
-        self, dim: _Axes = None, keepdim: _bool = False, dtype: _DTypeLike | None = None
+        self,
+        dim: _Axes = None,
+        keepdim: _bool = False,
+        dtype: _DTypeLike | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the sum over axes of the elements that are not NaN."""
     @overload
@@ -1377,23 +2038,25 @@ class Tensor:
         """Give `length` elements of an axis from `start` on: a view."""
     def ndimension(self) -> _int:
         """Give the number of axes."""
-    def ndtr(self, *, out: Tensor | None = None) -> Tensor:
+    def ndtr(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """The normal distribution function: the share of numbers below x."""
     def ndtr_(self) -> Self:
         """The normal distribution function: the share of numbers below x."""
-    def ndtri(self, *, out: Tensor | None = None) -> Tensor:
+    def ndtri(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """The number that a share of x lies below: the inverse of ndtr."""
     def ndtri_(self) -> Self:
         """The number that a share of x lies below: the inverse of ndtr."""
-    def ne(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def ne(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x != y."""
     def ne_(self, y: Tensor | _Number) -> Self:
         """x != y."""
-    def neg(self, *, out: Tensor | None = None) -> Tensor:
+    def neg(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """-x."""
     def neg_(self) -> Self:
         """-x."""
-    def negative(self, *, out: Tensor | None = None) -> Tensor:
+    def negative(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """-x."""
     def negative_(self) -> Self:
         """-x."""
@@ -1401,48 +2064,91 @@ class Tensor:
         """Give the number of elements."""
     @overload
     def new_empty(
-        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        shape: _Ints,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Make a tensor of x's dtype whose elements are not set."""
     @overload
     def new_empty(
-        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        *shape: _int,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Make a tensor of x's dtype whose elements are not set."""
     def new_full(
         self,
         shape: _Ints,
-        fill_value: _Number,
+        fill_value: _Element,
         *,
         dtype: _DTypeLike | None = None,
         requires_grad: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Make a tensor of x's dtype with one value everywhere."""
     @overload
     def new_ones(
-        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        shape: _Ints,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Make ones of x's dtype, of any shape."""
     @overload
     def new_ones(
-        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        *shape: _int,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Make ones of x's dtype, of any shape."""
     def new_tensor(
-        self, data: Any, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        data: Any,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Make a tensor of numbers in x's dtype."""
     @overload
     def new_zeros(
-        self, shape: _Ints, *, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        shape: _Ints,
+        *,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Make zeros of x's dtype, of any shape."""
     @overload
     def new_zeros(
-        self, *shape: _int, dtype: _DTypeLike | None = None, requires_grad: _bool = False
+        self,
+        *shape: _int,
+        dtype: _DTypeLike | None = None,
+        requires_grad: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Make zeros of x's dtype, of any shape."""
-    def nextafter(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def nextafter(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The next number after x towards y."""
     def nextafter_(self, y: Tensor | _Number) -> Self:
         """The next number after x towards y."""
@@ -1456,6 +2162,8 @@ class Tensor:
         keepdims: _bool = False,
         *,
         dtype: _DTypeLike | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
     @overload
@@ -1466,9 +2174,17 @@ class Tensor:
         keepdim: _bool = False,
         *,
         dtype: _DTypeLike | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the p-norm of vectors along axes, or of all elements: (sum |x| ** p) ** (1 / p)."""
-    def not_equal(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def normal_(
+        self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Fill x from the normal distribution of a mean and a deviation."""
+    def not_equal(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x != y."""
     def not_equal_(self, y: Tensor | _Number) -> Self:
         """x != y."""
@@ -1476,13 +2192,18 @@ class Tensor:
         """Give the number of elements."""
     def numpy(self) -> numpy.ndarray[Any, Any]:
         """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype."""
-    def outer(self, b: Tensor) -> Tensor:
+    def outer(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Give all products of elements of two vectors."""
     def pad(
         self,
         pad: _Ints,
         mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
         value: _Number | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Put a border around a tensor."""
     @overload
@@ -1497,15 +2218,21 @@ class Tensor:
     @overload
     def permute_dims(self, *axes: _int) -> Tensor:
         """The axes in the given order."""
-    def positive(self, *, out: Tensor | None = None) -> Tensor:
+    def positive(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """+x: a copy."""
     def positive_(self) -> Self:
         """+x: a copy."""
-    def pow(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def pow(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
     def pow_(self, y: Tensor | _Number) -> Self:
         """x ** y. Integers wrap; an integer to a negative power is 1/x truncated."""
-    def prelu(self, weight: Tensor) -> Tensor:
+    def prelu(
+        self, weight: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
+        """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
+    def prelu_(self, weight: Tensor) -> Self:
         """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
     @overload
     def prod(
@@ -1515,6 +2242,7 @@ class Tensor:
         dtype: _DTypeLike | None = None,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The product over axes; integers are multiplied in 64 bits."""
     @overload
@@ -1525,6 +2253,7 @@ class Tensor:
         keepdim: _bool = False,
         dtype: _DTypeLike | None = None,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The product over axes; integers are multiplied in 64 bits."""
     @overload
@@ -1535,6 +2264,8 @@ class Tensor:
         *,
         method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
         keepdims: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the value that a share q of the elements lies below."""
     @overload
@@ -1545,41 +2276,71 @@ class Tensor:
         *,
         method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
         keepdim: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the value that a share q of the elements lies below."""
-    def rad2deg(self) -> Tensor:
+    def rad2deg(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Convert radians to degrees."""
     def rad2deg_(self) -> Self:
         """Convert radians to degrees."""
-    def radians(self) -> Tensor:
+    def radians(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Convert degrees to radians."""
     def radians_(self) -> Self:
         """Convert degrees to radians."""
+    def random_(
+        self, low: Any = None, high: Any = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Fill x with integers from [low, high), or from [0, low)."""
     def ravel(self) -> Tensor:
         """Give the elements along one axis, in row-major order."""
-    def real(self, *, out: Tensor | None = None) -> Tensor:
+    def read(self, *index: _int, dtype: Any) -> Any:
+        """Give the element at an index, of a tensor that has this dtype: another one raises."""
+    def real(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Real part."""
     def real_(self) -> Self:
         """Real part."""
-    def reciprocal(self, *, out: Tensor | None = None) -> Tensor:
+    def reciprocal(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """1 / x."""
     def reciprocal_(self) -> Self:
         """1 / x."""
-    def relu(self, *, out: Tensor | None = None) -> Tensor:
+    def relu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """0 where x < 0, else x."""
-    def relu6(self) -> Tensor:
+    def relu6(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+        """Limit x to [0, 6]."""
+    def relu6_(self) -> Self:
         """Limit x to [0, 6]."""
     def relu_(self) -> Self:
         """0 where x < 0, else x."""
-    def remainder(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def remainder(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     def remainder_(self, y: Tensor | _Number) -> Self:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     @overload
-    def renorm(self, p: _float, axis: _int, maxnorm: _float) -> Tensor:
+    def renorm(
+        self,
+        p: _float,
+        axis: _int,
+        maxnorm: _float,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
     @overload
-    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+    def renorm(
+        self,
+        p: _float,
+        dim: _int,
+        maxnorm: _float,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
     @overload
     def renorm_(self, p: _float, axis: _int, maxnorm: _float) -> Self:
@@ -1588,10 +2349,24 @@ class Tensor:
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
         """Scale the slices along an axis whose p-norm is above maxnorm down to it."""
     @overload
-    def repeat_interleave(self, repeats: Any, axis: _int | None = None) -> Tensor:
+    def repeat_interleave(
+        self,
+        repeats: Any,
+        axis: _int | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Repeat each element, along an axis or of the flattened tensor."""
     @overload
-    def repeat_interleave(self, repeats: Any, dim: _int | None = None) -> Tensor:
+    def repeat_interleave(
+        self,
+        repeats: Any,
+        dim: _int | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Repeat each element, along an axis or of the flattened tensor."""
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Ask for gradients of this tensor, or no longer."""
@@ -1603,33 +2378,63 @@ class Tensor:
         """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy; copy=True copies always, copy=False never."""
     def reshape_as(self, y: Tensor) -> Tensor:
         """Give x with the shape of y."""
-    def rint(self, *, out: Tensor | None = None) -> Tensor:
+    def rint(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Rounded to nearest, halves to even."""
     def rint_(self) -> Self:
         """Rounded to nearest, halves to even."""
     @overload
-    def roll(self, shift: _Ints, axis: _Axes = None) -> Tensor:
+    def roll(
+        self,
+        shift: _Ints,
+        axis: _Axes = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Shift elements along axes; what leaves at one end comes in at the other."""
     @overload
-    def roll(self, shift: _Ints, dim: _Axes = None) -> Tensor:
+    def roll(
+        self,
+        shift: _Ints,
+        dim: _Axes = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Shift elements along axes; what leaves at one end comes in at the other."""
     def rot90(self, k: _int = 1, axes: _Ints = (0, 1)) -> Tensor:
         """Turn two axes by k quarters, from the first towards the second."""
-    def round(self, *, out: Tensor | None = None) -> Tensor:
+    def round(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Rounded to nearest, halves to even."""
     def round_(self) -> Self:
         """Rounded to nearest, halves to even."""
-    def rsqrt(self, *, out: Tensor | None = None) -> Tensor:
+    def rsqrt(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """1 / sqrt(x)."""
     def rsqrt_(self) -> Self:
         """1 / sqrt(x)."""
     def scale_(self, y: Tensor | _Number) -> Self:
         """x * y."""
     @overload
-    def scatter(self, axis: _int, index: Tensor, src: _Operand) -> Tensor:
+    def scatter(
+        self,
+        axis: _int,
+        index: Tensor,
+        src: _Operand,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
     @overload
-    def scatter(self, dim: _int, index: Tensor, src: _Operand) -> Tensor:
+    def scatter(
+        self,
+        dim: _int,
+        index: Tensor,
+        src: _Operand,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
     @overload
     def scatter_(self, axis: _int, index: Tensor, src: _Operand) -> Self:
@@ -1638,10 +2443,26 @@ class Tensor:
     def scatter_(self, dim: _int, index: Tensor, src: _Operand) -> Self:
         """Give a copy with src at x[…, index[…, k, …], …]; of equal indices the last one is put."""
     @overload
-    def scatter_add(self, axis: _int, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(
+        self,
+        axis: _int,
+        index: Tensor,
+        src: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give x with src added at x[…, index[…, k, …], …]."""
     @overload
-    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give x with src added at x[…, index[…, k, …], …]."""
     @overload
     def scatter_add_(self, axis: _int, index: Tensor, src: Tensor) -> Self:
@@ -1658,6 +2479,8 @@ class Tensor:
         reduce: Literal["sum", "prod", "mean", "amax", "amin"],
         *,
         include_self: _bool = True,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
     @overload
@@ -1669,6 +2492,8 @@ class Tensor:
         reduce: Literal["sum", "prod", "mean", "amax", "amin"],
         *,
         include_self: _bool = True,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give x with src joined at x[…, index[…, k, …], …]: summed, multiplied, averaged, compared."""
     @overload
@@ -1700,44 +2525,62 @@ class Tensor:
     def select(self, dim: _int, index: _int) -> Tensor:
         """Give one slice along an axis, which goes: a view."""
     @overload
-    def select_scatter(self, src: Tensor, axis: _int, index: _int) -> Tensor:
+    def select_scatter(
+        self,
+        src: Tensor,
+        axis: _int,
+        index: _int,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy of x with src at one index of an axis."""
     @overload
-    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
+    def select_scatter(
+        self,
+        src: Tensor,
+        dim: _int,
+        index: _int,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a copy of x with src at one index of an axis."""
-    def selu(self) -> Tensor:
+    def selu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Give a scaled elu, whose results tend to mean 0 and variance 1."""
-    def sgn(self, *, out: Tensor | None = None) -> Tensor:
+    def selu_(self) -> Self:
+        """Give a scaled elu, whose results tend to mean 0 and variance 1."""
+    def sgn(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
     def sgn_(self) -> Self:
         """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
     def short(self) -> Tensor:
         """Give x as int16, or x itself if it is."""
-    def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
+    def sigmoid(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """1 / (1 + e ** -x)."""
     def sigmoid_(self) -> Self:
         """1 / (1 + e ** -x)."""
-    def sign(self, *, out: Tensor | None = None) -> Tensor:
+    def sign(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
     def sign_(self) -> Self:
         """-1, 0 or 1 by the sign; x / abs(x) for complex x."""
-    def signbit(self, *, out: Tensor | None = None) -> Tensor:
+    def signbit(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Whether the sign bit is set (-0.0 too)."""
     def signbit_(self) -> Self:
         """Whether the sign bit is set (-0.0 too)."""
-    def silu(self, *, out: Tensor | None = None) -> Tensor:
+    def silu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """x * sigmoid(x)."""
     def silu_(self) -> Self:
         """x * sigmoid(x)."""
-    def sin(self, *, out: Tensor | None = None) -> Tensor:
+    def sin(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Sine."""
     def sin_(self) -> Self:
         """Sine."""
-    def sinc(self) -> Tensor:
+    def sinc(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer."""
     def sinc_(self) -> Self:
         """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer."""
-    def sinh(self, *, out: Tensor | None = None) -> Tensor:
+    def sinh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Hyperbolic sine."""
     def sinh_(self) -> Self:
         """Hyperbolic sine."""
@@ -1749,6 +2592,9 @@ class Tensor:
         start: _int | None = None,
         end: _int | None = None,
         step: _int = 1,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give a copy of x with src at a slice of an axis."""
     @overload
@@ -1759,31 +2605,64 @@ class Tensor:
         start: _int | None = None,
         end: _int | None = None,
         step: _int = 1,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give a copy of x with src at a slice of an axis."""
     @overload
     def softmax(
-        self, axis: _int | Sequence[_int] | None = -1, *, out: Tensor | None = None
+        self,
+        axis: _int | Sequence[_int] | None = -1,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """e ** x, divided by its sum along an axis."""
     @overload
     def softmax(
-        self, *, dim: _int | Sequence[_int] | None = -1, out: Tensor | None = None
+        self,
+        *,
+        dim: _int | Sequence[_int] | None = -1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """e ** x, divided by its sum along an axis."""
-    def softplus(self, *, out: Tensor | None = None) -> Tensor:
+    def softplus(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """log(1 + e ** x)."""
     def softplus_(self) -> Self:
         """log(1 + e ** x)."""
-    def softshrink(self, lambd: _float = 0.5) -> Tensor:
+    def softshrink(
+        self, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
-    def softsign(self) -> Tensor:
+    def softshrink_(self, lambd: _float = 0.5) -> Self:
+        """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
+    def softsign(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+        """Give x / (1 + |x|)."""
+    def softsign_(self) -> Self:
         """Give x / (1 + |x|)."""
     @overload
-    def sort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+    def sort(
+        self,
+        axis: _int = -1,
+        *,
+        descending: _bool = False,
+        stable: _bool = True,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the elements in order along an axis."""
     @overload
-    def sort(self, dim: _int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
+    def sort(
+        self,
+        dim: _int = -1,
+        *,
+        descending: _bool = False,
+        stable: _bool = True,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the elements in order along an axis."""
     @overload
     def split(self, sizes: Any, axis: _int = 0) -> tuple[Tensor, ...]:
@@ -1791,11 +2670,11 @@ class Tensor:
     @overload
     def split(self, sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
-    def sqrt(self, *, out: Tensor | None = None) -> Tensor:
+    def sqrt(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Square root."""
     def sqrt_(self) -> Self:
         """Square root."""
-    def square(self, *, out: Tensor | None = None) -> Tensor:
+    def square(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """x * x."""
     def square_(self) -> Self:
         """x * x."""
@@ -1807,11 +2686,25 @@ class Tensor:
         """Without the named axes of size 1, or all of them."""
     @overload
     def std(
-        self, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
+        self,
+        axis: _Axes = None,
+        *,
+        correction: _float = 0.0,
+        keepdims: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the standard deviation over axes: the root of the variance."""
     @overload
-    def std(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
+    def std(
+        self,
+        dim: _Axes = None,
+        *,
+        correction: _float = 0.0,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the standard deviation over axes: the root of the variance."""
     @overload
     def std_mean(
@@ -1829,12 +2722,24 @@ class Tensor:
     @overload
     def stride(self, dim: _int | None = None) -> Any:
         """Give the strides in elements, or that of one axis."""
-    def sub(self, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    def sub(
+        self,
+        y: Tensor | _Number,
+        *,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x - y, or x - alpha * y."""
     def sub_(self, y: Tensor | _Number, *, alpha: _Number = 1) -> Self:
         """x - y, or x - alpha * y."""
     def subtract(
-        self, y: Tensor | _Number, *, alpha: _Number = 1, out: Tensor | None = None
+        self,
+        y: Tensor | _Number,
+        *,
+        alpha: _Number = 1,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x - y, or x - alpha * y."""
     def subtract_(self, y: Tensor | _Number, *, alpha: _Number = 1) -> Self:
@@ -1847,6 +2752,7 @@ class Tensor:
         dtype: _DTypeLike | None = None,
         *,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The sum over axes; integers are summed in 64 bits."""
     @overload
@@ -1857,51 +2763,92 @@ class Tensor:
         keepdim: _bool = False,
         dtype: _DTypeLike | None = None,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """The sum over axes; integers are summed in 64 bits."""
     @overload
-    def sum_to_shape(self, shape: _Ints) -> Tensor:
+    def sum_to_shape(
+        self, shape: _Ints, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     @overload
-    def sum_to_shape(self, *shape: _int) -> Tensor:
+    def sum_to_shape(
+        self, *shape: _int, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     @overload
-    def sum_to_size(self, shape: _Ints) -> Tensor:
+    def sum_to_size(
+        self, shape: _Ints, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     @overload
-    def sum_to_size(self, *shape: _int) -> Tensor:
+    def sum_to_size(
+        self, *shape: _int, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     def swapaxes(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
     def swapdims(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
-    def swish(self, *, out: Tensor | None = None) -> Tensor:
+    def swish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """x * sigmoid(x)."""
     def swish_(self) -> Self:
         """x * sigmoid(x)."""
     def t(self) -> Tensor:
         """Transpose a matrix; vectors and numbers stay themselves."""
     @overload
-    def take(self, indices: Tensor, axis: _int | None = None) -> Tensor:
+    def take(
+        self,
+        indices: Tensor,
+        axis: _int | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the elements at indices along an axis; None takes from the flattened tensor."""
     @overload
-    def take(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+    def take(
+        self,
+        indices: Tensor,
+        dim: _int | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the elements at indices along an axis; None takes from the flattened tensor."""
     @overload
-    def take_along_dim(self, indices: Tensor, axis: _int | None = None) -> Tensor:
+    def take_along_dim(
+        self,
+        indices: Tensor,
+        axis: _int | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give, for each position of indices, the element at that index along the axis."""
     @overload
-    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+    def take_along_dim(
+        self,
+        indices: Tensor,
+        dim: _int | None = None,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give, for each position of indices, the element at that index along the axis."""
-    def tan(self, *, out: Tensor | None = None) -> Tensor:
+    def tan(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Tangent."""
     def tan_(self) -> Self:
         """Tangent."""
-    def tanh(self, *, out: Tensor | None = None) -> Tensor:
+    def tanh(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Hyperbolic tangent."""
     def tanh_(self) -> Self:
         """Hyperbolic tangent."""
-    def tanhshrink(self) -> Tensor:
+    def tanhshrink(
+        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
+        """Give x - tanh(x)."""
+    def tanhshrink_(self) -> Self:
         """Give x - tanh(x)."""
     @overload
     def tensor_split(self, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
@@ -1909,13 +2856,26 @@ class Tensor:
     @overload
     def tensor_split(self, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
-    def threshold(self, threshold: _float, value: _float) -> Tensor:
+    def threshold(
+        self,
+        threshold: _float,
+        value: _float,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
+        """Give x where it is above the threshold, else a value."""
+    def threshold_(self, threshold: _float, value: _float) -> Self:
         """Give x where it is above the threshold, else a value."""
     @overload
-    def tile(self, repetitions: _Ints) -> Tensor:
+    def tile(
+        self, repetitions: _Ints, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
     @overload
-    def tile(self, *repetitions: _int) -> Tensor:
+    def tile(
+        self, *repetitions: _int, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
     def to(
         self,
@@ -1925,7 +2885,7 @@ class Tensor:
         copy: _bool = False,
         non_blocking: _bool = False,
     ) -> Tensor:
-        """Give x in a dtype, on a device, or as another tensor is; x itself if nothing changes."""
+        """Give x in a dtype, on a device, in an allocator, or as another tensor is."""
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
         """Give the tensor on a device: itself, as there is only "cpu"."""
     def tolist(self) -> Any:
@@ -1938,13 +2898,28 @@ class Tensor:
     @overload
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Ordered:
         """Give the k largest (or smallest) elements along an axis, and where they are."""
-    def trace(self, offset: _int = 0, *, dtype: _DTypeLike | None = None) -> Tensor:
+    def trace(
+        self,
+        offset: _int = 0,
+        *,
+        dtype: _DTypeLike | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Sum the diagonal of a matrix; integers are summed in 64 bits."""
     def transpose(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
-    def tril(self, k: _int = 0) -> Tensor:
+    def tril(
+        self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Keep the lower triangle, up to the k-th diagonal; zero above."""
-    def triu(self, k: _int = 0) -> Tensor:
+    def tril_(self, k: _int = 0) -> Self:
+        """Keep the lower triangle, up to the k-th diagonal; zero above."""
+    def triu(
+        self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
+        """Keep the upper triangle, from the k-th diagonal on; zero below."""
+    def triu_(self, k: _int = 0) -> Self:
         """Keep the upper triangle, from the k-th diagonal on; zero below."""
     def true_divide(
         self,
@@ -1952,13 +2927,14 @@ class Tensor:
         *,
         rounding_mode: Literal["floor", "trunc"] | None = None,
         out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
     def true_divide_(
         self, y: Tensor | _Number, *, rounding_mode: Literal["floor", "trunc"] | None = None
     ) -> Self:
         """x / y; integers become float32 first. rounding_mode is None, 'trunc' or 'floor'."""
-    def trunc(self, *, out: Tensor | None = None) -> Tensor:
+    def trunc(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Rounded towards zero."""
     def trunc_(self) -> Self:
         """Rounded towards zero."""
@@ -1984,6 +2960,10 @@ class Tensor:
     @overload
     def unfold(self, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
         """Sliding windows along an axis, as a new last axis."""
+    def uniform_(
+        self, low: _float = 0.0, high: _float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Fill x uniformly from [low, high)."""
     @overload
     def unique(
         self,
@@ -2028,11 +3008,25 @@ class Tensor:
         """Give the slices along an axis, which goes."""
     @overload
     def var(
-        self, axis: _Axes = None, *, correction: _float = 0.0, keepdims: _bool = False
+        self,
+        axis: _Axes = None,
+        *,
+        correction: _float = 0.0,
+        keepdims: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give the variance over axes: the mean square distance from the mean."""
     @overload
-    def var(self, dim: _Axes = None, *, correction: _float = 0.0, keepdim: _bool = False) -> Tensor:
+    def var(
+        self,
+        dim: _Axes = None,
+        *,
+        correction: _float = 0.0,
+        keepdim: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give the variance over axes: the mean square distance from the mean."""
     @overload
     def var_mean(
@@ -2042,7 +3036,9 @@ class Tensor:
     @overload
     def var_mean(self, dim: _Axes = None, *, correction: _float, keepdim: _bool = False) -> VarMean:
         """Give the variance and the mean over axes."""
-    def vdot(self, b: Tensor) -> Tensor:
+    def vdot(
+        self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """Multiply two vectors to one number, a conjugated."""
     @overload
     def view(
@@ -2063,10 +3059,19 @@ class Tensor:
     def vsplit(self, sections: Any) -> tuple[Tensor, ...]:
         """Part the first axis into equal pieces, or before indices."""
     def where(
-        self, x: Tensor | _Number, y: Tensor | _Number, *, out: Tensor | None = None
+        self,
+        x: Tensor | _Number,
+        y: Tensor | _Number,
+        *,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """x where the condition holds, else y."""
-    def xlogy(self, y: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    def write(self, *index: _int, value: Any, dtype: Any) -> None:
+        """Set the element at an index, of a tensor that has this dtype, to a value of its kind."""
+    def xlogy(
+        self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
+    ) -> Tensor:
         """x * log(y), and 0 for x = 0 unless y is NaN."""
     def xlogy_(self, y: Tensor | _Number) -> Self:
         """x * log(y), and 0 for x = 0 unless y is NaN."""
@@ -2085,7 +3090,7 @@ def copy(arg0: object, arg1: object, arg2: bool, /) -> None: ...
 def count_complex(arg0: object, arg1: complex, arg2: complex, arg3: float, /) -> None: ...
 def count_floats(arg0: object, arg1: float, arg2: float, arg3: float, /) -> None: ...
 def count_integers(arg0: object, arg1: int, arg2: int, /) -> None: ...
-def cumulate(arg0: int, arg1: object, arg2: object, arg3: int, /) -> None: ...
+def cumulate(arg0: int, arg1: object, arg2: object, arg3: int, arg4: bool, /) -> None: ...
 def cumulate_places(arg0: bool, arg1: object, arg2: object, arg3: int, /) -> None: ...
 def current_allocator() -> AllocatorHandle: ...
 def default_memory_limit() -> int: ...
@@ -2101,6 +3106,7 @@ def fail_allocations_from(arg: int, /) -> None: ...
 def fast_path_counts() -> tuple[int, int]: ...
 def fill(out: object, value: object, interruptible: bool = False) -> bool: ...
 def fill_from_list(arg0: object, arg1: list[Any], /) -> bool: ...
+def free_dtypes() -> int: ...
 def from_buffer(arg0: object, arg1: bool, /) -> Tensor: ...
 def from_dlpack(arg0: object | None, arg1: bool, /) -> Tensor: ...
 def gather(
@@ -2123,6 +3129,7 @@ def may_overlap(arg0: object, arg1: object, /) -> bool: ...
 def memory_counts() -> tuple[int, int, int, int, int]: ...
 def memory_totals() -> dict[str, Any]: ...
 def modes() -> int: ...
+def most_item_bytes() -> int: ...
 def multiply_into(
     arg0: object, arg1: object, arg2: object, arg3: bool, arg4: bool, arg5: bool, /
 ) -> bool: ...
@@ -2138,11 +3145,13 @@ def record(
     out: object, function: object, inputs: tuple[Any, ...], params: object | None
 ) -> None: ...
 def record_lines(arg: bool, /) -> None: ...
-def reduce(arg0: int, arg1: object, arg2: object, arg3: Sequence[int], /) -> None: ...
+def reduce(arg0: int, arg1: object, arg2: object, arg3: Sequence[int], arg4: bool, /) -> None: ...
 def reduce_names() -> list[Any]: ...
 def reduce_out_dtype(arg0: int, arg1: int, /) -> int | None: ...
+def refuse_user_dtype(arg: int, /) -> None: ...
+def register_dtype(arg0: str, arg1: int, /) -> int: ...
 def resolve_reshape(arg0: Sequence[int], arg1: Sequence[int], /) -> tuple[int, ...]: ...
-def rows(arg0: int, arg1: object, arg2: object, arg3: int, /) -> None: ...
+def rows(arg0: int, arg1: object, arg2: object, arg3: int, arg4: bool, /) -> None: ...
 def rows_names() -> list[Any]: ...
 def scalar_fits(arg0: object, arg1: int, /) -> bool: ...
 def scatter(
@@ -2156,7 +3165,7 @@ def scatter_join(
 ) -> None: ...
 def search(arg0: object, arg1: object, arg2: object, arg3: bool, /) -> None: ...
 def set_apply(arg: object, /) -> None: ...
-def set_dtype_objects(arg: object, /) -> None: ...
+def set_dtype_object(arg0: int, arg1: object, /) -> None: ...
 def set_error_maker(arg: object, /) -> None: ...
 def set_grad_enabled(arg: bool, /) -> None: ...
 def set_hook(arg0: str, arg1: object, /) -> bool: ...

@@ -97,22 +97,23 @@ FUNCTIONS = {
 
 METHODS = {
     "activation": """
-        celu elu elu_ gelu gelu_ glu hardshrink hardsigmoid hardswish hardtanh leaky_relu
-        leaky_relu_ log_sigmoid logsigmoid mish mish_ prelu relu6 selu silu silu_ softshrink
-        softsign swish swish_ tanhshrink threshold
+        celu celu_ elu elu_ gelu gelu_ glu hardshrink hardshrink_ hardsigmoid hardsigmoid_ hardswish
+        hardswish_ hardtanh hardtanh_ leaky_relu leaky_relu_ log_sigmoid log_sigmoid_ logsigmoid
+        logsigmoid_ mish mish_ prelu prelu_ relu6 relu6_ selu selu_ silu silu_ softshrink
+        softshrink_ softsign softsign_ swish swish_ tanhshrink tanhshrink_ threshold threshold_
     """,
     "blas": """
 
     """,
     "choices": """
-        multinomial
+        bernoulli_ multinomial normal_ random_ uniform_
     """,
     "complexes": """
-        adjoint isreal view_as_complex view_as_real
+        adjoint isreal isreal_ view_as_complex view_as_real
     """,
     "composite": """
-        allclose array_equal contiguous flatten isclose logsumexp make_contiguous moveaxis movedim
-        tril triu unbind unstack
+        allclose array_equal contiguous flatten isclose isclose_ logsumexp make_contiguous moveaxis
+        movedim tril tril_ triu triu_ unbind unstack
     """,
     "conversion": """
         bfloat16 bool byte cdouble cfloat char cpu dim double element_size float half int is_complex
@@ -130,8 +131,9 @@ METHODS = {
     """,
     "formulas": """
         addcdiv addcdiv_ addcmul addcmul_ clamp_max clamp_max_ clamp_min clamp_min_ deg2rad deg2rad_
-        degrees degrees_ float_power fmax fmin frac frac_ frexp heaviside heaviside_ isneginf
-        isposinf ldexp ldexp_ lerp lerp_ rad2deg rad2deg_ radians radians_ sinc sinc_
+        degrees degrees_ float_power float_power_ fmax fmax_ fmin fmin_ frac frac_ frexp heaviside
+        heaviside_ isneginf isneginf_ isposinf isposinf_ ldexp ldexp_ lerp lerp_ rad2deg rad2deg_
+        radians radians_ sinc sinc_
     """,
     "histograms": """
         histc
@@ -149,13 +151,13 @@ METHODS = {
         diagonal_scatter select_scatter slice_scatter
     """,
     "products": """
-        addbmm addmm addmv addr baddbmm cross inner kron vdot
+        addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ cross inner kron vdot
     """,
     "ranks": """
         kthvalue median mode nanmedian nanquantile quantile
     """,
     "running": """
-        cummax cummin logcumsumexp
+        cummax cummin logcumsumexp logcumsumexp_
     """,
     "scatter": """
         gather index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_put
@@ -176,8 +178,8 @@ METHODS = {
 
     """,
     "special": """
-        bitwise_count erfinv erfinv_ gcd gcd_ i0 i0_ i1 i1_ lcm lcm_ log_ndtr log_ndtr_ logaddexp2
-        logaddexp2_ logit logit_ ndtr ndtr_ ndtri ndtri_ xlogy xlogy_
+        bitwise_count bitwise_count_ erfinv erfinv_ gcd gcd_ i0 i0_ i1 i1_ lcm lcm_ log_ndtr
+        log_ndtr_ logaddexp2 logaddexp2_ logit logit_ ndtr ndtr_ ndtri ndtri_ xlogy xlogy_
     """,
     "splitting": """
         chunk dsplit hsplit narrow select split tensor_split vsplit

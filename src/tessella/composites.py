@@ -21,7 +21,7 @@ from tessella.arguments import (
     to_offset,
     to_word,
 )
-from tessella.declarations import REQUIRED, Declared
+from tessella.declarations import CALL_WIDE, REQUIRED, Declared
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
 from tessella.hints import TYPE_CHECKING, Any, Callable, ParamSpec, Sequence, TypeAlias, TypeVar
@@ -36,6 +36,7 @@ DTypeLike: TypeAlias = Any  # a dtype, a Python type or a name; the body gets a 
 Offset: TypeAlias = int  # of any size
 Shape: TypeAlias = Any  # one integer or several; the body gets a tuple
 Number: TypeAlias = bool | int | float | complex
+Element: TypeAlias = bool | int | float | complex | tuple[Any, ...]  # a tuple: a user's dtype
 Operand: TypeAlias = Tensor | bool | int | float | complex
 Ints: TypeAlias = int | Sequence[int]
 Axes: TypeAlias = int | Sequence[int] | None
@@ -76,6 +77,12 @@ def check_number(name: str, value: Any) -> Any:
     return value
 
 
+def check_element(name: str, value: Any) -> Any:
+    """Require a Python number, or a tuple: an item of a user's dtype."""
+    value = value.item() if isinstance(value, Tensor) else value
+    return value if isinstance(value, tuple) else check_number(name, value)
+
+
 def check_dtype(name: str, value: Any) -> DType:
     """Require what names a dtype."""
     return value if type(value) is DType else as_dtype(value)
@@ -95,6 +102,7 @@ def check_tensors(name: str, value: Any) -> Any:
 CHECKS: dict[str, Check | None] = {
     "Any": None,
     "DTypeLike": check_dtype,
+    "Element": check_element,
     "Device": lambda name, value: to_device_name(value),
     "Ints": to_ints,
     "Number": check_number,
@@ -132,8 +140,9 @@ class Composite(Declared):
     """What a composite says about itself."""
 
     def __init__(
-        self, body: FunctionType, *, variadic: str = "", has_twin: bool = False, **declared: Any
-    ) -> None:
+        self, body: FunctionType, *, variadic: str = "", has_twin: bool = False,
+        gives: str = "tensor", **declared: Any,
+    ) -> None:  # fmt: skip
         text = (body.__doc__ or "").replace("\n    ", "\n")
         doc, _, example = text.partition(">>>")
         super().__init__(body.__name__, doc=doc.strip(), **declared)
@@ -141,6 +150,7 @@ class Composite(Declared):
         self.body = body
         self.variadic = variadic
         self.has_twin = has_twin
+        self.gives = gives if body.__annotations__["return"] == "Tensor" else "other"
         self._read_parameters()
         self.operands = tuple(name for name, check in self.checks.items() if check in _OF_TENSORS)
 
@@ -189,7 +199,7 @@ class Composite(Declared):
 
 
 def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a composite: what `Declared` takes, `variadic` and `has_twin`."""
+    """Declare a composite: what `Declared` takes, `variadic`, `has_twin` and `gives`."""
 
     def declare(body: Any) -> Any:
         record = Composite(body, **declared)
@@ -200,6 +210,8 @@ def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
             return error.relocate(record.name, record.describe_call(args, keywords))
 
         def call(*args: Any, **keywords: Any) -> Any:
+            if keywords and (wide := record.wide_keyword(keywords)):
+                return CALL_WIDE[wide](record, keywords.pop(wide), args, keywords)
             try:
                 return record.call_sorted(args, keywords)
             except errors.TessellaError as error:

@@ -19,6 +19,10 @@ KEYWORDS = {"dim": "axis", "keepdim": "keepdims", "input": "x", "other": "y", "d
 
 REQUIRED: Any = object()  # the default of what must be given
 
+# Keywords of the call itself, whatever the function: what makes a call that has one gets the
+# declaration, the keyword's value, and the other arguments and keywords.
+CALL_WIDE: dict[str, Callable[..., Any]] = {}
+
 
 class Case:
     """A call that the tests make: shapes of the operands, parameters, and the error it must raise.
@@ -91,6 +95,7 @@ class Declared:
     rest = ""  # the name of *xs, which stand after those
     variadic = ""  # the one that may be given as separate integers: x.reshape(2, 3)
     has_twin = False  # whether there is x.name_(…), which writes the result into x
+    gives = "tensor"  # a new one; "view": its memory may be an operand's; "other": none, or several
 
     def __init__(
         self,
@@ -138,6 +143,19 @@ class Declared:
         self.keywords = {**KEYWORDS, **(keywords or {})}
         self.is_method = is_method and not home
         self.is_function = is_function
+
+    @property
+    def takes_out(self) -> bool:
+        """Tell whether `out=` may name the tensor that the result is written into."""
+        return self.gives == "tensor" and "out" not in self.parameters
+
+    def wide_keyword(self, keywords: dict[str, Any]) -> str:
+        """Name a keyword of a call that is about the call itself; "": none is.
+
+        `out` comes last: what others say holds while the result is made.
+        """
+        found = [name for name in keywords if name in CALL_WIDE and name not in self.parameters]
+        return min(found, key="out".__eq__, default="")
 
     def signature(self) -> str:
         """Show how it is called."""
@@ -188,6 +206,24 @@ class Declared:
         shown = [*zip(names, args, strict=False), *keywords.items()]
         width = max((len(name) for name, _ in shown), default=0)
         return [f"{name:<{width}}  {describe(value)}" for name, value in shown]
+
+
+def call_in(each: Declared, allocator: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Make a call whose `allocator=` says where its memory comes from; None: from the scope's."""
+    if allocator is None:
+        return each.function(*args, **keywords)
+    from tessella.memory import use
+
+    try:
+        scope = use(allocator)
+    except errors.TessellaError as error:
+        shown = each.describe_call(args, {**keywords, "allocator": allocator})
+        raise error.relocate(each.name, shown) from None
+    with scope:
+        return each.function(*args, **keywords)
+
+
+CALL_WIDE["allocator"] = call_in
 
 
 def declaring_module() -> str:

@@ -33,6 +33,7 @@ from tessella.exceptions import (
     user_site as user_site,
 )
 from tessella.hints import Callable
+from tessella.outcomes import Err as Err, Ok as Ok, expected as expected
 
 # In the order of Code in error.h.
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
@@ -217,19 +218,27 @@ def inplace_from_graph() -> InplaceError:
     )
 
 
-def inplace_shape(shape: object, target: object) -> BroadcastError:
-    """An in-place result larger than its target."""
-    return BroadcastError(
-        f"the result has shape {shape}, the target {target}",
-        "an in-place operation keeps the target's shape; write x = x op y instead",
-    )
+def inplace_shape(shape: object, target: object, name: str = "x") -> BroadcastError:
+    """A result of another shape than its target."""
+    hint = "an in-place operation keeps the target's shape; write x = x op y instead"
+    if name == "out":
+        hint = "out= needs a tensor of the result's shape: make one with ts.empty"
+    return BroadcastError(f"the result has shape {shape}, the target {target}", hint)
 
 
-def inplace_dtype(dtype: object, target: object) -> DTypeMismatch:
-    """An in-place result of a higher kind than its target."""
-    return DTypeMismatch(
-        f"the result is {dtype}, the target {target}",
-        "an in-place operation keeps the target's dtype; convert it with astype first",
+def inplace_dtype(dtype: object, target: object, name: str = "x") -> DTypeMismatch:
+    """A result of a higher kind than its target."""
+    hint = "an in-place operation keeps the target's dtype; convert it with astype first"
+    if name == "out":
+        hint = f"out= needs a tensor that holds such numbers: make one with dtype=ts.{dtype}"
+    return DTypeMismatch(f"the result is {dtype}, the target {target}", hint)
+
+
+def no_out(is_view: bool) -> ArgumentError:
+    """`out=` of a function that does not make one new tensor."""
+    what = "may give a view of its operand" if is_view else "does not give one new tensor"
+    return ArgumentError(
+        f"{what}, and has no out=", "copy what it gives afterwards: out.copy_(result)"
     )
 
 

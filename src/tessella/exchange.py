@@ -86,7 +86,7 @@ def _ask(x: Any, may_copy: bool) -> Tensor:
     return _share_array(numpy.asarray(x), True)
 
 
-@composite(is_method=False, tested="tests/test_exchange.py")
+@composite(is_method=False, gives="view", tested="tests/test_exchange.py")
 def from_numpy(array: Any) -> Tensor:
     """Give a tensor over a NumPy array's memory: no copy; writes are seen on both sides.
 
@@ -98,7 +98,7 @@ def from_numpy(array: Any) -> Tensor:
     return _share_array(array, False)
 
 
-@composite(is_method=False, tested="tests/test_dlpack.py")
+@composite(is_method=False, gives="view", tested="tests/test_dlpack.py")
 def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """Give a tensor over the memory of an array of another library, by DLPack.
 
@@ -157,6 +157,8 @@ def numpy_of(self: Tensor) -> numpy.ndarray[Any, Any]:
             raise exchange_errors.numpy_of_graph()
         if self.dtype is bfloat16:
             raise exchange_errors.numpy_of_bfloat16()
+        if self.dtype.is_user:
+            raise exchange_errors.numpy_of_items(self.dtype)
         if self.is_virtual:
             raise errors.virtual_value("numpy()")
     except errors.TessellaError as error:

@@ -67,6 +67,14 @@ def numpy_of_bfloat16() -> DTypeMismatch:
     )
 
 
+def numpy_of_items(dtype: object) -> DTypeMismatch:
+    """NumPy's view of a user's dtype."""
+    return DTypeMismatch(
+        f"NumPy does not know {dtype}, a user dtype",
+        "x.view(ts.uint8).numpy() shares the bytes, which its view(...) reads as fields",
+    )
+
+
 def pickle_of_graph() -> IllegalState:
     """A copy or a pickle of a tensor that an operation made, without what made it."""
     return IllegalState(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 class Hint:
-    """Stands for a name of `typing`: it can be subscripted, called and joined, to no effect."""
+    """Stands for a name of `typing`: subscripted, called, joined and derived from to no effect."""
 
     def __getitem__(self, key: object) -> Hint:
         return self
@@ -22,7 +22,10 @@ class Hint:
 
     __ror__ = __or__
 
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
+        return ()
 
-Any = Callable = Iterable = Iterator = Literal = NoReturn = ParamSpec = Hint()
+
+Any = Callable = Generic = Iterable = Iterator = Literal = NoReturn = ParamSpec = Hint()
 Sequence = TypeAlias = TypeVar = Hint()
 TYPE_CHECKING = False

@@ -7,6 +7,7 @@ from collections.abc import (
 from typing import (
     TYPE_CHECKING as TYPE_CHECKING,
     Any as Any,
+    Generic as Generic,
     Literal as Literal,
     NoReturn as NoReturn,
     ParamSpec as ParamSpec,

@@ -1,4 +1,4 @@
-"""Who holds memory: the kinds, the allocators and the largest tensors, as lines of text.
+"""Who holds memory: figures by kind and by allocator, and the largest tensors, as lines of text.
 
 Tensors are found among the objects that Python's collector knows, when somebody asks: they are in
 no list of ours.
@@ -8,9 +8,57 @@ from __future__ import annotations
 
 import gc
 
-from tessella import _core, memory
+from tessella import _core
 from tessella._core import Tensor
-from tessella.memory import Stats, to_text
+from tessella.allocators import Allocator, allocator_of, heap, wrap
+from tessella.sizes import to_text
+
+
+class Stats:
+    """What is in use, at one moment: bytes, as they were asked for."""
+
+    def __init__(self) -> None:
+        totals = _core.memory_totals()
+        self.live: int = totals["live"]
+        self.peak: int = totals["peak"]  # since the package was loaded
+        self.count: int = totals["count"]  # blocks
+        self.allocations: int = totals["allocations"]
+        self.limit: int = totals["limit"]
+        self.reserved: int = totals["reserved"]  # of arenas and their like, not in use
+        self.kept: int = totals["kept"]  # freed, and kept by the heap for later
+        self.foreign: int = totals["foreign"]  # memory of others, shared; not under the limit
+        self.kinds: dict[str, int] = totals["kinds"]
+        self.allocators: dict[str, dict[str, float]] = {}
+        for handle in _core.all_allocators():
+            self.allocators[self._free_name(handle.name)] = _figures(wrap(handle))
+
+    def _free_name(self, name: str) -> str:
+        number = 2
+        while name in self.allocators:
+            name, number = f"{name.rpartition('#')[0] or name}#{number}", number + 1
+        return name
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{name}={value}" for name, value in vars(self).items())
+        return f"Stats({figures})"
+
+
+_FIGURES = ("live", "peak", "count", "allocations", "capacity", "free", "fragmentation")
+
+
+def _figures(allocator: Allocator) -> dict[str, float]:
+    return {name: getattr(allocator, name) for name in _FIGURES}
+
+
+def stats() -> Stats:
+    """Say how much is in use, by kind and by allocator.
+
+    >>> before = ts.memory.stats()
+    >>> x = ts.zeros(1000)
+    >>> ts.memory.stats().kinds["tensors"] - before.kinds["tensors"]
+    4000
+    """
+    return Stats()
 
 
 def largest_tensors(most: int) -> list[tuple[int, Tensor]]:
@@ -28,8 +76,8 @@ def largest_tensors(most: int) -> list[tuple[int, Tensor]]:
 
 def describe(size: int, x: Tensor) -> str:
     """Show one holder: bytes, dtype, shape, allocator, and the line if it is known."""
-    owner = memory.allocator_of(x)
-    place = f" in {owner.name}" if owner and owner != memory.heap else ""
+    owner = allocator_of(x)
+    place = f" in {owner.name}" if owner and owner != heap else ""
     line = _core.line_of(x)
     made = f", made at {line}" if line else ""
     return f"{to_text(size)} {x.dtype} {x.shape}{place}{made}"
@@ -42,8 +90,9 @@ def kinds(figures: Stats) -> str:
     return "   ".join(f"{kind} {to_text(size)}" for kind, size in parts if size) or "nothing"
 
 
-def shortage(figures: Stats) -> list[str]:
-    """Say in a few lines who holds memory."""
+def shortage() -> list[str]:
+    """Say in a few lines who holds memory, for the error that there is no more."""
+    figures = stats()
     lines = [f"by kind   {kinds(figures)}"]
     for i, (size, x) in enumerate(largest_tensors(3)):
         lines.append(f"{'' if i else 'largest':<9} {describe(size, x)}")

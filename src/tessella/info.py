@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tessella.devices import CPU, DEVICES, to_device_name
-from tessella.dtypes import BY_NAME, DEFAULTS, DType, bfloat16, float16, int64, is_of_kind
+from tessella.dtypes import DEFAULTS, DTYPES, DType, bfloat16, float16, int64, is_of_kind
 from tessella.hints import Any
 
 VERSION = "2025.12"
@@ -46,8 +46,8 @@ class Info:
         to_device_name(device)
         kinds = kind if isinstance(kind, tuple) else (kind,)
         return {
-            name: dtype
-            for name, dtype in BY_NAME.items()
+            dtype.name: dtype
+            for dtype in DTYPES
             if dtype not in _NOT_STANDARD
             and any(each is None or is_of_kind(dtype, each) for each in kinds)
         }

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from types import MethodType
 
-from tessella import _core, errors
+from tessella import _core, dtype_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import NUMBERS, to_number
 from tessella.composites import Composite
-from tessella.declarations import describe
-from tessella.dtypes import _ORDER
+from tessella.declarations import CALL_WIDE, Declared, describe
+from tessella.dtypes import _ORDER, to_stored
 from tessella.hints import Any
 from tessella.ops.creation import copy_of
-from tessella.records import Op, apply, set_writer
+from tessella.records import Op, apply
 
 
 def check_target(x: Tensor, name: str = "x") -> None:
@@ -29,11 +29,12 @@ def check_target(x: Tensor, name: str = "x") -> None:
         raise errors.inplace_on_leaf(name)
 
 
-def write(x: Tensor, value: Tensor) -> None:
+def write(x: Tensor, value: Tensor, name: str = "x") -> None:
     """Copy `value`, broadcast and converted, into x."""
-    check_target(x)
+    check_target(x, name)
     check_source(value)
-    check_kinds(x, value)
+    check_memory(x, value)
+    check_kinds(x, value, name)
     _core.layout_of(value).broadcast_to(x.shape)
     if _core.may_overlap(x, value):
         value = copy_of(value)
@@ -48,10 +49,18 @@ def check_source(value: Tensor) -> None:
         raise errors.inplace_from_graph()
 
 
-def check_kinds(x: Tensor, value: Tensor) -> None:
+def check_memory(x: Tensor, *values: Any) -> None:
+    """Refuse to write values that are not there."""
+    if not x.is_virtual and any(isinstance(y, Tensor) and y.is_virtual for y in values):
+        raise errors.virtual_value("write")
+
+
+def check_kinds(x: Tensor, value: Tensor, name: str = "x") -> None:
     """Refuse to write a higher kind into a lower one: floats into integers, complex into real."""
+    if x.dtype is not value.dtype and (x.dtype.is_user or value.dtype.is_user):
+        raise dtype_errors.no_conversion(value.dtype, x.dtype)
     if _ORDER[value.dtype.kind] > _ORDER[x.dtype.kind]:
-        raise errors.inplace_dtype(value.dtype, x.dtype)
+        raise errors.inplace_dtype(value.dtype, x.dtype, name)
 
 
 def operate(op: Op, x: Tensor, y: Any) -> Tensor:
@@ -65,35 +74,54 @@ def operate(op: Op, x: Tensor, y: Any) -> Tensor:
     return x
 
 
-def write_into(op: Op, out: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
-    """Do an operation with `out=`, which may be one of its operands."""
+def write_into(each: Declared, out: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Make a call with `out=`, which may be or overlap any of its operands."""
     try:
+        if not each.takes_out:
+            raise errors.no_out(each.gives == "view")
+        if out is None:
+            return each.function(*args, **keywords)
         if not isinstance(out, Tensor):
             raise errors.not_tensor("out", out, "a tensor")
-        return _put(op, out, "out", args, keywords)
+        return _put(each, out, "out", args, keywords)
     except errors.TessellaError as error:
-        raise error.relocate(op.name, op.describe_call(args, {**keywords, "out": out})) from None
+        shown = each.describe_call(args, {**keywords, "out": out})
+        raise error.relocate(each.name, shown) from None
 
 
-def _put(op: Op, out: Tensor, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
-    """Compute into a tensor: straight where the record can, else by way of a fresh one."""
+def _put(
+    each: Declared, out: Tensor, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Tensor:
+    """Compute into a tensor: straight where a record can, else by way of another one."""
     check_target(out, name)
-    inputs, params = op.bind(args, keywords)
-    if op.is_varied(params):
-        value = op.vary(inputs, params)
-    else:
-        inputs, params = op.prepare(inputs, params)
-        for x in inputs:
-            if isinstance(x, Tensor):
-                check_source(x)
-        if op.overwrite(out, inputs, params):
-            _core.bump_version(out)
-            return out
-        value = op.make(inputs, params)
+    value = _compute(each, out, args, keywords)
+    if value is None:
+        _core.bump_version(out)
+        return out
     if value.shape != out.shape:
-        raise errors.inplace_shape(value.shape, out.shape)
-    write(out, value)
+        raise errors.inplace_shape(value.shape, out.shape, name)
+    write(out, value, name)
     return out
+
+
+def _compute(
+    each: Declared, out: Tensor, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Tensor | None:
+    """Give the result, or None where it was written into `out`."""
+    if isinstance(each, Composite):
+        value: Tensor = each.call_sorted(args, keywords)
+        return value
+    assert isinstance(each, Op)
+    inputs, params = each.bind(args, keywords)
+    if each.is_varied(inputs, params):
+        return each.vary(inputs, params)
+    inputs, params = each.prepare(inputs, params)
+    check_memory(out, *inputs)
+    if each.is_differentiable and _core.needs_node(*inputs):
+        dtype = each.infer(inputs, params)[1]
+        if dtype.is_floating or dtype.is_complex:
+            raise errors.inplace_from_graph()
+    return None if each.overwrite(out, inputs, params) else each.make(inputs, params)
 
 
 class Twin:
@@ -123,15 +151,7 @@ class Twin:
     def _call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
         if not args or not isinstance(args[0], Tensor):
             raise errors.not_tensor("x", args[0] if args else None, "a tensor")
-        x = args[0]
-        if isinstance(self.each, Op):
-            return _put(self.each, x, "x", args, keywords)
-        check_target(x)
-        value = self.each.function(*args, **keywords)
-        if value.shape != x.shape:
-            raise errors.inplace_shape(value.shape, x.shape)
-        write(x, value)
-        return x
+        return _put(self.each, args[0], "x", args, keywords)
 
 
 def copy_(self: Tensor, source: Tensor) -> Tensor:
@@ -154,7 +174,7 @@ def copy_(self: Tensor, source: Tensor) -> Tensor:
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Set every element to one number.
+    """Set every element to one number, or one item of a user's dtype.
 
     >>> ts.zeros(2).fill_(3).tolist()
     [3.0, 3.0]
@@ -162,9 +182,9 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     try:
         check_target(self)
         value = value.item() if isinstance(value, Tensor) else to_number(value)
-        if not isinstance(value, NUMBERS):
+        if not self.dtype.is_user and not isinstance(value, NUMBERS):
             raise errors.wrong_type("value", value, "a number")
-        if not _core.fill(self, value):
+        if not _core.fill(self, to_stored(value, self.dtype)):
             raise errors.scalar_does_not_fit(value, self.dtype)
         _core.bump_version(self)
     except errors.TessellaError as error:
@@ -199,6 +219,6 @@ def foreign(op: Op, x: Any, y: Any) -> Any:
     return apply(op, x, y)
 
 
-set_writer(write_into)
+CALL_WIDE["out"] = write_into
 _core.set_hook("inplace", operate)
 _core.set_hook("foreign", foreign)

@@ -7,7 +7,18 @@ from tessella._core import Function, Layout, Tensor
 from tessella.arguments import NUMBERS, to_bool, to_number
 from tessella.declarations import REQUIRED
 from tessella.devices import to_device_name
-from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32, promote, promote_scalar
+from tessella.dtypes import (
+    DTYPES,
+    DType,
+    as_dtype,
+    boolean,
+    check_cast,
+    float32,
+    promote,
+    promote_scalar,
+    to_stored,
+    uint8,
+)
 from tessella.hints import Any, Callable, Sequence
 from tessella.records import OPS, Op, Rule
 
@@ -20,11 +31,43 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     return x if x.dtype is dtype else OPS["astype"].function(x, dtype)
 
 
-class Elementwise(Op):
+class Straight(Op):
+    """What can compute into a tensor that is there, of any strides."""
+
+    needs_contiguous = False  # or of none
+
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
+        """Compute the result into `out`, to the end unless it may be interrupted."""
+        raise NotImplementedError(self.name)
+
+    def is_readable(self, x: Tensor, out: Tensor) -> bool:
+        """Tell whether each element of an operand is read before `out` is written there."""
+        return not _core.may_overlap(out, x)
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Compute into a fresh tensor, which an interrupt may leave half made."""
+        self.compute(out, inputs, params, True)
+
+    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Overwrite where dtype and shape are those of the result."""
+        if self.needs_contiguous and not out.is_contiguous:
+            return False
+        shape, dtype = self.infer(inputs, params)
+        if tuple(shape) != out.shape or dtype is not out.dtype:
+            return False
+        if not all(self.is_readable(x, out) for x in inputs if isinstance(x, Tensor)):
+            return False
+        if not out.is_virtual:
+            self.compute(out, inputs, params, False)
+        return True
+
+
+class Elementwise(Straight):
     """One result element from one element of each operand: promotes and broadcasts."""
 
     fast = "elementwise"
-    takes_out = True
 
     def __init__(
         self,
@@ -32,10 +75,11 @@ class Elementwise(Op):
         *,
         options: dict[str, Any] | None = None,
         variant: Rule | None = None,
+        items: str = "refused",
         **record: Any,
     ) -> None:
         # Options are keywords that only the variant knows: the kernel has none.
-        self.params, self.variant = options or {}, variant
+        self.params, self.variant, self.items = options or {}, variant, items
         self.positional = len(self.operands)
         self.has_twin = self.operands[0] == "x" and record.get("is_method", True)
         super().__init__(name, opcode=OPCODES[name], **record)
@@ -79,31 +123,19 @@ class Elementwise(Op):
         assert out is not None
         return shape, out
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the kernel."""
         dtype = self.chosen_dtype(inputs)
-        _core.elementwise(self.opcode, dtype.id, out, *inputs)
+        _core.elementwise(self.opcode, dtype.id, out, *inputs, interruptible=interruptible)
 
-    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
-        """Overwrite where dtype and shape are those of the result; an operand may be `out`."""
-        shape, dtype = self.infer(inputs, params)
-        if tuple(shape) != out.shape or dtype is not out.dtype:
-            return False
-        if any(isinstance(x, Tensor) and not _reads_first(out, x) for x in inputs):
-            return False
-        if not out.is_virtual:
-            kind = self.chosen_dtype(inputs)
-            _core.elementwise(self.opcode, kind.id, out, *inputs, interruptible=False)
-        return True
-
-
-def _reads_first(out: Tensor, x: Tensor) -> bool:
-    """Tell whether each element of x is read before its place in `out` is written."""
-    if not _core.may_overlap(out, x):
-        return True
-    # Addresses, not offsets: foreign memory may lie in several buffers.
-    is_same_place = out.data_ptr == x.data_ptr and out.dtype is x.dtype
-    return is_same_place and out.shape == x.shape and out.strides == x.strides
+    def is_readable(self, x: Tensor, out: Tensor) -> bool:
+        """Let `out` be an operand."""
+        # Addresses, not offsets: foreign memory may lie in several buffers.
+        is_same_place = out.data_ptr == x.data_ptr and out.dtype is x.dtype
+        is_same = is_same_place and out.shape == x.shape and out.strides == x.strides
+        return is_same or super().is_readable(x, out)
 
 
 def common_dtype(names: tuple[str, ...], inputs: list[Any]) -> DType:
@@ -213,23 +245,65 @@ def binary(name: str, **record: Any) -> Function:
     return Binary(name, **record).function
 
 
-class Cast(Op):
+# --- items of users' dtypes, as bytes -------------------------------------------------------------
+
+
+def as_bytes(x: Tensor) -> Tensor:
+    """View items as bytes, which are a new last axis; whatever the strides."""
+    layout = _core.layout_of(x)
+    return _core.bitcast(_core.view(x, layout.unsqueeze((layout.ndim,))), uint8.id)
+
+
+def from_bytes(x: Tensor, dtype: DType) -> Tensor:
+    """View the last axis, which is contiguous, as items."""
+    out = _core.bitcast(x, dtype.id)
+    return _core.view(out, _core.layout_of(out).squeeze((x.ndim - 1,)))
+
+
+def item_operands(*inputs: Any) -> tuple[DType, list[Tensor]]:
+    """Give the dtype of operands that hold items, or are one, and each of them as bytes."""
+    dtype = next(x.dtype for x in inputs if isinstance(x, Tensor) and x.dtype.is_user)
+    found = []
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            item = _core.empty((), dtype.id)
+            _core.fill(item, to_stored(x, dtype))
+            x = item
+        check_cast(x.dtype, dtype)
+        found.append(as_bytes(x))
+    return dtype, found
+
+
+def equal_items(x: Any, y: Any) -> Tensor:
+    """Compare items: they are equal if all their bytes are."""
+    _, both = item_operands(x, y)
+    return OPS["all"].function(OPS["equal"].function(*both), axis=-1)
+
+
+def choose_items(condition: Any, x: Any, y: Any) -> Tensor:
+    """Choose between items by a bool tensor."""
+    if not isinstance(condition, Tensor):
+        raise errors.not_tensor("condition", condition)
+    dtype, both = item_operands(x, y)
+    return from_bytes(OPS["where"].function(OPS["unsqueeze"].function(condition, -1), *both), dtype)
+
+
+class Cast(Straight):
     """Conversion to another dtype."""
 
     fast = "cast"
+    items = "moved"
     params = {"dtype": REQUIRED, "copy": True, "device": None}
 
     def prepare(
         self, inputs: list[Any], params: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """Resolve the dtype; a complex number is not made real silently."""
+        """Resolve the dtype; a complex number is not made real silently, an item not converted."""
         inputs, params = super().prepare(inputs, params)
         params["dtype"] = as_dtype(params["dtype"])
         params["copy"] = to_bool("copy", params["copy"])
         to_device_name(params.pop("device"))
-        source = inputs[0].dtype
-        if source.is_complex and not params["dtype"].is_complex:
-            raise errors.cannot_cast(source, params["dtype"])
+        check_cast(inputs[0].dtype, params["dtype"])
         return inputs, params
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
@@ -242,15 +316,19 @@ class Cast(Op):
             return _core.view(inputs[0], _core.layout_of(inputs[0]))
         return super().make(inputs, params)
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Convert each element."""
-        _core.copy(out, inputs[0], True)
+        _core.copy(out, inputs[0], interruptible)
 
 
 class View(Op):
     """Another layout over the same buffer."""
 
     fast = "view"
+    gives = "view"
+    items = "moved"
 
     def __init__(self, name: str, *, layout: Callable[..., Layout], params: dict[str, Any],
                  variadic: str = "", normalise: Callable[..., dict[str, Any]] | None = None,

@@ -27,6 +27,7 @@ from tessella.allocators import (
 )
 from tessella.arguments import to_bool
 from tessella.hints import Any
+from tessella.holders import Stats as Stats, stats as stats, table
 from tessella.sizes import to_bytes as to_bytes, to_text as to_text
 
 # --- scopes ---------------------------------------------------------------------------------------
@@ -183,62 +184,13 @@ class track:  # noqa: N801 - used like a function
         return self._read()[2]
 
 
-class Stats:
-    """What is in use, at one moment: bytes, as they were asked for."""
-
-    def __init__(self) -> None:
-        totals = _core.memory_totals()
-        self.live: int = totals["live"]
-        self.peak: int = totals["peak"]  # since the package was loaded
-        self.count: int = totals["count"]  # blocks
-        self.allocations: int = totals["allocations"]
-        self.limit: int = totals["limit"]
-        self.reserved: int = totals["reserved"]  # of arenas and their like, not in use
-        self.kept: int = totals["kept"]  # freed, and kept by the heap for later
-        self.foreign: int = totals["foreign"]  # memory of others, shared; not under the limit
-        self.kinds: dict[str, int] = totals["kinds"]
-        self.allocators: dict[str, dict[str, float]] = {}
-        for handle in _core.all_allocators():
-            self.allocators[self._free_name(handle.name)] = _figures(wrap(handle))
-
-    def _free_name(self, name: str) -> str:
-        number = 2
-        while name in self.allocators:
-            name, number = f"{name.rpartition('#')[0] or name}#{number}", number + 1
-        return name
-
-    def __repr__(self) -> str:
-        figures = ", ".join(f"{name}={value}" for name, value in vars(self).items())
-        return f"Stats({figures})"
-
-
-_FIGURES = ("live", "peak", "count", "allocations", "capacity", "free", "fragmentation")
-
-
-def _figures(allocator: Allocator) -> dict[str, float]:
-    return {name: getattr(allocator, name) for name in _FIGURES}
-
-
-def stats() -> Stats:
-    """Say how much is in use, by kind and by allocator.
-
-    >>> before = ts.memory.stats()
-    >>> x = ts.zeros(1000)
-    >>> ts.memory.stats().kinds["tensors"] - before.kinds["tensors"]
-    4000
-    """
-    return Stats()
-
-
 def report(largest: int = 5) -> str:
     """Show who holds memory, as a table for people.
 
     >>> print(ts.memory.report().splitlines()[0].split()[0])
     memory
     """
-    from tessella import holders
-
-    return "\n".join(holders.table(stats(), largest))
+    return "\n".join(table(stats(), largest))
 
 
 def trim() -> int:
@@ -248,13 +200,6 @@ def trim() -> int:
     True
     """
     return sum(handle.trim() for handle in reversed(_core.all_allocators()))
-
-
-def explain_shortage() -> list[str]:
-    """Say who holds memory, for the error that there is no more."""
-    from tessella import holders
-
-    return holders.shortage(stats())
 
 
 def _limit_from_environment() -> None:

@@ -9,6 +9,7 @@ import sys
 
 from tessella import (
     _core,
+    access,
     catalogue,
     errors,
     exchange,
@@ -83,21 +84,28 @@ def array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
 
 
 METHODS: dict[str, Any] = {
-    "allocator": property(lambda x: find("memory").allocator_of(x)),
     "at": tensors.at,
+    "clear": inplace.zero_,
+    "clear_": inplace.zero_,
     "clone": tensors.clone,
     "copy_": inplace.copy_,
     "detach": tensors.detach,
+    "fill": inplace.fill_,
     "fill_": inplace.fill_,
     "flat_index": tensors.flat_index,
     "numpy": exchange.numpy_of,
+    "read": access.read,
     "requires_grad_": tensors.requires_grad_,
     "scale_": inplace.Twin(OPS["mul"], "scale_"),
     "to_device": tensors.to_device,
     "tolist": tensors.tolist,
+    "write": access.write,
     "zero_": inplace.zero_,
 }
 
+
+# What modules that are loaded at first use tell of a tensor.
+PROPERTIES: dict[str, Any] = {"allocator": property(lambda x: find("memory").allocator_of(x))}
 
 # What Python, NumPy and the array API ask of a tensor, beside the slots of the core.
 PROTOCOLS: dict[str, Any] = {
@@ -233,12 +241,12 @@ def install(module: dict[str, Any]) -> None:
         for name in later.split():
             setattr(Tensor, name, Later(name, owner))
     module.update(public_names())
-    for name, function in (methods() | PROTOCOLS).items():
+    for name, function in (methods() | PROPERTIES | PROTOCOLS).items():
         setattr(Tensor, name, function)
     Tensor.__array_ufunc__ = None  # NumPy's operators leave the work to ours
     for op in OPS.values():
         _core.set_slot(op.name, op.function)
-    errors.set_reporter(lambda: list(find("memory").explain_shortage()))
+    errors.set_reporter(lambda: list(importlib.import_module("tessella.holders").shortage()))
     if "TESSELLA_MEMORY_LIMIT" in os.environ:
         find("memory")
     _core.set_hook("repr", printing.represent)

@@ -48,7 +48,7 @@ def rebuild(data: Any, dtype: DType, shape: tuple[int, ...], requires_grad: bool
         memoryview(_bytes_of(out))[:] = data
     else:
         flat = _core.from_buffer(data, True)
-        if flat.size and flat.data_ptr % dtype.itemsize:
+        if flat.size and not dtype.is_user and flat.data_ptr % dtype.itemsize:
             flat = copy_of(flat)
         out = _core.bitcast(flat, dtype.id).reshape(shape)
     return with_grad(out, requires_grad)

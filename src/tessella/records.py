@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from tessella import _core, errors
 from tessella._core import Function, Tensor
-from tessella.declarations import REQUIRED, Declared
-from tessella.dtypes import DType
+from tessella.declarations import CALL_WIDE, REQUIRED, Declared
+from tessella.dtypes import DType, need_numbers
 from tessella.hints import Any, Callable, Sequence
 
 Rule = Callable[..., Any]
@@ -19,7 +19,6 @@ Rule = Callable[..., Any]
 OPS: dict[str, Op] = {}
 
 _SAVES_OUTPUT = 1 << 63
-_WRITERS: list[Callable[..., Tensor]] = []  # what `out=` does: of inplace.py, which stands below
 
 
 class Op(Declared):
@@ -31,7 +30,7 @@ class Op(Declared):
     defaults: dict[str, Any] = {}  # of operands that may be left out
     params: dict[str, Any] = {}
     variant: Rule | None = None  # what a call with other than the default parameters is made of
-    takes_out = False  # whether `out=` may name the tensor that the result is written into
+    items = "refused"  # operands of users' dtypes; "moved": as any other; "varied": by the variant
 
     def __init__(
         self,
@@ -87,7 +86,12 @@ class Op(Declared):
     ) -> tuple[list[Any], dict[str, Any]]:
         """Sort the arguments of a call into operands and parameters."""
         found = {**self.parameters, **self.match(args, keywords)}
-        return [found[name] for name in self.operands], {name: found[name] for name in self.params}
+        inputs = [found[name] for name in self.operands]
+        if self.items == "refused":
+            for x in inputs:
+                if isinstance(x, Tensor):
+                    need_numbers(x.dtype)
+        return inputs, {name: found[name] for name in self.params}
 
     def prepare(
         self, inputs: list[Any], params: dict[str, Any]
@@ -98,9 +102,14 @@ class Op(Declared):
                 raise errors.not_tensor(name, value, "a tensor")
         return inputs, params
 
-    def is_varied(self, params: dict[str, Any]) -> bool:
-        """Tell whether a call is one of the record's variant, by its parameters."""
-        return self.variant is not None and params != self.params
+    def is_varied(self, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Tell whether a call is one of the record's variant: by parameters, or by its items."""
+        if self.variant is None:
+            return False
+        has_items = self.items == "varied" and any(
+            isinstance(x, Tensor) and x.dtype.is_user for x in inputs
+        )
+        return has_items or params != self.params
 
     def vary(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
         """Do the variant: other operations, with their own gradients."""
@@ -130,18 +139,14 @@ class Op(Declared):
         return False
 
 
-def set_writer(writer: Callable[..., Tensor]) -> None:
-    """Say what writes a result into `out=`: a function of the record, out, and the call."""
-    _WRITERS[:] = [writer]
-
-
 def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
     """Do one operation by its record: the slow path, which explains."""
-    if "out" in keywords and op.takes_out:
-        return _WRITERS[0](op, keywords.pop("out"), args, keywords)
+    if keywords and (wide := op.wide_keyword(keywords)):
+        result: Tensor = CALL_WIDE[wide](op, keywords.pop(wide), args, keywords)
+        return result
     try:
         inputs, params = op.bind(args, keywords)
-        if op.is_varied(params):
+        if op.is_varied(inputs, params):
             return op.vary(inputs, params)
         inputs, params = op.prepare(inputs, params)
         out = op.make(inputs, params)

@@ -11,10 +11,21 @@ from tessella._core import Tensor
 from tessella.arguments import is_scalar, to_bool, to_int, to_number
 from tessella.composites import Device, DTypeLike, Shape, composite
 from tessella.devices import to_device_name
-from tessella.dtypes import DEFAULTS, DType, boolean, promote, promote_scalar
+from tessella.dtypes import (
+    DEFAULTS,
+    DType,
+    UserDType,
+    boolean,
+    check_cast,
+    promote,
+    promote_scalar,
+)
 from tessella.exchange import is_shareable, share
-from tessella.hints import Any, Iterator
+from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator
 from tessella.ops.creation import copy_of, with_grad
+
+if TYPE_CHECKING:
+    from tessella.allocators import Allocator
 
 _MAX_DEPTH = 64
 
@@ -23,6 +34,8 @@ _MAX_DEPTH = 64
 def tensor(data: Any, dtype: DTypeLike | None = None, *, device: Device | None = None,
            requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of numbers, nested lists, or an array of any library: always a copy.
+
+    With a user's dtype tuples are items, and lists of them axes.
 
     >>> ts.tensor([[1, 2], [3, 4]], dtype=ts.float32).shape
     (2, 2)
@@ -38,7 +51,7 @@ def tensor(data: Any, dtype: DTypeLike | None = None, *, device: Device | None =
     return with_grad(out, requires_grad) if requires_grad else out
 
 
-@composite(is_method=False, tested="tests/test_asarray.py")
+@composite(is_method=False, gives="view", tested="tests/test_asarray.py")
 def asarray(
     obj: Any,
     *,
@@ -80,27 +93,45 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str) and not is_shareable(value)
 
 
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
 def _from_nested(data: Any, dtype: DType | None, keeps_graph: bool = False) -> Tensor:
-    """Make a tensor of numbers, or of equal arrays, in nested sequences."""
-    shape = _shape_of(data)
-    flat: list[Any] = [data]
-    for depth, size in enumerate(shape):
-        level: list[Any] = []
-        for item in flat:
-            if not _is_sequence(item):
-                raise errors.ragged_depth(depth)
-            if len(item) != size:
-                raise errors.ragged(depth, size, len(item))
-            level.extend(item)
-        flat = level
+    """Make a tensor of numbers, of items, or of equal arrays, in nested sequences."""
+    if isinstance(dtype, UserDType):
+        shape, flat = _unnested(data, _is_list)
+        if not any(isinstance(item, Tensor) for item in flat):
+            return _from_elements(shape, [dtype.pack(item) for item in flat], dtype)
+    else:
+        shape, flat = _unnested(data, _is_sequence)
     if not set(map(type, flat)) <= DEFAULTS.keys():
         flat = [_to_item(value, len(shape)) for value in flat]
         if any(isinstance(item, Tensor) for item in flat):
             if keeps_graph and any(isinstance(x, Tensor) and x.requires_grad for x in flat):
                 raise exchange_errors.nested_gradients()
             return _from_items(shape, flat, dtype)
-    if dtype is None:
-        dtype = _kind_of(flat)
+    return _from_elements(shape, flat, _kind_of(flat) if dtype is None else dtype)
+
+
+def _unnested(data: Any, is_axis: Callable[[Any], bool]) -> tuple[tuple[int, ...], list[Any]]:
+    """Give the shape of nested sequences, and what is in them, row-major."""
+    shape = _shape_of(data, is_axis)
+    flat: list[Any] = [data]
+    for depth, size in enumerate(shape):
+        level: list[Any] = []
+        for item in flat:
+            if not is_axis(item):
+                raise errors.ragged_depth(depth)
+            if len(item) != size:
+                raise errors.ragged(depth, size, len(item))
+            level.extend(item)
+        flat = level
+    return shape, flat
+
+
+def _from_elements(shape: tuple[int, ...], flat: list[Any], dtype: DType) -> Tensor:
+    """Make a tensor of its elements, row-major."""
     out = _core.empty(shape, dtype.id)
     if not _core.fill_from_list(out, flat):
         bad = next(value for value in flat if not _core.scalar_fits(value, dtype.id))
@@ -126,18 +157,17 @@ def _from_items(shape: tuple[int, ...], items: list[Any], dtype: DType | None) -
     rows = out.reshape(len(items), *inner)
     for i, item in enumerate(items):
         if isinstance(item, Tensor):
-            if item.dtype.is_complex and not dtype.is_complex:
-                raise errors.cannot_cast(item.dtype, dtype)
+            check_cast(item.dtype, dtype)
             _core.copy(rows[i], item, True)
         elif not _core.fill(rows[i], item):
             raise errors.scalar_does_not_fit(item, dtype)
     return out
 
 
-def _shape_of(data: Any) -> tuple[int, ...]:
+def _shape_of(data: Any, is_axis: Callable[[Any], bool]) -> tuple[int, ...]:
     """Follow the first items down."""
     shape: list[int] = []
-    while _is_sequence(data):
+    while is_axis(data):
         if len(shape) == _MAX_DEPTH:
             raise errors.wrong_value("depth of the lists", "more than 64", "at most 64")
         shape.append(len(data))
@@ -198,6 +228,8 @@ def from_data(values: Any, shape: Shape, dtype: DTypeLike | None = None) -> Tens
 def tolist(self: Tensor) -> Any:
     """Give the elements as nested lists of Python numbers; a number for a 0-d tensor.
 
+    Items of a user's dtype are tuples.
+
     >>> ts.ones(2, 2).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
@@ -222,22 +254,26 @@ def at(self: Tensor, *index: int) -> Any:
     >>> ts.tensor([[1, 2], [3, 4]]).at(1, 0)
     3
     """
-    return self.item(flat_position(self, index))
-
-
-def flat_position(x: Tensor, index: tuple[int, ...]) -> int:
-    """Give the row-major number of the element at an index; checked."""
-    if len(index) != x.ndim:
-        raise errors.index_count(len(index), x.ndim).locate("at", [f"x  {x.dtype} {x.shape}"])
     flat = 0
-    for axis, (given, size) in enumerate(zip(index, x.shape, strict=True)):
-        i = to_int("index", given)  # an array has __index__ too, and may refuse it
-        if not -size <= i < size:
-            raise errors.index_out_of_bounds(i, axis, size).locate(
-                "at", [f"x  {x.dtype} {x.shape}"]
-            )
-        flat = flat * size + i % size
-    return flat
+    for i, size in zip(checked_index(self, index, "at"), self.shape, strict=True):
+        flat = flat * size + i
+    return self.item(flat)
+
+
+def checked_index(x: Tensor, index: tuple[Any, ...], operation: str) -> list[int]:
+    """Give an index as integers from 0 on, one for each axis."""
+    try:
+        if len(index) != x.ndim:
+            raise errors.index_count(len(index), x.ndim)
+        found = []
+        for axis, (given, size) in enumerate(zip(index, x.shape, strict=True)):
+            i = to_int("index", given)  # an array has __index__ too, and may refuse it
+            if not -size <= i < size:
+                raise errors.index_out_of_bounds(i, axis, size)
+            found.append(i % size)
+    except errors.TessellaError as error:
+        raise error.locate(operation, [f"x  {x.dtype} {x.shape}"]) from None
+    return found
 
 
 def flat_index(self: Tensor, *index: int) -> int:
@@ -246,9 +282,8 @@ def flat_index(self: Tensor, *index: int) -> int:
     >>> ts.zeros(2, 3, 4).flat_index(1, 2, 3)
     23
     """
-    flat_position(self, index)
-    inside = zip(index, self.shape, self.strides, strict=True)
-    return self.offset + sum(i % size * stride for i, size, stride in inside)
+    places = checked_index(self, index, "flat_index")
+    return self.offset + sum(i * stride for i, stride in zip(places, self.strides, strict=True))
 
 
 def iterate(x: Tensor) -> Iterator[Tensor]:
@@ -266,18 +301,25 @@ def iterate_back(x: Tensor) -> Iterator[Tensor]:
 
 def contains(x: Tensor, value: Any) -> bool:
     """Tell whether an element equals a number."""
-    if not isinstance(value, bool | int | float | complex | Tensor):
+    is_item = x.dtype.is_user and isinstance(value, tuple)
+    if not is_item and not isinstance(value, bool | int | float | complex | Tensor):
         raise errors.not_tensor("value", value).locate("in", [f"x  {x.dtype} {x.shape}"])
     return bool((x == value).any())
 
 
-def clone(self: Tensor) -> Tensor:
-    """Give a contiguous copy; gradients flow through it.
+def clone(self: Tensor, *, allocator: Allocator | None = None) -> Tensor:
+    """Give a contiguous copy, in the scope's allocator or the one given; gradients flow through it.
 
     >>> ts.ones(2, 3).T.clone().is_contiguous
     True
     """
-    return +self if self.dtype is not boolean else self.astype(boolean)
+    if allocator is not None:
+        from tessella.memory import use
+
+        with use(allocator):
+            return clone(self)
+    is_number = self.dtype is not boolean and not self.dtype.is_user
+    return +self if is_number else self.astype(self.dtype)
 
 
 def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:

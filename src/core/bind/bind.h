@@ -26,6 +26,13 @@ inline Tensor* tensor_of(nb::handle object) {
   return as_tensor(object.ptr());
 }
 
+// One whose elements are numbers: kernels know no dtypes of users.
+inline Tensor* numbers_of(nb::handle object) {
+  Tensor* x = tensor_of(object);
+  if (is_user(x->dtype)) fail_user_dtype(info(x->dtype).name);
+  return x;
+}
+
 inline nb::object own(Tensor* tensor) { return nb::steal(as_object(tensor)); }
 
 void init_dtype(nb::module_& module);

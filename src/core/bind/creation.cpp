@@ -26,18 +26,18 @@ void count_up(Tensor* out, DType computed, F value) {
 void init_creation(nb::module_& module) {
   // Integers modulo 2 ** 64; the caller has checked that the first and the last fit.
   module.def("count_integers", [](nb::handle out, uint64_t start, uint64_t step) {
-    Tensor* target = tensor_of(out);
+    Tensor* target = numbers_of(out);
     DType computed = target->dtype == DType::uint64 ? DType::uint64 : DType::int64;
     count_up<uint64_t>(target, computed, [=](int64_t i) { return start + uint64_t(i) * step; });
   });
   module.def("count_floats", [](nb::handle out, double start, double step, double scale) {
-    count_up<double>(tensor_of(out), DType::float64,
+    count_up<double>(numbers_of(out), DType::float64,
                      [=](int64_t i) { return (start + double(i) * step) * scale; });
   });
   module.def("count_complex", [](nb::handle out, std::complex<double> start,
                                  std::complex<double> step, double scale) {
     using C = std::complex<double>;
-    count_up<C>(tensor_of(out), DType::complex128, [=](int64_t i) {
+    count_up<C>(numbers_of(out), DType::complex128, [=](int64_t i) {
       return C((start.real() + double(i) * step.real()) * scale,
                (start.imag() + double(i) * step.imag()) * scale);
     });

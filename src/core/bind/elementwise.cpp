@@ -25,9 +25,12 @@ void init_elementwise(nb::module_& module) {
         Input all[3];
         Scalar scalars[3];
         int arity = 0;
+        if (is_user(static_cast<DType>(dtype)))
+          fail_user_dtype(info(static_cast<DType>(dtype)).name);
         for (nb::handle input : inputs) {
           if (is_tensor(input.ptr())) {
-            all[arity] = {as_tensor(input.ptr()), nullptr, as_tensor(input.ptr())->dtype};
+            Tensor* x = numbers_of(input);
+            all[arity] = {x, nullptr, x->dtype};
           } else {
             if (!store_scalar(input.ptr(), static_cast<DType>(dtype), &scalars[arity]))
               fail_not_tensor(Py_TYPE(input.ptr())->tp_name);
@@ -35,8 +38,8 @@ void init_elementwise(nb::module_& module) {
           }
           ++arity;
         }
-        run_elementwise(static_cast<Opcode>(opcode), static_cast<DType>(dtype), tensor_of(out), all,
-                        arity, interruptible);
+        run_elementwise(static_cast<Opcode>(opcode), static_cast<DType>(dtype), numbers_of(out),
+                        all, arity, interruptible);
       },
       nb::arg("opcode"), nb::arg("dtype"), nb::arg("out"), nb::arg("inputs"), nb::kw_only(),
       nb::arg("interruptible") = true);

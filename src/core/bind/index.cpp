@@ -58,7 +58,7 @@ void init_index(nb::module_& module) {
   });
   module.def("scatter_add", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
                                nb::sequence indices, int place) {
-    Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
+    Indexing indexing(numbers_of(x), numbers_of(values), axes, indices, place);
     indexing.check();
     LongWork work(tensor_of(values)->size, {tensor_of(x), tensor_of(values)}, indexing.tensors);
     launch::scatter_add(indexing.task, tensor_of(x)->dtype);
@@ -66,13 +66,13 @@ void init_index(nb::module_& module) {
   // The caller has converted both to a dtype that scatter_join knows.
   module.def("scatter_join", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
                                 nb::sequence indices, int place, int joining) {
-    Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
+    Indexing indexing(numbers_of(x), numbers_of(values), axes, indices, place);
     indexing.check();
     LongWork work(tensor_of(values)->size, {tensor_of(x), tensor_of(values)}, indexing.tensors);
     launch::scatter_join(indexing.task, tensor_of(x)->dtype, static_cast<launch::Joining>(joining));
   });
   // (ndim, count): row d holds the coordinates along axis d.
-  module.def("nonzero", [](nb::handle mask) { return own(nonzero_of(tensor_of(mask))); });
+  module.def("nonzero", [](nb::handle mask) { return own(nonzero_of(numbers_of(mask))); });
 }
 
 }  // namespace tessella

@@ -11,7 +11,8 @@ namespace {
 bool is_plain_matrix(PyObject* object) {
   if (!is_tensor(object)) return false;
   const Tensor* x = as_tensor(object);
-  return x->ndim == 2 && x->has_memory() && !x->requires_grad && x->dtype != DType::boolean;
+  return x->ndim == 2 && x->has_memory() && !x->requires_grad && x->dtype != DType::boolean &&
+         !is_user(x->dtype);
 }
 
 // out = a @ b or out + a @ b for plain matrices. False if anything is unusual: nothing was done.
@@ -42,7 +43,7 @@ void init_matmul(nb::module_& module) {
   // a (..., m, k), b (..., k, n), out (..., m, n); shapes are checked by the record.
   module.def("matmul",
              [](nb::handle out, nb::handle a, nb::handle b, bool accumulate, bool interruptible) {
-               run_matmul(tensor_of(a), tensor_of(b), tensor_of(out), accumulate, interruptible);
+               run_matmul(numbers_of(a), numbers_of(b), numbers_of(out), accumulate, interruptible);
              });
   module.def("multiply_into", multiply_into);
   // What is wrong with the library, or "".

@@ -70,12 +70,12 @@ nb::list all_allocators() {
 
 nb::dict totals(Watch& since_start) {
   nb::dict kinds, out;
-#define ADD_KIND(name) kinds[#name] = account.by_kind[static_cast<int>(Kind::name)];
+#define ADD_KIND(name) kinds[#name] = account.live_of(Kind::name);
   MEMORY_KINDS(ADD_KIND)
 #undef ADD_KIND
   out["live"] = account.total.live;
   out["peak"] = since_start.peak();
-  out["count"] = account.total.count;
+  out["count"] = account.total.count();
   out["allocations"] = account.total.allocations;
   out["limit"] = account.limit;
   out["reserved"] = account.reserved;
@@ -92,7 +92,7 @@ void init_handle(nb::module_& module) {
       .def_prop_ro("key", [](const Handle& h) { return reinterpret_cast<uintptr_t>(h.get()); })
       .def_prop_ro("live", [](const Handle& h) { return h->counts.live; })
       .def_prop_ro("peak", [](const Handle& h) { return h->counts.peak; })
-      .def_prop_ro("count", [](const Handle& h) { return h->counts.count; })
+      .def_prop_ro("count", [](const Handle& h) { return h->counts.count(); })
       .def_prop_ro("allocations", [](const Handle& h) { return h->counts.allocations; })
       .def_prop_ro("capacity", [](const Handle& h) { return h->room().capacity; })
       .def_prop_ro("free", [](const Handle& h) { return h->room().free; })

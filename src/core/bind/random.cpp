@@ -11,7 +11,7 @@ namespace {
 // Positions of the distributions in the enum Distribution.
 uint64_t fill_random(nb::handle target, int distribution, uint64_t key, uint64_t counter,
                      uint64_t low, uint64_t range, double p) {
-  Tensor* out = tensor_of(target);
+  Tensor* out = numbers_of(target);
   launch::RandomTask task{.distribution = static_cast<Distribution>(distribution),
                           .dtype = out->dtype,
                           .key = key,
@@ -35,7 +35,7 @@ void init_random(nb::module_& module) {
   });
   module.def("random", fill_random);
   module.def("permutation", [](nb::handle target, uint64_t key, uint64_t counter) {
-    Tensor* out = tensor_of(target);
+    Tensor* out = numbers_of(target);
     launch::PermutationTask task{.key = key,
                                  .counter = counter,
                                  .n = out->size,

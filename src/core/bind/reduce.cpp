@@ -8,9 +8,10 @@ namespace tessella {
 
 namespace {
 
-launch::CumulativeTask cumulative_task(ScanOp op, nb::handle out, nb::handle source, int axis) {
-  Tensor* x = tensor_of(source);
-  Tensor* to = tensor_of(out);
+launch::CumulativeTask cumulative_task(ScanOp op, nb::handle out, nb::handle source, int axis,
+                                       bool interruptible) {
+  Tensor* x = numbers_of(source);
+  Tensor* to = numbers_of(out);
   return {.op = op,
           .dtype = x->dtype,
           .ndim = x->ndim,
@@ -19,7 +20,7 @@ launch::CumulativeTask cumulative_task(ScanOp op, nb::handle out, nb::handle sou
           .data = x->data(),
           .axis = axis,
           .out = {to->data(), to->dtype, to->strides()},
-          .interruptible = true};
+          .interruptible = interruptible};
 }
 
 }  // namespace
@@ -35,19 +36,21 @@ void init_reduce(nb::module_& module) {
     DType out = launch::reduce_out_dtype(static_cast<ReduceOp>(op), static_cast<DType>(dtype), &ok);
     return ok ? std::optional<int>(static_cast<int>(out)) : std::nullopt;
   });
-  module.def("reduce", [](int op, nb::handle out, nb::handle x, const Sizes& axes) {
-    uint64_t bits = 0;
-    for (int64_t axis : axes) bits |= uint64_t{1} << tensor_of(x)->layout().axis(axis);
-    run_reduce(static_cast<ReduceOp>(op), tensor_of(x), bits, tensor_of(out), true);
-  });
-  module.def("cumulate", [](int op, nb::handle out, nb::handle x, int axis) {
-    launch::CumulativeTask task = cumulative_task(static_cast<ScanOp>(op), out, x, axis);
-    LongWork work(tensor_of(x)->size, {tensor_of(x), tensor_of(out)});
+  module.def(
+      "reduce", [](int op, nb::handle out, nb::handle x, const Sizes& axes, bool interruptible) {
+        uint64_t bits = 0;
+        for (int64_t axis : axes) bits |= uint64_t{1} << numbers_of(x)->layout().axis(axis);
+        run_reduce(static_cast<ReduceOp>(op), numbers_of(x), bits, numbers_of(out), interruptible);
+      });
+  module.def("cumulate", [](int op, nb::handle out, nb::handle x, int axis, bool interruptible) {
+    launch::CumulativeTask task =
+        cumulative_task(static_cast<ScanOp>(op), out, x, axis, interruptible);
+    LongWork work(numbers_of(x)->size, {numbers_of(x), numbers_of(out)});
     launch::cumulate(task);
   });
   module.def("cumulate_places", [](bool is_greatest, nb::handle out, nb::handle x, int axis) {
-    launch::CumulativeTask task = cumulative_task(ScanOp::sum, out, x, axis);
-    LongWork work(tensor_of(x)->size, {tensor_of(x), tensor_of(out)});
+    launch::CumulativeTask task = cumulative_task(ScanOp::sum, out, x, axis, true);
+    LongWork work(numbers_of(x)->size, {numbers_of(x), numbers_of(out)});
     launch::cumulate_places(task, is_greatest);
   });
   module.def("rows_names", [] {
@@ -55,8 +58,8 @@ void init_reduce(nb::module_& module) {
     for (const char* name : ROWS_NAMES) names.append(name);
     return names;
   });
-  module.def("rows", [](int op, nb::handle out, nb::handle x, int axis) {
-    run_rows(static_cast<RowsOp>(op), tensor_of(x), axis, tensor_of(out), true);
+  module.def("rows", [](int op, nb::handle out, nb::handle x, int axis, bool interruptible) {
+    run_rows(static_cast<RowsOp>(op), numbers_of(x), axis, numbers_of(out), interruptible);
   });
 }
 

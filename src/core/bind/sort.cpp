@@ -14,7 +14,7 @@ void init_sort(nb::module_& module) {
   module.def(
       "sort",
       [](nb::handle source, int axis, nb::handle values, nb::handle indices, bool descending) {
-        Tensor* x = tensor_of(source);
+        Tensor* x = numbers_of(source);
         Tensor* sorted = values.is_none() ? nullptr : tensor_of(values);
         Tensor* order = indices.is_none() ? nullptr : tensor_of(indices);
         launch::SortTask task{
@@ -40,7 +40,7 @@ void init_sort(nb::module_& module) {
       nb::arg("descending"));
   // out and the sorted vector are contiguous; x and the vector have one dtype.
   module.def("search", [](nb::handle out, nb::handle vector, nb::handle elements, bool is_right) {
-    Tensor *sorted = tensor_of(vector), *x = tensor_of(elements);
+    Tensor *sorted = tensor_of(vector), *x = numbers_of(elements);
     launch::SearchTask task{.dtype = x->dtype,
                             .n = sorted->size,
                             .sorted = sorted->data(),

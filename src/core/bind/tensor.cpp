@@ -26,6 +26,16 @@ Tensor* bitcast(const Tensor* x, DType dtype) {
   return make_over(retain(x->buffer), dtype, layout);
 }
 
+// One element as it is stored: a number through `scalar`, an item of a user's dtype as its bytes;
+// nullptr if it is none.
+const char* element_of(nb::handle value, DType dtype, Scalar* scalar) {
+  static constexpr char ZEROS[MOST_ITEM_BYTES] = {};
+  if (!is_user(dtype)) return store_scalar(value.ptr(), dtype, scalar) ? scalar->bytes : nullptr;
+  if (value.ptr() == Py_False) return ZEROS;
+  bool fits = PyBytes_Check(value.ptr()) && PyBytes_GET_SIZE(value.ptr()) == itemsize(dtype);
+  return fits ? PyBytes_AS_STRING(value.ptr()) : nullptr;
+}
+
 }  // namespace
 
 void init_tensor(nb::module_& module) {
@@ -49,18 +59,20 @@ void init_tensor(nb::module_& module) {
       if (!tensor_of(each)->has_memory()) fail_no_values(tensor_of(each), "copy");
     run_copy(tensor_of(out), tensor_of(x), interruptible);
   });
+  // A number, or an item of a user's dtype as bytes; False is 0 in every dtype.
   module.def(
       "fill",
       [](nb::handle out, nb::handle value, bool interruptible) {
         Tensor* target = tensor_of(out);
         Scalar scalar;
         if (!target->has_memory()) fail_no_values(target, "fill");
-        if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
-        run_fill(target, scalar, interruptible);
+        const char* element = element_of(value, target->dtype, &scalar);
+        if (!element) return false;
+        run_fill(target, element, interruptible);
         return true;
       },
       nb::arg("out"), nb::arg("value"), nb::arg("interruptible") = false);
-  // Python numbers, row-major, into a fresh contiguous tensor; false at the first that does not
+  // Elements, row-major, into a fresh contiguous tensor; false at the first that does not
   // fit.
   module.def("fill_from_list", [](nb::handle out, nb::list values) {
     Tensor* target = tensor_of(out);
@@ -68,8 +80,9 @@ void init_tensor(nb::module_& module) {
     char* to = target->data();
     Scalar scalar;
     for (nb::handle value : values) {
-      if (!store_scalar(value.ptr(), target->dtype, &scalar)) return false;
-      memcpy(to, scalar.bytes, static_cast<size_t>(itemsize(target->dtype)));
+      const char* element = element_of(value, target->dtype, &scalar);
+      if (!element) return false;
+      memcpy(to, element, static_cast<size_t>(itemsize(target->dtype)));
       to += itemsize(target->dtype);
     }
     return true;

@@ -140,9 +140,9 @@ class Patches {
 // Both are runs in memory.
 void copy_run(int64_t size, const Operand& out, const Operand& x, bool interruptible) {
   int64_t from = itemsize(x.dtype), to = itemsize(out.dtype);
-  CastFn cast = cast_kernel(x.dtype, out.dtype);
+  CastFn cast = x.dtype == out.dtype ? nullptr : cast_kernel(x.dtype, out.dtype);
   auto run = [&](int64_t begin, int64_t end) {
-    if (x.dtype == out.dtype) {
+    if (!cast) {
       memcpy(out.data + begin * to, x.data + begin * from, static_cast<size_t>((end - begin) * to));
     } else {
       cast(end - begin, out.data + begin * to, x.data + begin * from);

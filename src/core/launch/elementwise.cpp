@@ -156,6 +156,7 @@ Plan make_plan(const ElementwiseTask& task) {
 }  // namespace
 
 bool elementwise_out_dtype(Opcode opcode, DType dtype, DType* out) {
+  if (is_user(dtype)) return false;
   const ElementwiseKernel& kernel =
       elementwise_table().kernels[static_cast<int>(opcode)][static_cast<int>(dtype)];
   *out = kernel.out == compute_dtype(dtype) ? dtype : kernel.out;

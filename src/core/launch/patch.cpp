@@ -151,6 +151,17 @@ void copy(Copy c) {
   turns ? copy_squares<Bytes>(c) : copy_rows<Bytes>(c);
 }
 
+// Items of users, of any size.
+void copy_items(int64_t size, const Copy& c) {
+  bool is_dense = c.to_steps.column == 1 && c.from_steps.column == 1;
+  int64_t at_once = is_dense ? c.columns : 1;
+  auto bytes = static_cast<size_t>(at_once * size);
+  for (int64_t i = 0; i < c.rows; ++i)
+    for (int64_t j = 0; j < c.columns; j += at_once)
+      memcpy(c.to + (i * c.to_steps.row + j * c.to_steps.column) * size,
+             c.from + (i * c.from_steps.row + j * c.from_steps.column) * size, bytes);
+}
+
 }  // namespace
 
 void copy_patch(int64_t itemsize, int64_t rows, int64_t columns, char* to, Steps to_steps,
@@ -166,8 +177,10 @@ void copy_patch(int64_t itemsize, int64_t rows, int64_t columns, char* to, Steps
       return copy<4>(c);
     case 8:
       return copy<8>(c);
-    default:
+    case 16:
       return copy<16>(c);
+    default:
+      return copy_items(itemsize, c);
   }
 }
 

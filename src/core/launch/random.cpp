@@ -121,7 +121,7 @@ void shuffle(uint64_t key, uint64_t counter, int64_t n, int64_t* out) {
 
 bool has_random(Distribution distribution, DType dtype) {
   auto fill = TS_CHOSEN(random_kernels).fill[static_cast<int>(distribution)];
-  return fill[static_cast<int>(dtype)] != nullptr;
+  return !is_user(dtype) && fill[static_cast<int>(dtype)] != nullptr;
 }
 
 uint64_t random_counters(const RandomTask& task) {

@@ -42,7 +42,8 @@ Runs<1> collect_reduced(const ReduceTask& task, int64_t scale) {
 }  // namespace
 
 DType reduce_out_dtype(ReduceOp op, DType in, bool* ok) {
-  *ok = true;
+  *ok = !is_user(in);
+  if (!*ok) return in;
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::prod:

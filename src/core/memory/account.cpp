@@ -46,9 +46,11 @@ bool make_room(int64_t bytes) {
   return true;
 }
 
-void* allocate_again(Allocator& allocator, size_t bytes) {
+// A block of the system's; where it has none, what is kept for later is given back to it first.
+void* take_from_system(Allocator& heap_like, size_t bytes) {
+  if (void* block = heap_like.allocate(bytes)) return block;
   heap().trim();
-  return allocator.allocate(bytes);
+  return heap_like.allocate(bytes);
 }
 
 int64_t read_number(const std::string& path) {
@@ -119,12 +121,12 @@ void* allocate_counted(Allocator& allocator, size_t bytes, Kind kind, size_t hea
   } else if (!fits(wanted, account.ceiling - account.kept) && !make_room(wanted)) {
     throw MemoryEnds{allocator, wanted};
   }
-  void* block = allocator.allocate(header + bytes);
-  if (!block) block = allocate_again(allocator, header + bytes);
+  void* block = allocator.reserves ? allocator.allocate(header + bytes)
+                                   : take_from_system(allocator, header + bytes);
   if (!block) throw MemoryEnds{allocator, wanted};
   allocator.counts.add(wanted);
   account.total.add(wanted);
-  account.by_kind[static_cast<int>(kind)] += wanted;
+  account.count(kind, wanted);
   if (allocator.reserves) account.reserved -= wanted;
   return block;
 }
@@ -133,7 +135,7 @@ void discount(Allocator& allocator, size_t bytes, Kind kind) {
   auto gone = static_cast<int64_t>(bytes);
   allocator.counts.remove(gone);
   account.total.remove(gone);
-  account.by_kind[static_cast<int>(kind)] -= gone;
+  account.count(kind, -gone);
   if (allocator.reserves) account.reserved += gone;
 }
 
@@ -154,19 +156,17 @@ void* reallocate_counted(Allocator& allocator, void* block, size_t from, size_t 
     return nullptr;
   if (!block) return nullptr;
   for (Usage* counts : {&allocator.counts, &account.total}) {
-    counts->live += more;
-    if (counts->live > counts->peak) counts->peak = counts->live;
+    counts->remove(static_cast<int64_t>(from));
+    counts->add(static_cast<int64_t>(to));
   }
-  allocator.counts.allocations += 1;
-  account.total.allocations += 1;
-  account.by_kind[static_cast<int>(kind)] += more;
+  account.count(kind, more);
   if (allocator.reserves) account.reserved -= more;
   return block;
 }
 
 void* take_reserve(size_t bytes) {
   if (!make_room(static_cast<int64_t>(bytes))) return nullptr;
-  void* block = heap().allocate(bytes);
+  void* block = take_from_system(heap(), bytes);
   if (block) account.reserved += static_cast<int64_t>(bytes);
   return block;
 }

@@ -14,12 +14,23 @@ enum class Kind : uint8_t { MEMORY_KINDS(MEMORY_KIND) count };
 
 struct Account {
   Usage total;                                         // its peak is that since fold_peak
-  int64_t by_kind[static_cast<int>(Kind::count)] = {};  // live bytes
+  int64_t by_kind[static_cast<int>(Kind::count)] = {};  // live bytes, but those of tensors
   int64_t limit = 0;
   int64_t ceiling = 0;   // the limit, or less than nothing while allocations are made to fail
   int64_t reserved = 0;  // taken from the system by arenas, pools and their like, and not in use
   int64_t kept = 0;      // freed blocks that the heap keeps for later: given back when needed
   int64_t foreign = 0;   // memory of others, shared; not under the limit
+
+  // What is of no other kind is tensors'.
+  int64_t live_of(Kind kind) const {
+    int64_t bytes = kind == Kind::tensors ? total.live : by_kind[static_cast<int>(kind)];
+    for (int i = 1; kind == Kind::tensors && i < static_cast<int>(Kind::count); ++i)
+      bytes -= by_kind[i];
+    return bytes;
+  }
+  void count(Kind kind, int64_t bytes) {
+    if (kind != Kind::tensors) by_kind[static_cast<int>(kind)] += bytes;
+  }
 };
 extern Account account;
 

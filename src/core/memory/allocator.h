@@ -22,18 +22,18 @@ struct Buffer;
 struct Usage {
   int64_t live = 0;
   int64_t peak = 0;
-  int64_t count = 0;  // live blocks
   int64_t allocations = 0;
+  int64_t frees = 0;
 
+  int64_t count() const { return allocations - frees; }  // live blocks
   void add(int64_t bytes) {
     live += bytes;
-    count += 1;
     allocations += 1;
     if (live > peak) peak = live;
   }
   void remove(int64_t bytes) {
     live -= bytes;
-    count -= 1;
+    frees += 1;
   }
 };
 
@@ -46,8 +46,8 @@ struct Room {
 
 class Allocator {
  public:
-  Allocator(const char* type, std::string name, bool reserves)
-      : type(type), name(std::move(name)), reserves(reserves) {}
+  Allocator(const char* type, std::string name, bool reserves, bool takes_back = false)
+      : type(type), name(std::move(name)), reserves(reserves), takes_back(takes_back) {}
   virtual ~Allocator() = default;
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
@@ -64,7 +64,7 @@ class Allocator {
   virtual int64_t largest_block() const { return INT64_MAX; }
   // Gives back what it keeps for later; so much went to the system.
   virtual int64_t trim() { return 0; }
-  // A buffer in its memory comes or goes: for those that take memory back from living buffers.
+  // A buffer in its memory comes or goes, where it takes memory back from living buffers.
   virtual void adopt(Buffer*) {}
   virtual void disown(Buffer*) {}
   // Nobody can ask it for more, and nothing of it is in use: it gives back everything.
@@ -72,7 +72,8 @@ class Allocator {
 
   const char* const type;  // the name of its class in Python
   const std::string name;
-  const bool reserves;  // whether it takes memory before it is asked for it
+  const bool reserves;    // whether it takes memory before it is asked for it
+  const bool takes_back;  // whether it takes memory back from living buffers
   Usage counts;
 
   // Who can ask it for memory (its object in Python, scopes), and who names it: buffers too.
@@ -81,7 +82,7 @@ class Allocator {
   void retain() { ++refs_; }
   void release();
   void vacate_if_unused() {
-    if (handles_ == 0 && counts.count == 0) vacate();
+    if (handles_ == 0 && counts.count() == 0) vacate();
   }
 
  private:

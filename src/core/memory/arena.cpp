@@ -25,7 +25,7 @@ struct Mark {
 class ChunkArena final : public Arena {
  public:
   ChunkArena(std::string name, size_t bytes, bool is_growable)
-      : Arena("Arena", std::move(name), true), first_bytes_(bytes), is_growable_(is_growable) {}
+      : Arena("Arena", std::move(name), true, true), first_bytes_(bytes), is_growable_(is_growable) {}
 
   bool add_chunk(size_t bytes) {
     auto* data = static_cast<char*>(take_reserve(bytes));
@@ -100,19 +100,17 @@ class ChunkArena final : public Arena {
 
   bool can_release(int64_t number, Buffer** pinned) const override {
     int64_t place = place_of_mark(number);
-    for (Buffer* buffer = newest_; buffer && place_of(buffer->data) >= place;
-         buffer = buffer->older)
+    for (Buffer* buffer = newest_; buffer && is_after(buffer, place); buffer = buffer->older)
       if (buffer->pins) return *pinned = buffer, false;
     return true;
   }
 
   void release_to(int64_t number) override {
     int64_t place = place_of_mark(number);
-    while (newest_ && place_of(newest_->data) >= place) {
-      Buffer* buffer = newest_;
-      disown(buffer);
-      bury(buffer);
-    }
+    Buffer* buffer = newest_;
+    for (; buffer && is_after(buffer, place); buffer = buffer->older) bury(buffer);
+    newest_ = buffer;
+    if (newest_) newest_->newer = nullptr;
     while (!marks_.empty() && marks_.back().number > number) marks_.pop_back();
     go_back(place);
     vacate_if_unused();
@@ -182,6 +180,10 @@ class ChunkArena final : public Arena {
       if (address >= chunk.data && address < chunk.data + chunk.bytes)
         return chunk.start + (address - chunk.data);
     }
+  }
+
+  bool is_after(const Buffer* buffer, int64_t place) const {
+    return place == 0 || place_of(buffer->data) >= place;
   }
 
   const Mark* find(int64_t number) const {

@@ -52,7 +52,7 @@ class Pool final : public Allocator {
   int64_t largest_block() const override { return static_cast<int64_t>(block_bytes_); }
 
   int64_t trim() override {
-    int64_t given = counts.count ? 0 : room().capacity;
+    int64_t given = counts.count() ? 0 : room().capacity;
     if (given) vacate();
     return given;
   }

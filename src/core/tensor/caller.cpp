@@ -35,9 +35,10 @@ struct Spelling {
 };
 constexpr Spelling SPELLINGS[] = {
     {"Any", Kind::any},         {"Tensor", Kind::tensor},  {"Sequence[Tensor]", Kind::tensors},
-    {"Operand", Kind::operand}, {"Number", Kind::number},  {"bool", Kind::boolean},
-    {"int", Kind::integer},     {"Offset", Kind::integer}, {"Ints", Kind::integers},
-    {"Shape", Kind::integers},  {"float", Kind::real},     {"DTypeLike", Kind::dtype},
+    {"Operand", Kind::operand}, {"Number", Kind::number},  {"Element", Kind::number},
+    {"bool", Kind::boolean},    {"int", Kind::integer},    {"Offset", Kind::integer},
+    {"Ints", Kind::integers},   {"Shape", Kind::integers}, {"float", Kind::real},
+    {"DTypeLike", Kind::dtype},
 };
 
 struct Parameter {

@@ -186,6 +186,7 @@ Tensor* import_as(PyObject* capsule, bool may_copy) {
 }  // namespace
 
 PyObject* to_capsule(Tensor* x, bool is_versioned, bool is_copied) {
+  if (is_user(x->dtype)) fail_export_user_dtype(info(x->dtype).name);
   if (x->requires_grad) fail_export_gradients();
   check_alive(x);
   if (x->is_virtual()) fail_export_virtual();

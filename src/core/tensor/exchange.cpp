@@ -30,6 +30,7 @@ bool is_exported_readonly(const Tensor* x) {
 }
 
 void check_request(const Tensor* x, int flags) {
+  if (is_user(x->dtype)) fail_export_user_dtype(info(x->dtype).name);
   if (!FORMATS[static_cast<int>(x->dtype)]) fail_export_dtype(info(x->dtype).name);
   check_alive(x);
   if (x->is_virtual()) fail_export_virtual();

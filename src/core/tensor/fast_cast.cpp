@@ -33,6 +33,7 @@ PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
   if (!bind_params(args + 1, count - 1, keywords, PARAMS, 1, 1, &wanted)) return nullptr;
   Tensor* x = as_tensor(args[0]);
   if (!wanted || !dtype_from_object(wanted, &dtype) || !x->has_memory()) return nullptr;
+  if (is_user(x->dtype)) return nullptr;
   // That a complex number loses its imaginary part is refused with an explanation.
   if (kind(x->dtype) == DKind::complex && kind(dtype) != DKind::complex) return nullptr;
   return attempted([&]() -> PyObject* {

@@ -107,7 +107,7 @@ bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {
     if (!index_by(&indexing, key)) return nullptr;
     Result target(make_view(x, indexing.layout()));
     if (is_number) {
-      run_fill(target.get(), number, false);
+      run_fill(target.get(), number.bytes, false);
     } else {
       as_tensor(value)->layout().broadcast_to(target->sizes());  // throws: declined
       run_copy(target.get(), as_tensor(value), false);

@@ -9,7 +9,7 @@ namespace {
 
 bool is_multipliable(PyObject* x) {
   return is_tensor(x) && as_tensor(x)->has_memory() && as_tensor(x)->ndim > 0 &&
-         as_tensor(x)->dtype != DType::boolean;
+         as_tensor(x)->dtype != DType::boolean && !is_user(as_tensor(x)->dtype);
 }
 
 // The axes before the matrix.

@@ -6,7 +6,7 @@ namespace tessella {
 namespace {
 
 PyObject* error_maker;
-PyObject* dtype_objects[DTYPE_COUNT];
+PyObject* dtype_objects[DTYPE_COUNT + USER_DTYPES];
 
 }  // namespace
 
@@ -20,9 +20,8 @@ void raise_in_python(const Error& error) {
   Py_DECREF(made);
 }
 
-void set_dtype_objects(PyObject* sequence) {
-  for (int i = 0; i < DTYPE_COUNT; ++i)
-    Py_XSETREF(dtype_objects[i], PySequence_GetItem(sequence, i));
+void set_dtype_object(DType dtype, PyObject* object) {
+  Py_XSETREF(dtype_objects[static_cast<int>(dtype)], Py_NewRef(object));
 }
 
 PyObject* dtype_object(DType dtype) {

@@ -16,10 +16,10 @@ namespace tessella {
 void set_error_maker(PyObject* maker);
 void raise_in_python(const Error& error);
 
-// The Python object of each dtype, given by dtypes.py at import.
-void set_dtype_objects(PyObject* sequence);
+// The Python object of each dtype, given by dtypes.py: at import, and when one is registered.
+void set_dtype_object(DType dtype, PyObject* object);
 PyObject* dtype_object(DType dtype);
-bool dtype_from_object(PyObject* object, DType* out);
+bool dtype_from_object(PyObject* object, DType* out);  // not for those of users
 
 template <class F>
 PyObject* guarded(F&& body) {

@@ -26,6 +26,22 @@ void IndexArrays::place_rest(const Tensor* x, const Tensor* values, uint64_t ind
   }
 }
 
+// Items of a size that kernels do not move whole become an axis of bytes: one of x is indexed, so
+// there is a place for it among the rest.
+void IndexArrays::split_items(int64_t bytes, int count) {
+  auto scale = [=](int64_t* strides, int ndim) {
+    for (int i = 0; i < ndim; ++i) strides[i] *= bytes;
+  };
+  scale(axis_strides_, count);
+  scale(value_index_, task.index_ndim);
+  scale(rest_x_, rest_ndim_);
+  scale(value_rest_, rest_ndim_);
+  rest_shape_[rest_ndim_] = bytes;
+  rest_x_[rest_ndim_] = value_rest_[rest_ndim_] = 1;
+  task.rest_ndim = ++rest_ndim_;
+  task.itemsize = 1;
+}
+
 IndexArrays::IndexArrays(Tensor* x, Tensor* values, int count, const int* axes,
                          Tensor* const* indices, int place) {
   Layout joint = joint_shape(count, indices);
@@ -63,6 +79,8 @@ IndexArrays::IndexArrays(Tensor* x, Tensor* values, int count, const int* axes,
           .value_index_strides = value_index_,
           .value_rest_strides = value_rest_,
           .interruptible = true};
+  bool is_whole = task.itemsize <= 16 && (task.itemsize & (task.itemsize - 1)) == 0;
+  if (!is_whole) split_items(task.itemsize, count);
 }
 
 Tensor* nonzero_of(Tensor* mask) {

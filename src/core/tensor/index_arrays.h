@@ -22,6 +22,7 @@ class IndexArrays {
  private:
   void place_rest(const Tensor* x, const Tensor* values, uint64_t indexed, int place,
                   int joint_ndim);
+  void split_items(int64_t bytes, int count);
 
   const int64_t* data_[MAX_NDIM];
   const int64_t* strides_[MAX_NDIM];

@@ -94,8 +94,9 @@ PyObject* compare(PyObject* x, PyObject* y, int operation) {
                             Slot::not_equal, Slot::greater,    Slot::greater_equal};
   // == and != with something that is no number follow Python: different objects differ.
   bool is_equality = operation == Py_EQ || operation == Py_NE;
-  if (is_equality && !is_operand(y) && !PyObject_HasAttrString(y, "__array_interface__") &&
-      !PyObject_HasAttrString(y, "__dlpack__"))
+  bool is_item = is_user(as_tensor(x)->dtype) && PyTuple_Check(y);
+  if (is_equality && !is_operand(y) && !is_item &&
+      !PyObject_HasAttrString(y, "__array_interface__") && !PyObject_HasAttrString(y, "__dlpack__"))
     Py_RETURN_NOTIMPLEMENTED;
   return binary(slots[operation], x, y);
 }
@@ -121,9 +122,23 @@ PyObject* get_item(PyObject* x, PyObject* key) {
   return PyObject_CallFunctionObjArgs(hook(Hook::getitem), x, key, nullptr);
 }
 
+bool fast_assign(PyObject* x, PyObject* key, PyObject* value) {
+  return fast_setitem(x, key, value) || (!PyErr_Occurred() && fast_scatter(x, key, value));
+}
+
+// A tuple, which is one item of a user's dtype. What is wrong with it is said in Python.
+bool fast_assign_item(PyObject* x, PyObject* key, PyObject* value) {
+  PyObject* item = attempted([&] { return as_object(make_item(value, as_tensor(x)->dtype)); });
+  if (!item && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
+  bool is_done = item && fast_assign(x, key, item);
+  Py_XDECREF(item);
+  return is_done;
+}
+
 int set_item(PyObject* x, PyObject* key, PyObject* value) {
   if (!modes && value) {
-    if (fast_setitem(x, key, value) || (!PyErr_Occurred() && fast_scatter(x, key, value)))
+    bool is_item = is_user(as_tensor(x)->dtype) && PyTuple_Check(value);
+    if (is_item ? fast_assign_item(x, key, value) : fast_assign(x, key, value))
       return ++counts.fast, 0;
     if (PyErr_Occurred()) return -1;
   }
@@ -169,9 +184,16 @@ PyObject* only_item(PyObject* x, const char* what) {
   });
 }
 
+PyObject* only_number(PyObject* x, const char* what) {
+  return guarded([&]() -> PyObject* {
+    if (is_user(as_tensor(x)->dtype)) fail_user_dtype(info(as_tensor(x)->dtype).name, what);
+    return only_item(x, what);
+  });
+}
+
 template <PyObject* (*convert)(PyObject*)>
 PyObject* convert_item(PyObject* x, const char* what) {
-  PyObject* item = only_item(x, what);
+  PyObject* item = only_number(x, what);
   if (!item) return nullptr;
   PyObject* out = convert(item);
   Py_DECREF(item);
@@ -191,7 +213,7 @@ PyObject* to_index(PyObject* x) {
 }
 
 int to_bool(PyObject* x) {
-  PyObject* item = only_item(x, "bool()");
+  PyObject* item = only_number(x, "bool()");
   if (!item) return -1;
   int truth = PyObject_IsTrue(item);
   Py_DECREF(item);
@@ -199,7 +221,7 @@ int to_bool(PyObject* x) {
 }
 
 PyObject* to_complex(PyObject* x, PyObject*) {
-  PyObject* item = only_item(x, "complex()");
+  PyObject* item = only_number(x, "complex()");
   if (!item) return nullptr;
   PyObject* out =
       PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyComplex_Type), item, nullptr);

@@ -8,6 +8,7 @@
 #include "../launch/copy.h"
 #include "../launch/elementwise.h"
 #include "guard.h"
+#include "result.h"
 
 namespace tessella {
 
@@ -52,6 +53,15 @@ bool store_real(PyObject* value, double* out) {
   return true;
 }
 
+PyObject* load_item(DType dtype, const char* element) {
+  static PyObject* const unpack = PyUnicode_InternFromString("unpack");
+  PyObject* bytes = PyBytes_FromStringAndSize(element, itemsize(dtype));
+  PyObject* item = bytes ? PyObject_CallMethodOneArg(dtype_object(dtype), unpack, bytes) : nullptr;
+  Py_XDECREF(bytes);
+  if (!item) throw PythonError{};
+  return item;
+}
+
 }  // namespace
 
 bool is_finalizing() {
@@ -68,6 +78,7 @@ void sleep_until_exit() {
 
 bool store_scalar(PyObject* value, DType dtype, Scalar* out) {
   DKind of = kind(dtype);
+  if (of == DKind::user) return false;
   if (PyBool_Check(value)) {
     uint8_t truth = value == Py_True;
     cast_kernel(DType::boolean, dtype)(1, out->bytes, &truth);
@@ -96,6 +107,7 @@ bool store_scalar(PyObject* value, DType dtype, Scalar* out) {
 }
 
 PyObject* load_scalar(DType dtype, const char* element) {
+  if (is_user(dtype)) return load_item(dtype, element);
   switch (kind(dtype)) {
     case DKind::boolean:
       return PyBool_FromLong(*element);
@@ -120,6 +132,16 @@ PyObject* load_scalar(DType dtype, const char* element) {
       return PyComplex_FromDoubles(parts[0], parts[1]);
     }
   }
+}
+
+Tensor* make_item(PyObject* value, DType dtype) {
+  static PyObject* const pack = PyUnicode_InternFromString("pack");
+  Result out(make_tensor(dtype, Shape{}));
+  PyObject* bytes = PyObject_CallMethodOneArg(dtype_object(dtype), pack, value);
+  if (!bytes) throw PythonError{};
+  memcpy(out->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(itemsize(dtype)));
+  Py_DECREF(bytes);
+  return as_tensor(out.give());
 }
 
 void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t* strides) {
@@ -159,16 +181,18 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
   launch::elementwise(task);
 }
 
-void run_fill(Tensor* out, const Scalar& number, bool interruptible) {
+void run_fill(Tensor* out, const char* element, bool interruptible) {
   int64_t strides[MAX_NDIM];
   memset(strides, 0, sizeof(int64_t) * out->ndim);
-  launch::Operand from{const_cast<char*>(number.bytes), out->dtype, strides};
+  launch::Operand from{const_cast<char*>(element), out->dtype, strides};
   LongWork work(out->size, {out});
   launch::copy(out->ndim, out->shape(), {out->data(), out->dtype, out->strides()}, from,
                interruptible);
 }
 
 void run_copy(Tensor* out, Tensor* x, bool interruptible) {
+  if (out->dtype != x->dtype && (is_user(out->dtype) || is_user(x->dtype)))
+    fail_user_dtype(info(is_user(x->dtype) ? x->dtype : out->dtype).name);
   int64_t strides[MAX_NDIM];
   broadcast_strides(x, out->ndim, out->shape(), strides);
   LongWork work(out->size, {out, x});

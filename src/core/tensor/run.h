@@ -34,13 +34,13 @@ auto take_interpreter(Take take) {
 }
 
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
-// tensors that are worked on is pinned meanwhile. Throws if it is gone already.
+// tensors that are worked on is pinned meanwhile. Throws if one has no memory.
 class LongWork {
  public:
   LongWork(int64_t elements, std::initializer_list<const Tensor*> tensors,
            std::span<Tensor* const> more = {}) {
-    for (const Tensor* x : tensors) check_alive(x);
-    for (const Tensor* x : more) check_alive(x);
+    for (const Tensor* x : tensors) check_values(x);
+    for (const Tensor* x : more) check_values(x);
     if (elements <= 1 << 16) return;
     pinned_.reserve(tensors.size() + more.size());
     for (const Tensor* x : tensors) pin(x);
@@ -73,11 +73,14 @@ struct Scalar {
   alignas(16) char bytes[16];
 };
 // True if `value` (bool, int, float or complex, exactly) belongs to the dtype's kind or a lower
-// one and fits; then it is stored. False without an error otherwise.
+// one and fits; then it is stored. False without an error otherwise, and for dtypes of users.
 bool store_scalar(PyObject* value, DType dtype, Scalar* out);
 
-// The element as a Python number.
+// The element as a Python number; one of a user's dtype as that unpacks it. Throws PythonError.
 PyObject* load_scalar(DType dtype, const char* element);
+
+// A 0-d tensor of one item of a user's dtype, as that packs a Python value. Throws PythonError.
+Tensor* make_item(PyObject* value, DType dtype);
 
 // An operand of an elementwise call: a tensor, or a scalar already stored in its dtype.
 struct Input {
@@ -92,10 +95,11 @@ void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t*
 // out[...] = op(inputs...), broadcasting inputs to out's shape; checked by the caller.
 void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* inputs, int arity,
                      bool interruptible);
-// out[...] = x, converted and broadcast; they do not overlap.
+// out[...] = x, converted and broadcast; they do not overlap. Throws for two dtypes of which one is
+// a user's.
 void run_copy(Tensor* out, Tensor* x, bool interruptible);
-// out[...] = one number, stored in out's dtype.
-void run_fill(Tensor* out, const Scalar& number, bool interruptible);
+// out[...] = one element, stored in out's dtype.
+void run_fill(Tensor* out, const char* element, bool interruptible);
 
 // out = x reduced over `axes` (bit i: axis i). out is contiguous and holds the kept axes in their
 // order, with or without the reduced ones as sizes of 1; its dtype is reduce_out_dtype's.

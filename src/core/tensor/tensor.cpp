@@ -303,7 +303,8 @@ void fail_no_values(const Tensor* x, const char* what) {
   if (x->is_virtual()) fail_virtual_value(what);
   std::string text = std::string(info(x->dtype).name) + " " + to_text(x->sizes());
   std::string line = line_of(x->buffer);
-  fail_use_after_free(line.empty() ? text : text + ", made at " + line + ",", *x->buffer->allocator);
+  fail_use_after_free(line.empty() ? text : text + ", made at " + line + ",",
+                      *x->buffer->allocator);
 }
 
 Tensor* make_view(const Tensor* x, const Layout& layout) {

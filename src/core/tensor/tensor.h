@@ -51,6 +51,9 @@ Tensor* make_over(Buffer* buffer, DType dtype, const Layout& layout);  // takes 
 
 // Throws the Error of a tensor without values: a virtual one, or one whose memory is gone.
 [[noreturn]] void fail_no_values(const Tensor* x, const char* what);
+inline void check_values(const Tensor* x) {
+  if (!x->has_memory()) fail_no_values(x, "this operation");
+}
 // Throws if the memory of x is gone.
 inline void check_alive(const Tensor* x) {
   if (x->buffer->device == Device::freed) fail_no_values(x, "");

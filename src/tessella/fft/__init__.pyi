@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 from tessella._core import Tensor
+from tessella.allocators import Allocator
 from tessella.dtypes import DType
 
 _Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
 _DTypeLike: TypeAlias = DType | type[Any] | _str
 _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
@@ -15,18 +17,36 @@ _Axes: TypeAlias = _Ints | None
 
 @overload
 def fft(
-    x: Tensor, n: Any = None, axis: _int | Sequence[_int] | None = -1, norm: _str = "backward"
+    x: Tensor,
+    n: Any = None,
+    axis: _int | Sequence[_int] | None = -1,
+    norm: _str = "backward",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The discrete Fourier transform along an axis: sum over j of x[j] e^(-2πi jk/n)."""
 
 @overload
 def fft(
-    x: Tensor, *, n: Any = None, dim: _int | Sequence[_int] | None = -1, norm: _str = "backward"
+    x: Tensor,
+    *,
+    n: Any = None,
+    dim: _int | Sequence[_int] | None = -1,
+    norm: _str = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The discrete Fourier transform along an axis: sum over j of x[j] e^(-2πi jk/n)."""
 
 def fftfreq(
-    n: _int, *, d: _float = 1.0, dtype: _DTypeLike | None = None, device: _str | None = None
+    n: _int,
+    *,
+    d: _float = 1.0,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the frequencies of fft's terms for samples d apart: first 0 and up, then negative ones."""
 
@@ -36,10 +56,14 @@ def fftn(
     s: _Ints | None = None,
     axes: _Axes = None,
     norm: Literal["backward", "ortho", "forward"] = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Transform along several axes, or all."""
 
-def fftshift(x: Tensor, *, axes: _Axes = None) -> Tensor:
+def fftshift(
+    x: Tensor, *, axes: _Axes = None, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Put the frequency 0 into the middle of axes, or of all."""
 
 @overload
@@ -49,6 +73,8 @@ def hfft(
     n: _int | None = None,
     axis: _int = -1,
     norm: Literal["backward", "ortho", "forward"] = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Transform a signal that is Hermitian, of which x is the first half: the spectrum is real."""
 
@@ -59,18 +85,32 @@ def hfft(
     n: _int | None = None,
     dim: _int = -1,
     norm: Literal["backward", "ortho", "forward"] = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Transform a signal that is Hermitian, of which x is the first half: the spectrum is real."""
 
 @overload
 def ifft(
-    x: Tensor, n: Any = None, axis: _int | Sequence[_int] | None = -1, norm: _str = "backward"
+    x: Tensor,
+    n: Any = None,
+    axis: _int | Sequence[_int] | None = -1,
+    norm: _str = "backward",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The inverse of fft: the mean over k of x[k] e^(2πi jk/n)."""
 
 @overload
 def ifft(
-    x: Tensor, *, n: Any = None, dim: _int | Sequence[_int] | None = -1, norm: _str = "backward"
+    x: Tensor,
+    *,
+    n: Any = None,
+    dim: _int | Sequence[_int] | None = -1,
+    norm: _str = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The inverse of fft: the mean over k of x[k] e^(2πi jk/n)."""
 
@@ -80,10 +120,14 @@ def ifftn(
     s: _Ints | None = None,
     axes: _Axes = None,
     norm: Literal["backward", "ortho", "forward"] = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Invert fftn."""
 
-def ifftshift(x: Tensor, *, axes: _Axes = None) -> Tensor:
+def ifftshift(
+    x: Tensor, *, axes: _Axes = None, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
     """Undo fftshift: the frequency 0 goes from the middle to the front."""
 
 @overload
@@ -93,6 +137,8 @@ def ihfft(
     n: _int | None = None,
     axis: _int = -1,
     norm: Literal["backward", "ortho", "forward"] = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Invert hfft: the first half of a Hermitian signal from its real spectrum."""
 
@@ -103,18 +149,32 @@ def ihfft(
     n: _int | None = None,
     dim: _int = -1,
     norm: Literal["backward", "ortho", "forward"] = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Invert hfft: the first half of a Hermitian signal from its real spectrum."""
 
 @overload
 def irfft(
-    x: Tensor, n: Any = None, axis: _int | Sequence[_int] | None = -1, norm: _str = "backward"
+    x: Tensor,
+    n: Any = None,
+    axis: _int | Sequence[_int] | None = -1,
+    norm: _str = "backward",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The inverse of rfft: n real numbers, by default 2 * (m - 1) of m terms."""
 
 @overload
 def irfft(
-    x: Tensor, *, n: Any = None, dim: _int | Sequence[_int] | None = -1, norm: _str = "backward"
+    x: Tensor,
+    *,
+    n: Any = None,
+    dim: _int | Sequence[_int] | None = -1,
+    norm: _str = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The inverse of rfft: n real numbers, by default 2 * (m - 1) of m terms."""
 
@@ -124,23 +184,43 @@ def irfftn(
     s: _Ints | None = None,
     axes: _Axes = None,
     norm: Literal["backward", "ortho", "forward"] = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Invert rfftn: real numbers, along the last axis 2 * (m - 1) of m terms unless s says so."""
 
 @overload
 def rfft(
-    x: Tensor, n: Any = None, axis: _int | Sequence[_int] | None = -1, norm: _str = "backward"
+    x: Tensor,
+    n: Any = None,
+    axis: _int | Sequence[_int] | None = -1,
+    norm: _str = "backward",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The first half, n // 2 + 1 terms, of the transform of real numbers; the rest mirrors it."""
 
 @overload
 def rfft(
-    x: Tensor, *, n: Any = None, dim: _int | Sequence[_int] | None = -1, norm: _str = "backward"
+    x: Tensor,
+    *,
+    n: Any = None,
+    dim: _int | Sequence[_int] | None = -1,
+    norm: _str = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The first half, n // 2 + 1 terms, of the transform of real numbers; the rest mirrors it."""
 
 def rfftfreq(
-    n: _int, *, d: _float = 1.0, dtype: _DTypeLike | None = None, device: _str | None = None
+    n: _int,
+    *,
+    d: _float = 1.0,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the frequencies of rfft's terms for samples d apart."""
 
@@ -150,5 +230,7 @@ def rfftn(
     s: _Ints | None = None,
     axes: _Axes = None,
     norm: Literal["backward", "ortho", "forward"] = "backward",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Transform real numbers along several axes: half the terms along the last of them."""

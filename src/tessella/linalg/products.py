@@ -19,7 +19,7 @@ _NO_MATRIX = case((3,), match="x.ndim is 1")
 
 
 @composite(
-    home="linalg", ref="linalg.diagonal", ulps=0,
+    home="linalg", ref="linalg.diagonal", ulps=0, gives="view",
     samples=[case((2, 3, 4)), case((3, 3), offset=1), case((2, 3), offset=-5)], errors=[_NO_MATRIX],
 )  # fmt: skip
 def diagonal(x: Tensor, *, offset: int = 0) -> Tensor:

@@ -150,7 +150,7 @@ def _need_floats(x: Tensor) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x: -np.logaddexp(-x, 0), aliases=["logsigmoid"], samples=_SAMPLES,
+    ref=lambda np, x: -np.logaddexp(-x, 0), aliases=["logsigmoid"], has_twin=True, samples=_SAMPLES,
     errors=[case((2,), dtype="complex64", match="not defined for complex64")],
 )  # fmt: skip
 def log_sigmoid(x: Tensor) -> Tensor:
@@ -162,7 +162,7 @@ def log_sigmoid(x: Tensor) -> Tensor:
     return -softplus(-_need_floats(x))
 
 
-@composite(ref=lambda np, x: np.clip(x, 0, 6), samples=_SAMPLES, ulps=0)
+@composite(ref=lambda np, x: np.clip(x, 0, 6), has_twin=True, samples=_SAMPLES, ulps=0)
 def relu6(x: Tensor) -> Tensor:
     """Limit x to [0, 6].
 
@@ -174,7 +174,8 @@ def relu6(x: Tensor) -> Tensor:
 
 @composite(
     ref=lambda np, x, min=-1, max=1: np.clip(x, min, max), ulps=0,
-    samples=[case((3, 4)), case((3, 4), 0, 2)], keywords={"min_val": "min", "max_val": "max"},
+    has_twin=True, samples=[case((3, 4)), case((3, 4), 0, 2)],
+    keywords={"min_val": "min", "max_val": "max"},
 )  # fmt: skip
 def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0) -> Tensor:
     """Limit x to [min, max].
@@ -185,7 +186,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0) -> Tensor:
     return clip(_need_floats(x), min, max)
 
 
-@composite(ref=lambda np, x: np.clip(x + 3, 0, 6) / 6, samples=_SAMPLES)
+@composite(ref=lambda np, x: np.clip(x + 3, 0, 6) / 6, has_twin=True, samples=_SAMPLES)
 def hardsigmoid(x: Tensor) -> Tensor:
     """Give x / 6 + 1 / 2 limited to [0, 1].
 
@@ -195,7 +196,7 @@ def hardsigmoid(x: Tensor) -> Tensor:
     return clip(_need_floats(x) + 3.0, 0, 6) / 6
 
 
-@composite(ref=lambda np, x: x * np.clip(x + 3, 0, 6) / 6, samples=_SAMPLES)
+@composite(ref=lambda np, x: x * np.clip(x + 3, 0, 6) / 6, has_twin=True, samples=_SAMPLES)
 def hardswish(x: Tensor) -> Tensor:
     """Give x * hardsigmoid(x).
 
@@ -207,7 +208,7 @@ def hardswish(x: Tensor) -> Tensor:
 
 @composite(
     ref=lambda np, x: _SELU_SCALE * np.where(x > 0, x, _SELU_ALPHA * np.expm1(x)),
-    samples=_SAMPLES, away=0.1,
+    has_twin=True, samples=_SAMPLES, away=0.1,
 )  # fmt: skip
 def selu(x: Tensor) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1.
@@ -220,7 +221,8 @@ def selu(x: Tensor) -> Tensor:
 
 @composite(
     ref=lambda np, x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x / alpha)), away=0.1,
-    samples=[case((3, 4)), case((3, 4), 2.0)], errors=[case((2,), 0.0, match="alpha is 0.0")],
+    has_twin=True, samples=[case((3, 4)), case((3, 4), 2.0)],
+    errors=[case((2,), 0.0, match="alpha is 0.0")],
 )  # fmt: skip
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1).
@@ -233,7 +235,7 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     return where(_need_floats(x) > 0, x, expm1(minimum(x, 0) / alpha) * alpha)
 
 
-@composite(ref=lambda np, x: x / (1 + np.abs(x)), samples=_SAMPLES, ulps=8)
+@composite(ref=lambda np, x: x / (1 + np.abs(x)), has_twin=True, samples=_SAMPLES, ulps=8)
 def softsign(x: Tensor) -> Tensor:
     """Give x / (1 + |x|).
 
@@ -244,7 +246,7 @@ def softsign(x: Tensor) -> Tensor:
 
 
 # Near 0 the difference cancels.
-@composite(ref=lambda np, x: x - np.tanh(x), samples=_SAMPLES, ulps=8, away=0.5)
+@composite(ref=lambda np, x: x - np.tanh(x), has_twin=True, samples=_SAMPLES, ulps=8, away=0.5)
 def tanhshrink(x: Tensor) -> Tensor:
     """Give x - tanh(x).
 
@@ -256,7 +258,7 @@ def tanhshrink(x: Tensor) -> Tensor:
 
 @composite(
     ref=lambda np, x, lambd=0.5: np.where(np.abs(x) > lambd, x, 0), ulps=0,
-    samples=[case((3, 4)), case((3, 4), 1.0)],
+    has_twin=True, samples=[case((3, 4)), case((3, 4), 1.0)],
 )  # fmt: skip
 def hardshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     """Give x, and 0 where |x| <= lambd.
@@ -269,7 +271,8 @@ def hardshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
 
 @composite(
     ref=lambda np, x, lambd=0.5: np.sign(x) * np.maximum(np.abs(x) - lambd, 0),
-    samples=[case((3, 4)), case((3, 4), 1.0)], errors=[case((2,), -1.0, match="lambd is -1.0")],
+    has_twin=True, samples=[case((3, 4)), case((3, 4), 1.0)],
+    errors=[case((2,), -1.0, match="lambd is -1.0")],
 )  # fmt: skip
 def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     """Move x towards 0 by lambd, and to 0 where |x| <= lambd.
@@ -284,7 +287,7 @@ def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
 
 @composite(
     ref=lambda np, x, threshold, value: np.where(x > threshold, x, value), ulps=0,
-    samples=[case((3, 4), 0.5, 2.0)],
+    has_twin=True, samples=[case((3, 4), 0.5, 2.0)],
 )  # fmt: skip
 def threshold(x: Tensor, threshold: float, value: float) -> Tensor:
     """Give x where it is above the threshold, else a value.
@@ -317,7 +320,7 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
 @composite(
     ref=lambda np, x, weight: np.where(
         x > 0, x, x * weight.reshape(-1, *[1] * max(0, x.ndim - 2)) if x.ndim > 1 else x * weight),
-    samples=[case((2, 3, 4), (3,)), case((2, 3), (1,)), case((3,), (1,))],
+    has_twin=True, samples=[case((2, 3, 4), (3,)), case((2, 3), (1,)), case((3,), (1,))],
     errors=[case((2, 3), (2,), match="weight.shape is"), case((2, 3), (3, 1), match="weight.ndim")],
 )  # fmt: skip
 def prelu(x: Tensor, weight: Tensor) -> Tensor:

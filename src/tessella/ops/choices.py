@@ -1,21 +1,32 @@
-"""Random numbers in the shape of another tensor, and random indices by weights."""
+"""Random numbers in the shape of another tensor, into one, and random indices by weights."""
 
 from __future__ import annotations
 
 import math
 
-from tessella import errors
+from tessella import _core, errors, inplace
 from tessella._core import Tensor
-from tessella.composites import Device, DTypeLike, composite
-from tessella.dtypes import float64, int64
+from tessella.composites import Device, DTypeLike, Operand, composite
+from tessella.dtypes import boolean, float64, int64, uint8
 from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.creation import zeros
 from tessella.ops.elementwise import clip, log1p, where
 from tessella.ops.index import take_along_axis
 from tessella.ops.ordering import topk
-from tessella.ops.random import DRAWS, NORMAL, UNIFORM, Generator, draw, drawing, randint
+from tessella.ops.random import (
+    DRAWS,
+    NORMAL,
+    UNIFORM,
+    Generator,
+    bernoulli,
+    draw,
+    drawing,
+    normal,
+    randint,
+)
 from tessella.ops.reduce import all, cumulative_sum, min, sum
+from tessella.ops.types import finfo
 
 # --- tensors drawn after another -----------------------------------------------------------------
 
@@ -57,6 +68,85 @@ def randint_like(x: Tensor, low: Any, high: Any = None, *, dtype: DTypeLike | No
     drawn = kind if kind.is_integer else int64
     with drawing(generator):
         return cast(randint(low, high, x.shape, dtype=drawn, generator=generator), kind)
+
+
+# --- drawing into a tensor -----------------------------------------------------------------------
+
+# What is given is x itself.
+_REDRAWS: dict[str, Any] = {
+    "is_function": False, "gives": "view", "tested": "tests/test_random.py"
+}  # fmt: skip
+
+
+@composite(**_REDRAWS)
+def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0, *,
+            generator: Generator | None = None) -> Tensor:  # fmt: skip
+    """Fill x from the normal distribution of a mean and a deviation.
+
+    >>> ts.zeros(2).normal_(5.0, 0.0).tolist()
+    [5.0, 5.0]
+    """
+    inplace.check_target(x)
+    if not std >= 0:
+        raise errors.wrong_value("std", std, "0 or more")
+    inplace.write(x, normal(mean, std, x.shape, dtype=x.dtype, generator=generator))
+    return x
+
+
+@composite(**_REDRAWS, keywords={"from": "low", "to": "high", "a": "low", "b": "high"})
+def uniform_(x: Tensor, low: float = 0.0, high: float = 1.0, *,
+             generator: Generator | None = None) -> Tensor:  # fmt: skip
+    """Fill x uniformly from [low, high).
+
+    >>> x = ts.zeros(100).uniform_(2, 3)
+    >>> bool(((x >= 2) & (x < 3)).all())
+    True
+    """
+    inplace.check_target(x)
+    if not low <= high or not math.isfinite(high - low):
+        raise errors.wrong_value("high", high, f"finite, and at least low, which is {low}")
+    drawn = draw(x.shape, x.dtype, UNIFORM, generator) * (high - low) + low
+    inplace.write(x, where(drawn < high, drawn, low))  # the sum may be rounded up to high
+    return x
+
+
+@composite(**_REDRAWS, keywords={"from": "low", "to": "high"})
+def random_(x: Tensor, low: Any = None, high: Any = None, *,
+            generator: Generator | None = None) -> Tensor:  # fmt: skip
+    """Fill x with integers from [low, high), or from [0, low).
+
+    Without limits they are from 0 to the largest that x's dtype holds; for floats, up to which it
+    holds every integer.
+
+    >>> int(ts.zeros(100, dtype=ts.int8).random_(3).max()) < 3
+    True
+    """
+    inplace.check_target(x)
+    if x.dtype.is_complex:
+        raise errors.no_kernel(x.dtype, "random_ draws integers")
+    kind = x.dtype if x.dtype.is_integer else uint8 if x.dtype is boolean else int64
+    largest = round(2 / finfo(x.dtype).eps) if x.dtype.is_floating else int(x.dtype.highest)
+    low, high = (0, largest + 1) if low is None else (low, high)
+    drawn = randint(low, high, x.shape, dtype=kind, generator=generator)
+    inplace.write(x, cast(drawn, x.dtype))
+    return x
+
+
+@composite(**_REDRAWS)
+def bernoulli_(x: Tensor, p: Operand = 0.5, *,
+               generator: Generator | None = None) -> Tensor:  # fmt: skip
+    """Fill x with 1 where a draw of probability p happens, else 0; p may be a tensor.
+
+    >>> ts.zeros(2).bernoulli_(ts.tensor([0.0, 1.0])).tolist()
+    [0.0, 1.0]
+    """
+    inplace.check_target(x)
+    if isinstance(p, Tensor):
+        shape = _core.broadcast_shapes(p.shape, x.shape)
+        if shape != x.shape:
+            raise errors.inplace_shape(shape, x.shape)
+    inplace.write(x, bernoulli(p, x.shape, dtype=boolean, generator=generator))
+    return x
 
 
 # --- drawing by weights --------------------------------------------------------------------------

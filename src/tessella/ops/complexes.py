@@ -128,7 +128,7 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     return joined(mul(size, cos(turn)), mul(size, sin(turn)))
 
 
-@composite(ref="isreal", ulps=0, samples=[case((3, 4)), case(()), case((2, 0))])
+@composite(ref="isreal", ulps=0, has_twin=True, samples=[case((3, 4)), case(()), case((2, 0))])
 def isreal(x: Tensor) -> Tensor:
     """Tell where the imaginary part is 0: everywhere, if x is not complex.
 
@@ -139,7 +139,7 @@ def isreal(x: Tensor) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x: np.conj(np.swapaxes(x, -1, -2)), ulps=0,
+    ref=lambda np, x: np.conj(np.swapaxes(x, -1, -2)), ulps=0, gives="view",
     samples=[case((3, 4)), case((2, 3, 4)), case((0, 2))],
     errors=[case((3,), match="axis -2 is out of range")],
 )  # fmt: skip

@@ -18,10 +18,11 @@ from tessella.ops.index import nonzero, take
 from tessella.ops.joining import concat, stack
 from tessella.ops.movement import broadcast_to, normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import all, max, sum
+from tessella.tensors import clone
 
 
 @composite(
-    aliases=["make_contiguous"], ref="ascontiguousarray", ulps=0,
+    aliases=["make_contiguous"], ref="ascontiguousarray", ulps=0, gives="view",
     samples=[case((3, 4)), case((2, 0))],
 )  # fmt: skip
 def contiguous(x: Tensor) -> Tensor:
@@ -32,11 +33,12 @@ def contiguous(x: Tensor) -> Tensor:
     """
     if x.is_contiguous:
         return x
-    return x.astype(boolean) if x.dtype is boolean else +x
+    return clone(x)
 
 
 @composite(
-    ref="matrix_transpose", ulps=0, is_method=False, samples=[case((5, 2, 3)), case((0, 2))],
+    ref="matrix_transpose", ulps=0, gives="view", is_method=False,
+    samples=[case((5, 2, 3)), case((0, 2))],
     errors=[case((3,), match="axis -2 is out of range")],
 )  # fmt: skip
 def matrix_transpose(x: Tensor) -> Tensor:
@@ -49,7 +51,7 @@ def matrix_transpose(x: Tensor) -> Tensor:
 
 
 @composite(
-    ref="moveaxis", ulps=0, aliases=["movedim"],
+    ref="moveaxis", ulps=0, gives="view", aliases=["movedim"],
     samples=[case((2, 3, 4), 0, -1), case((2, 3, 4), source=(0, 1), destination=(-1, 0))],
     errors=[case((2, 3), 0, destination=(0, 1), match="destination is"),
             case((2, 3), source=(0, 0), destination=(0, 1), match="repeated axis 0"),
@@ -75,7 +77,7 @@ def moveaxis(x: Tensor, source: Ints, destination: Ints) -> Tensor:
 
 @composite(
     ref=lambda np, x, start=0, stop=-1: np.ravel(x) if start == 0 else x.reshape(x.shape[0], -1),
-    ulps=0, samples=[case((2, 3, 4)), case((2, 3, 4), 1), case(())],
+    ulps=0, gives="view", samples=[case((2, 3, 4)), case((2, 3, 4), 1), case(())],
     keywords={"start_dim": "start", "end_dim": "stop"},
     errors=[case((2, 3), 1, 0, match="stop is 0"), case((2,), 3, match="axis 3 is out of range")],
 )  # fmt: skip
@@ -278,6 +280,7 @@ def _triangle(x: Tensor, k: int, lower: bool) -> Tensor:
 
 _TRIANGLES = {
     "ulps": 0,
+    "has_twin": True,
     "samples": [case((3, 4)), case((2, 3, 3), k=-1), case((3, 3), 5)],
     "errors": [case((3,), match="x.ndim is 1")],
 }
@@ -336,7 +339,7 @@ def _widened(x: Tensor) -> Tensor:
     return x.astype(float32) if x.dtype.itemsize == 2 else x
 
 
-@composite(ref="isclose", **_CLOSE)
+@composite(ref="isclose", has_twin=True, **_CLOSE)
 def isclose(
     x: Operand, y: Operand, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:

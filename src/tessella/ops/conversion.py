@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from tessella import dtypes, errors
 from tessella._core import Tensor
-from tessella.composites import DTypeLike, Ints, Number, composite
+from tessella.composites import DTypeLike, Element, Ints, composite
 from tessella.declarations import case
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
 from tessella.hints import Any
+from tessella.memory import Allocator, allocator_of, use
 from tessella.ops.casting import astype
 from tessella.ops.creation import empty, full, ones, with_grad, zeros
 from tessella.tensors import clone, tensor
@@ -42,7 +43,7 @@ def _declare(name: str, dtype: DType) -> None:
     """
     held = "float32" if dtype is dtypes.bfloat16 else dtype.name
     composite(
-        is_function=False, ulps=0, domain=(0.0, 3.0), samples=[case((2, 3))],
+        is_function=False, ulps=0, gives="view", domain=(0.0, 3.0), samples=[case((2, 3))],
         ref=lambda np, x: x.astype(held),
     )(convert)  # fmt: skip
 
@@ -52,8 +53,8 @@ for _name, _dtype in NAMED.items():
 
 
 @composite(
-    is_function=False, ulps=0, domain=(0.0, 3.0), ref=lambda np, x, dtype: x.astype(dtype.name),
-    samples=[case((2, 3), dtypes.float64)],
+    is_function=False, ulps=0, gives="view", domain=(0.0, 3.0),
+    ref=lambda np, x, dtype: x.astype(dtype.name), samples=[case((2, 3), dtypes.float64)],
     errors=[case((2,), "float33", match="dtype must be a Tessella dtype")],
 )  # fmt: skip
 def type(x: Tensor, dtype: DTypeLike) -> Tensor:
@@ -65,7 +66,7 @@ def type(x: Tensor, dtype: DTypeLike) -> Tensor:
     return converted(x, as_dtype(dtype))
 
 
-@composite(is_function=False, ulps=0, ref=lambda np, x, y: x.astype(y.dtype),
+@composite(is_function=False, ulps=0, gives="view", ref=lambda np, x, y: x.astype(y.dtype),
            samples=[case((2, 3), (2,))])  # fmt: skip
 def type_as(x: Tensor, y: Tensor) -> Tensor:
     """Give x in the dtype of y.
@@ -76,7 +77,7 @@ def type_as(x: Tensor, y: Tensor) -> Tensor:
     return converted(x, y.dtype)
 
 
-@composite(is_function=False, ulps=0, ref=lambda np, x: x, samples=[case((2, 3))])
+@composite(is_function=False, ulps=0, gives="view", ref=lambda np, x: x, samples=[case((2, 3))])
 def cpu(x: Tensor) -> Tensor:
     """Give x, which is on the CPU.
 
@@ -86,18 +87,27 @@ def cpu(x: Tensor) -> Tensor:
     return x
 
 
-@composite(is_function=False, tested="tests/test_conversion.py")
+@composite(is_function=False, gives="view", tested="tests/test_conversion.py")
 def to(x: Tensor, *targets: Any, dtype: DTypeLike | None = None, device: Any = None,
        copy: bool = False, non_blocking: bool = False) -> Tensor:  # fmt: skip
-    """Give x in a dtype, on a device, or as another tensor is; x itself if nothing changes.
+    """Give x in a dtype, on a device, in an allocator, or as another tensor is.
+
+    It is x itself if nothing changes.
 
     >>> ts.ones(2).to(ts.float64).dtype
     float64
     >>> ts.ones(2).to("cpu", ts.int64).dtype
     int64
+    >>> ts.ones(2).to(ts.memory.Heap("mine")).allocator.name
+    'mine'
     """
     kind = None if dtype is None else as_dtype(dtype)
     for target in targets:
+        if isinstance(target, Allocator):
+            with use(target):
+                rest = [other for other in targets if other is not target]
+                is_there = allocator_of(x) == target
+                return to(x, *rest, dtype=dtype, device=device, copy=copy or not is_there)
         if isinstance(target, Tensor):
             kind = target.dtype
         elif isinstance(target, str) and target not in dtypes.BY_NAME:
@@ -149,7 +159,7 @@ def new_empty(x: Tensor, shape: Ints, *, dtype: DTypeLike | None = None,
 
 
 @composite(is_function=False, tested="tests/test_conversion.py")
-def new_full(x: Tensor, shape: Ints, fill_value: Number, *, dtype: DTypeLike | None = None,
+def new_full(x: Tensor, shape: Ints, fill_value: Element, *, dtype: DTypeLike | None = None,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of x's dtype with one value everywhere.
 

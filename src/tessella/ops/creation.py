@@ -7,8 +7,18 @@ import math
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
-from tessella.composites import Device, DTypeLike, Number, Offset, Shape, composite
-from tessella.dtypes import DEFAULTS, DType, complex64, float32, int64, uint64
+from tessella.composites import Device, DTypeLike, Element, Number, Offset, Shape, composite
+from tessella.dtypes import (
+    DEFAULTS,
+    DType,
+    check_cast,
+    complex64,
+    float32,
+    int64,
+    need_numbers,
+    to_stored,
+    uint64,
+)
 from tessella.hints import Any, Sequence
 
 _WORD = (1 << 64) - 1
@@ -30,8 +40,7 @@ def with_grad(out: Tensor, requires_grad: bool) -> Tensor:
 def copy_of(x: Tensor, dtype: DType | None = None) -> Tensor:
     """Give a contiguous copy, converted if asked, that is not part of any graph."""
     dtype = dtype or x.dtype
-    if x.dtype.is_complex and not dtype.is_complex:
-        raise errors.cannot_cast(x.dtype, dtype)
+    check_cast(x.dtype, dtype)
     if x.is_virtual:
         return _core.empty_virtual(x.shape, dtype.id)
     out = _core.empty(x.shape, dtype.id)
@@ -39,9 +48,16 @@ def copy_of(x: Tensor, dtype: DType | None = None) -> Tensor:
     return out
 
 
-def _filled(out: Tensor, value: Number, requires_grad: bool) -> Tensor:
-    if not out.is_virtual and not _core.fill(out, value, True):
+def _filled(out: Tensor, value: Element, requires_grad: bool) -> Tensor:
+    stored = to_stored(value, out.dtype)
+    if not out.is_virtual and not _core.fill(out, stored, True):
         raise errors.scalar_does_not_fit(value, out.dtype)
+    return with_grad(out, requires_grad) if requires_grad else out
+
+
+def _cleared(out: Tensor, requires_grad: bool) -> Tensor:
+    if not out.is_virtual:
+        _core.fill(out, False, True)  # 0 in every dtype
     return with_grad(out, requires_grad) if requires_grad else out
 
 
@@ -59,12 +75,12 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
 @composite(**_SIZED)
 def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None,
           requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """Make a tensor of zeros.
+    """Make a tensor of zeros; items of a user's dtype are bytes of 0.
 
     >>> ts.zeros(2).tolist()
     [0.0, 0.0]
     """
-    return _filled(_core.empty(shape, (dtype or float32).id), False, requires_grad)
+    return _cleared(_core.empty(shape, (dtype or float32).id), requires_grad)
 
 
 @composite(**_SIZED)
@@ -75,18 +91,20 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None 
     >>> ts.ones(2, dtype=ts.int64).tolist()
     [1, 1]
     """
-    return _filled(_core.empty(shape, (dtype or float32).id), True, requires_grad)
+    kind = dtype or float32
+    need_numbers(kind)
+    return _filled(_core.empty(shape, kind.id), True, requires_grad)
 
 
 @composite(**_MAKES)
-def full(shape: Shape, fill_value: Number, *, dtype: DTypeLike | None = None,
+def full(shape: Shape, fill_value: Element, *, dtype: DTypeLike | None = None,
          device: Device | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """Make a tensor with one value everywhere.
+    """Make a tensor with one value everywhere: a number, or an item of a user's dtype.
 
     >>> ts.full((2, 2), 7).tolist()
     [[7, 7], [7, 7]]
     """
-    kind = dtype or next(DEFAULTS[t] for t in DEFAULTS if isinstance(fill_value, t))
+    kind = dtype or next((DEFAULTS[t] for t in DEFAULTS if isinstance(fill_value, t)), float32)
     return _filled(_core.empty(shape, kind.id), fill_value, requires_grad)
 
 
@@ -115,7 +133,7 @@ def zeros_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | No
     >>> ts.zeros_like(ts.ones(2)).tolist()
     [0.0, 0.0]
     """
-    return _filled(empty_beside(x, x.shape, dtype), False, requires_grad)
+    return _cleared(empty_beside(x, x.shape, dtype), requires_grad)
 
 
 @composite(**_MAKES)
@@ -126,11 +144,12 @@ def ones_like(x: Tensor, *, dtype: DTypeLike | None = None, device: Device | Non
     >>> ts.ones_like(ts.zeros(2)).tolist()
     [1.0, 1.0]
     """
+    need_numbers(dtype or x.dtype)
     return _filled(empty_beside(x, x.shape, dtype), True, requires_grad)
 
 
 @composite(**_MAKES)
-def full_like(x: Tensor, fill_value: Number, *, dtype: DTypeLike | None = None,
+def full_like(x: Tensor, fill_value: Element, *, dtype: DTypeLike | None = None,
               device: Device | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a tensor of x's shape and dtype with one value everywhere.
 
@@ -172,6 +191,7 @@ def arange(start: Number, stop: Number | None = None, step: Number = 1, *,
     if length >= 1 << 63:
         raise errors.integer_too_large("the number of elements", length, 63)
     kind = dtype or (int64 if whole else float32)
+    need_numbers(kind)
     count = max(0, math.ceil(length))
     out = _core.empty((count,), kind.id)
     if count:
@@ -208,6 +228,7 @@ def linspace(start: Number, stop: Number, num: int, *, dtype: DTypeLike | None =
     begin, end = _finite("start", start, False), _finite("stop", stop, False)
     is_complex = isinstance(begin, complex) or isinstance(end, complex)
     kind = dtype or (complex64 if is_complex else float32)
+    need_numbers(kind)
     if is_complex and not kind.is_complex:
         raise errors.cannot_cast(complex64, kind)
     out = _core.empty((num,), kind.id)
@@ -248,7 +269,9 @@ def eye(n_rows: int, n_cols: int | None = None, *, k: Offset = 0, dtype: DTypeLi
     >>> ts.eye(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    out = _core.empty((n_rows, n_rows if n_cols is None else n_cols), (dtype or float32).id)
+    kind = dtype or float32
+    need_numbers(kind)
+    out = _core.empty((n_rows, n_rows if n_cols is None else n_cols), kind.id)
     _core.fill(out, False, True)
     _core.fill(_core.view(out, _core.layout_of(out).diagonal(k, 0, 1)), True)
     return with_grad(out, requires_grad)

@@ -9,7 +9,7 @@ from tessella._core import Tensor
 from tessella.arguments import to_word
 from tessella.declarations import refusal
 from tessella.hints import Any
-from tessella.kinds import Clip, Where, binary, unary
+from tessella.kinds import Clip, Where, binary, choose_items, equal_items, unary
 from tessella.ops import references
 from tessella.ops.creation import full, zeros_like
 
@@ -419,8 +419,14 @@ logical_not = unary("logical_not", doc="Whether it is zero.", ref="logical_not")
 logical_and = binary("logical_and", doc="Whether both are not zero.", ref="logical_and")
 logical_or = binary("logical_or", doc="Whether one is not zero.", ref="logical_or")
 logical_xor = binary("logical_xor", doc="Whether exactly one is not zero.", ref="logical_xor")
-equal = binary("equal", doc="x == y.", ref="equal", aliases=["eq"])
-not_equal = binary("not_equal", doc="x != y.", ref="not_equal", aliases=["ne"])
+equal = binary(
+    "equal", ref="equal", aliases=["eq"], variant=equal_items, items="varied",
+    doc="x == y. Items of a user's dtype are equal if their bytes are.",
+)  # fmt: skip
+not_equal = binary(
+    "not_equal", doc="x != y.", ref="not_equal", aliases=["ne"], items="varied",
+    variant=lambda x, y: logical_not(equal_items(x, y)),
+)  # fmt: skip
 less = binary("less", doc="x < y.", ref="less", aliases=["lt"])
 less_equal = binary("less_equal", doc="x <= y.", ref="less_equal", aliases=["le"])
 greater = binary("greater", doc="x > y.", ref="greater", aliases=["gt"])
@@ -463,6 +469,8 @@ clip = Clip(
 where = Where(
     "where",
     ulps=0,
+    variant=choose_items,
+    items="varied",
     vjp=(
         None,
         lambda g, condition: where(condition, g, 0),

@@ -266,7 +266,7 @@ def heaviside(x: Tensor, values: Tensor) -> Tensor:
 
 
 @composite(
-    ref="float_power", domain=(0.2, 3),
+    ref="float_power", domain=(0.2, 3), has_twin=True,
     samples=[case((3, 4), (3, 4)), case((3, 4), 2), case(2, (3,)), case((3, 1), (4,))],
     errors=[case((2,), (3,), match="do not broadcast"),
             case(2, 3, match="none of x, y is a tensor")],
@@ -358,7 +358,7 @@ def frexp(x: Tensor) -> Parts:
 _PAIRS = [case((3, 4), (3, 4)), case((3, 1), (4,)), case((), (2,)), case((2, 0), (1,))]
 
 
-@composite(ref="fmax", ulps=0, samples=_PAIRS)
+@composite(ref="fmax", ulps=0, has_twin=True, samples=_PAIRS)
 def fmax(x: Tensor, y: Tensor) -> Tensor:
     """Give the larger of x and y; where one is NaN, the other.
 
@@ -368,7 +368,7 @@ def fmax(x: Tensor, y: Tensor) -> Tensor:
     return where(x != x, y, where(y != y, x, maximum(x, y)))
 
 
-@composite(ref="fmin", ulps=0, samples=_PAIRS)
+@composite(ref="fmin", ulps=0, has_twin=True, samples=_PAIRS)
 def fmin(x: Tensor, y: Tensor) -> Tensor:
     """Give the smaller of x and y; where one is NaN, the other.
 
@@ -378,7 +378,7 @@ def fmin(x: Tensor, y: Tensor) -> Tensor:
     return where(x != x, y, where(y != y, x, minimum(x, y)))
 
 
-@composite(ref=lambda np, x: np.isinf(x) & (x > 0), ulps=0, samples=_SAMPLES)
+@composite(ref=lambda np, x: np.isinf(x) & (x > 0), ulps=0, has_twin=True, samples=_SAMPLES)
 def isposinf(x: Tensor) -> Tensor:
     """Tell where x is positive infinity.
 
@@ -388,7 +388,7 @@ def isposinf(x: Tensor) -> Tensor:
     return logical_and(isinf(x), x > 0)
 
 
-@composite(ref=lambda np, x: np.isinf(x) & (x < 0), ulps=0, samples=_SAMPLES)
+@composite(ref=lambda np, x: np.isinf(x) & (x < 0), ulps=0, has_twin=True, samples=_SAMPLES)
 def isneginf(x: Tensor) -> Tensor:
     """Tell where x is negative infinity.
 

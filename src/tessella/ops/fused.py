@@ -11,20 +11,18 @@ from tessella.arguments import to_int
 from tessella.declarations import case
 from tessella.dtypes import DType, float32
 from tessella.hints import Any, Sequence
-from tessella.kinds import cast
+from tessella.kinds import Straight, cast
 from tessella.ops.elementwise import exp, log
 from tessella.ops.movement import normal_axes
 from tessella.ops.reduce import max, sum
-from tessella.records import Op
 
 _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.rows_names())}
 
 
-class Rows(Op):
+class Rows(Straight):
     """Whole lines along one axis to whole lines."""
 
     fast = "rows"
-    takes_out = True
     params = {"axis": -1}
 
     def __init__(self, name: str, **record: Any) -> None:
@@ -48,9 +46,11 @@ class Rows(Op):
         """Keep shape and dtype."""
         return inputs[0].shape, inputs[0].dtype
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the driver."""
-        _core.rows(self.code, out, inputs[0], params["axis"])
+        _core.rows(self.code, out, inputs[0], params["axis"], interruptible)
 
 
 def softmax_composite(x: Tensor, axis: int = -1) -> Tensor:

@@ -9,7 +9,7 @@ from tessella._core import Tensor
 from tessella.arguments import LISTS, NUMBERS, to_number
 from tessella.composites import Operand, Shape, composite
 from tessella.declarations import REQUIRED, case, describe, refusal
-from tessella.dtypes import DType, boolean, float32, int64
+from tessella.dtypes import DType, boolean, float32, int64, to_stored
 from tessella.exchange import is_shareable, share
 from tessella.hints import Any, Sequence
 from tessella.indexing import Gathering, converted, is_basic
@@ -23,6 +23,7 @@ from tessella.tensors import tensor
 class Gather(Op):
     """x[indices] over some axes; the indices are parameters, not operands."""
 
+    items = "moved"
     params = {"axes": REQUIRED, "indices": REQUIRED, "place": 0}
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
@@ -133,6 +134,7 @@ def set(x: Tensor, key: Any, value: Any) -> None:
 
 
 def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
+    inplace.check_memory(base, source)
     inplace.check_kinds(base, source)
     spread = _core.view(source, _core.layout_of(source).broadcast_to(plan.out_shape))
     if source.dtype is not base.dtype:
@@ -145,14 +147,16 @@ def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
 
 
 def _value_tensor(value: Any, dtype: DType) -> Tensor:
-    """Make the assigned value a tensor; numbers take the target's dtype."""
+    """Make the assigned value a tensor; numbers and items take the target's dtype."""
     if isinstance(value, Tensor):
         inplace.check_source(value)
         return value.detach()
+    if dtype.is_user and isinstance(value, list):
+        return tensor(value, dtype)
     value = to_number(value)
-    if isinstance(value, NUMBERS):
+    if dtype.is_user or isinstance(value, NUMBERS):
         out = _core.empty((), dtype.id)
-        if not _core.fill(out, value):
+        if not _core.fill(out, to_stored(value, dtype)):
             raise errors.scalar_does_not_fit(value, dtype)
         return out
     if isinstance(value, LISTS):

@@ -9,17 +9,16 @@ from tessella.composites import Axes, Ints, composite
 from tessella.declarations import case
 from tessella.dtypes import DType, promote
 from tessella.hints import Any, Sequence
-from tessella.kinds import cast
+from tessella.kinds import Straight, cast
 from tessella.ops.creation import full
 from tessella.ops.movement import broadcast_to, normal_axes, reshape, unsqueeze
-from tessella.records import Op
 
 
-class Concat(Op):
+class Concat(Straight):
     """Joins along an existing axis."""
 
     fast = "concat"
-    takes_out = True
+    items = "moved"
     operands = ("xs",)
     params = {"axis": 0}
 
@@ -57,13 +56,16 @@ class Concat(Op):
         shape[axis] = sum(x.shape[axis] for x in inputs)
         return shape, inputs[0].dtype
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Copy each into its place."""
         axis, start = params["axis"], 0
         layout = _core.layout_of(out)
         for x in inputs:
             size = x.shape[axis]
-            _core.copy(_core.view(out, layout.slice(axis, start, start + size)), x, True)
+            part = _core.view(out, layout.slice(axis, start, start + size))
+            _core.copy(part, x, interruptible)
             start += size
 
 

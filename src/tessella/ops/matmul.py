@@ -11,19 +11,17 @@ from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import DType, boolean
 from tessella.hints import Any, Sequence
-from tessella.kinds import cast, common_dtype
+from tessella.kinds import Straight, cast, common_dtype
 from tessella.ops.creation import copy_of
-from tessella.ops.elementwise import conjugate, mul
+from tessella.ops.elementwise import add, conjugate, mul
 from tessella.ops.movement import normal_axes, permute, reshape, transpose, unsqueeze
 from tessella.ops.reduce import sum
-from tessella.records import Op
 
 
-class Matmul(Op):
+class Matmul(Straight):
     """Products over the last axis of a and the last but one of b; other axes broadcast."""
 
     fast = "matmul"
-    takes_out = True
     operands = ("a", "b")
 
     def prepare(
@@ -51,22 +49,12 @@ class Matmul(Op):
         columns = b.shape[-1:] if b.ndim > 1 else ()
         return (*batch, *rows, *columns), a.dtype
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the driver on matrices."""
         a, b, c = as_matrices(inputs[0], inputs[1], out)
-        _core.matmul(c, a, b, False, True)
-
-    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
-        """Overwrite where dtype and shape are those of the result, and no operand is `out`."""
-        shape, dtype = self.infer(inputs, params)
-        if tuple(shape) != out.shape or dtype is not out.dtype:
-            return False
-        if any(_core.may_overlap(out, x) for x in inputs):
-            return False
-        if not out.is_virtual:
-            a, b, c = as_matrices(inputs[0], inputs[1], out)
-            _core.matmul(c, a, b, False, False)
-        return True
+        _core.matmul(c, a, b, False, interruptible)
 
 
 def as_matrices(a: Tensor, b: Tensor, out: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -121,38 +109,41 @@ matmul = Matmul(
 @composite(is_method=False, tested="tests/test_products.py")
 def matmul_into(out: Tensor, a: Tensor, b: Tensor, *, accumulate: bool = False,
                 transpose_a: bool = False, transpose_b: bool = False) -> Tensor:  # fmt: skip
-    """Write a @ b into out, or add it; operands can be transposed without copying.
+    """Write a @ b into out, or add it; the last two axes of operands are swapped if asked.
 
-    With accumulate, the bits are those of `out + a @ b`.
+    Nothing is copied, whatever the strides, unless out overlaps an operand: out may be one. With
+    accumulate, the bits are those of `out + a @ b`. Axes before the last two broadcast.
 
     >>> ts.matmul_into(ts.zeros(2, 2), ts.eye(2), ts.ones(2, 2)).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
+    >>> a, out = ts.ones(3, 2), ts.ones(2, 2)
+    >>> ts.matmul_into(out, a, a, accumulate=True, transpose_a=True).tolist()
+    [[4.0, 4.0], [4.0, 4.0]]
     """
     if _core.multiply_into(out, a, b, accumulate, transpose_a, transpose_b):
         return out
-    _check_into(out, a, b)
+    inplace.check_target(out, "out")
+    inplace.check_memory(out, a, b)
+    for x in (a, b):
+        inplace.check_source(x)
     a = transpose(a, -1, -2) if transpose_a else a
     b = transpose(b, -1, -2) if transpose_b else b
     record = matmul.record
-    inputs, _ = record.prepare([a, b], {})
-    shape, _ = record.infer(inputs, {})
+    (a, b), _ = record.prepare([a, b], {})
+    shape, dtype = record.infer([a, b], {})
     if tuple(shape) != out.shape:
-        raise errors.inplace_shape(tuple(shape), out.shape)
+        raise errors.inplace_shape(tuple(shape), out.shape, "out")
+    if dtype is not out.dtype:
+        product = matmul(a, b)
+        inplace.check_kinds(out, product, "out")
+        inplace.write(out, add(out, product) if accumulate else product, "out")
+        return out
     a, b = (copy_of(x) if _core.may_overlap(out, x) else x for x in (a, b))
-    _core.matmul(out, a, b, accumulate, False)
+    if not out.is_virtual:
+        a, b, target = as_matrices(a, b, out)
+        _core.matmul(target, a, b, accumulate, False)
     _core.bump_version(out)
     return out
-
-
-def _check_into(out: Tensor, a: Tensor, b: Tensor) -> None:
-    for name, x in (("out", out), ("a", a), ("b", b)):
-        if x.ndim < 2:
-            raise errors.wrong_value(f"{name}.ndim", x.ndim, "2 or more")
-        if x.dtype is not out.dtype:
-            raise errors.inplace_dtype(x.dtype, out.dtype)
-    inplace.check_target(out, "out")
-    for x in (a, b):
-        inplace.check_source(x)
 
 
 def need_ndim(name: str, x: Tensor, ndim: int) -> None:

@@ -128,7 +128,7 @@ def _added(product: Any, x: Any, a: Any, b: Any, torch: str) -> dict[str, Any]:
 
     too_many = (2, *x)
     return {
-        "ref": ref, "keywords": dict(zip(torch.split(), "ab", strict=True)),
+        "ref": ref, "keywords": dict(zip(torch.split(), "ab", strict=True)), "has_twin": True,
         "samples": [case(x, a, b), case((1,), a, b, alpha=2), case(x, a, b, beta=3, alpha=2)],
         "errors": [case(too_many, a, b, match="the target has fewer axes"),
                    case(x, (2, *a), b, match=f"a.ndim is {len(a) + 1}"),

@@ -13,7 +13,7 @@ from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_int, to_ints
 from tessella.composites import CHECKS, Device, DTypeLike, Operand, Shape, composite
-from tessella.dtypes import DType, boolean, float32, int64
+from tessella.dtypes import DType, boolean, float32, int64, need_numbers
 from tessella.hints import Any
 from tessella.ops.creation import with_grad
 from tessella.ops.elementwise import add, mul
@@ -103,6 +103,7 @@ def manual_seed(seed: Any) -> Generator:
 def draw(shape: Any, dtype: DType, distribution: int, generator: Generator | None,
          requires_grad: bool = False, **limits: Any) -> Tensor:  # fmt: skip
     """Draw a tensor from one of the distributions, from the default generator or another."""
+    need_numbers(dtype)
     if not _core.has_random(distribution, dtype.id):
         raise errors.no_kernel(dtype, "draw in another dtype and convert with astype")
     out = (generator or default_generator).draw(

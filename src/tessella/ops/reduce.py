@@ -15,7 +15,7 @@ from tessella.composites import Axes, Ints, composite
 from tessella.declarations import Refusal, case, has_torch_axis, refusal
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32
 from tessella.hints import Any, Sequence
-from tessella.kinds import cast
+from tessella.kinds import Straight, cast
 from tessella.ops.creation import empty_beside, ones, ones_like
 from tessella.ops.elementwise import conjugate, mul, sqrt, where
 from tessella.ops.joining import concat
@@ -28,7 +28,6 @@ from tessella.ops.movement import (
     reshape,
     unsqueeze,
 )
-from tessella.records import Op
 
 _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.reduce_names())}
 _SCANS = ("cumulative_sum", "cumulative_prod", "logcumsumexp")  # in the order of ScanOp
@@ -42,11 +41,11 @@ def spread(g: Tensor, shape: Sequence[int], axis: Sequence[int], keepdims: bool)
     return broadcast_to(g, tuple(shape))
 
 
-class Reduce(Op):
+class Reduce(Straight):
     """Many elements to one, over all, one or several axes."""
 
     fast = "reduce"
-    takes_out = True
+    needs_contiguous = True
     params = {"axis": None, "keepdims": False}
 
     def __init__(self, name: str, kernel: str = "", **record: Any) -> None:
@@ -86,9 +85,11 @@ class Reduce(Op):
             shape = [size for i, size in enumerate(x.shape) if i not in axis]
         return shape, self.out_dtype(x.dtype)
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the driver."""
-        _core.reduce(self.code, out, inputs[0], params["axis"])
+        _core.reduce(self.code, out, inputs[0], params["axis"], interruptible)
 
 
 def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
@@ -239,11 +240,10 @@ argmin = ReduceOne(
     ref="argmin", samples=_ONE_AXIS, errors=_ONE_AXIS_ERRORS).function  # fmt: skip
 
 
-class Cumulative(Op):
+class Cumulative(Straight):
     """Running sums and products along one axis, in order."""
 
-    takes_out = True
-
+    has_twin = True
     params = {"axis": None, "dtype": None, "include_initial": False}
 
     def prepare(
@@ -283,9 +283,15 @@ class Cumulative(Op):
         assert found is not None
         return inputs[0].shape, DTYPES[found]
 
-    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+    def compute(
+        self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
+    ) -> None:
         """Call the driver."""
-        _core.cumulate(_SCANS.index(self.name), out, inputs[0], params["axis"])
+        _core.cumulate(_SCANS.index(self.name), out, inputs[0], params["axis"], interruptible)
+
+    def overwrite(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> bool:
+        """Overwrite unless the sums are still to be converted."""
+        return "dtype" not in params and super().overwrite(out, inputs, params)
 
 
 _CUMULATIVE = [
@@ -436,13 +442,15 @@ def count_nonzero(x: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Te
 def sum_to_shape(x: Tensor, shape: Ints) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting.
 
+    The dtype is that of ts.sum. A tensor of floats that has the shape is given as it is.
+
     >>> ts.sum_to_shape(ts.ones(2, 3), (1, 3)).tolist()
     [[2.0, 2.0, 2.0]]
     """
     target = to_ints("shape", shape)
     if tuple(_core.broadcast_shapes(x.shape, target)) != x.shape:
         raise errors.wrong_value("shape", target, f"one that broadcasts to {x.shape}")
-    if x.shape == target:
+    if x.shape == target and (x.dtype.is_floating or x.dtype.is_complex):
         return x
     added = x.ndim - len(target)
     axes = [i for i in range(x.ndim) if i < added or (target[i - added] == 1 and x.shape[i] != 1)]

@@ -35,6 +35,7 @@ def index_shape(indices: Sequence[Tensor]) -> tuple[int, ...]:
 class Put(Op):
     """A copy of x with values at the indices over some axes."""
 
+    items = "moved"
     operands = ("x", "values")
     params = _PARAMS
 
@@ -62,6 +63,7 @@ class Put(Op):
 class Join(Put):
     """A copy of x, joined with values at the indices over some axes."""
 
+    items = "refused"
     params = {"axes": REQUIRED, "indices": REQUIRED, "place": 0, "join": "prod"}
 
     def prepare(

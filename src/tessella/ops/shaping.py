@@ -42,7 +42,7 @@ expand = View(
 
 
 @composite(
-    ref=lambda np, x, y: np.broadcast_to(x, y.shape), ulps=0, is_function=False,
+    ref=lambda np, x, y: np.broadcast_to(x, y.shape), ulps=0, gives="view", is_function=False,
     samples=[case((3, 1), (2, 3, 4))], errors=[case((2,), (3,), match="cannot become 3")],
 )  # fmt: skip
 def expand_as(x: Tensor, y: Tensor) -> Tensor:
@@ -54,7 +54,8 @@ def expand_as(x: Tensor, y: Tensor) -> Tensor:
     return broadcast_to(x, y.shape)
 
 
-_AS = {"ref": lambda np, x, y: x.reshape(y.shape), "ulps": 0, "is_function": False}
+_AS = {"ref": lambda np, x, y: x.reshape(y.shape), "ulps": 0, "is_function": False,
+       "gives": "view"}  # fmt: skip
 
 
 @composite(**_AS, samples=[case((2, 3), (6,), layouts="contiguous")],
@@ -78,7 +79,7 @@ def reshape_as(x: Tensor, y: Tensor) -> Tensor:
     return reshape(x, y.shape)
 
 
-@composite(ref="ravel", ulps=0, samples=[case((2, 3)), case(()), case((0, 2))])
+@composite(ref="ravel", ulps=0, gives="view", samples=[case((2, 3)), case(()), case((0, 2))])
 def ravel(x: Tensor) -> Tensor:
     """Give the elements along one axis, in row-major order.
 
@@ -90,7 +91,7 @@ def ravel(x: Tensor) -> Tensor:
 
 @composite(
     ref=lambda np, x, axis, sizes: x.reshape(
-        *x.shape[: axis % x.ndim], *sizes, *x.shape[axis % x.ndim + 1 :]), ulps=0,
+        *x.shape[: axis % x.ndim], *sizes, *x.shape[axis % x.ndim + 1 :]), ulps=0, gives="view",
     samples=[case((2, 6), -1, sizes=(2, 3)), case((6, 2), 0, sizes=(3, 2, 1))],
     errors=[case((2, 5), 1, sizes=(2, 3), match="cannot reshape"),
             case((2,), 1, sizes=(2,), match="axis 1 is out of range")],
@@ -111,7 +112,7 @@ def unflatten(x: Tensor, axis: int, sizes: Ints) -> Tensor:
 
 
 @composite(
-    ref="transpose", ulps=0, samples=[case((2, 3)), case((3,)), case(())],
+    ref="transpose", ulps=0, gives="view", samples=[case((2, 3)), case((3,)), case(())],
     errors=[case((2, 3, 4), match="x.ndim is 3")],
 )  # fmt: skip
 def t(x: Tensor) -> Tensor:
@@ -125,7 +126,7 @@ def t(x: Tensor) -> Tensor:
     return transpose(x, 0, 1) if x.ndim == 2 else x
 
 
-@composite(ref="flipud", ulps=0, samples=[case((2, 3)), case((3,))],
+@composite(ref="flipud", ulps=0, gives="view", samples=[case((2, 3)), case((3,))],
            errors=[case((), match="axis 0 is out of range")])  # fmt: skip
 def flipud(x: Tensor) -> Tensor:
     """Reverse the first axis.
@@ -136,7 +137,7 @@ def flipud(x: Tensor) -> Tensor:
     return flip(x, 0)
 
 
-@composite(ref="fliplr", ulps=0, samples=[case((2, 3)), case((2, 3, 4))],
+@composite(ref="fliplr", ulps=0, gives="view", samples=[case((2, 3)), case((2, 3, 4))],
            errors=[case((3,), match="axis 1 is out of range")])  # fmt: skip
 def fliplr(x: Tensor) -> Tensor:
     """Reverse the second axis.
@@ -148,7 +149,7 @@ def fliplr(x: Tensor) -> Tensor:
 
 
 @composite(
-    ref="rot90", ulps=0,
+    ref="rot90", ulps=0, gives="view",
     samples=[case((2, 3)), case((2, 3), k=2), case((2, 3, 4), k=-1, axes=(1, 2))],
     errors=[case((3,), match="axis 1 is out of range"), case((2, 3), axes=(0,), match="axes is"),
             case((2, 3), axes=(0, 0), match="repeated axis 0")],

@@ -149,7 +149,7 @@ bit_count = unary(
 
 
 @composite(
-    ref="bitwise_count", samples=[case((3, 40)), case(()), case((0, 2))],
+    ref="bitwise_count", has_twin=True, samples=[case((3, 40)), case(()), case((0, 2))],
     errors=[case((2,), match="not defined for float32")],
 )  # fmt: skip
 def bitwise_count(x: Tensor) -> Tensor:

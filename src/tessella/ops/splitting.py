@@ -18,7 +18,7 @@ def _part(x: Tensor, axis: int, key: Any) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x, axis, index: np.take(x, index, axis), ulps=0,
+    ref=lambda np, x, axis, index: np.take(x, index, axis), ulps=0, gives="view",
     samples=[case((2, 3), 1, -1), case((2, 3, 4), 0, 1)],
     errors=[case((2, 3), 1, 3, match="index 3 is out of bounds for axis 1 of size 3")],
 )  # fmt: skip
@@ -32,7 +32,8 @@ def select(x: Tensor, axis: int, index: int) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x, axis, start, length: np.take(x, range(start, start + length), axis), ulps=0,
+    ulps=0, gives="view",
+    ref=lambda np, x, axis, start, length: np.take(x, range(start, start + length), axis),
     samples=[case((5, 3), 0, 1, 3), case((2, 4), -1, 0, 4), case((2, 4), 1, 2, 0)],
     errors=[case((5,), 0, 3, 3, match="length is 3"), case((5,), 0, 6, 0, match="start is 6"),
             case((5,), 0, 0, -1, match="length is -1")],

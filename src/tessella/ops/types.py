@@ -92,7 +92,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     """Tell whether a dtype is another one, belongs to a kind, or to one of a tuple of them.
 
     The kinds are "bool", "signed integer", "unsigned integer", "integral", "real floating",
-    "complex floating" and "numeric".
+    "complex floating", "numeric", and "user" for registered ones.
 
     >>> ts.isdtype(ts.int8, ("signed integer", ts.bool))
     True
