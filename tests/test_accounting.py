@@ -366,6 +366,18 @@ def test_limit_outside_a_block_stays() -> None:
     assert memory.stats().limit == before
 
 
+def test_limit_may_be_entered_again_also_inside_itself() -> None:
+    before = memory.stats().limit
+    scope = memory.limit("1GB")
+    for _ in range(2):
+        with scope:
+            assert memory.stats().limit == 10**9
+            with memory.limit("2GB"), scope:
+                assert memory.stats().limit == 10**9
+            assert memory.stats().limit == 10**9
+        assert memory.stats().limit == before
+
+
 def test_limit_is_exact() -> None:
     found = memory.stats()
     with memory.limit(found.live + found.reserved + 4000):

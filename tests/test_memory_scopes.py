@@ -137,6 +137,46 @@ def test_generator_that_rests_inside_a_scope_directs_its_caller() -> None:
     assert memory.current() == memory.heap
 
 
+def test_scopes_that_end_out_of_order_leave_the_innermost_open_one() -> None:
+    inner, outer = memory.Arena("4KiB", name="inner"), memory.Arena("4KiB", name="outer")
+    made = generate(inner)
+    with memory.use(outer):
+        next(made)
+        assert memory.current() == inner
+    assert memory.current() == inner  # the generator is still in its scope
+    made.close()  # type: ignore[attr-defined]
+    assert memory.current() == memory.heap
+    with memory.use(outer):
+        made = generate(inner)
+        next(made)
+        with memory.use(outer):
+            made.close()  # type: ignore[attr-defined]
+            assert memory.current() == outer
+        assert memory.current() == outer
+    assert memory.current() == memory.heap
+
+
+def test_one_scope_serves_several_threads() -> None:
+    pool, other = memory.Pool(64, 8, name="pool"), memory.Pool(64, 8, name="other")
+    scope = memory.use(pool)
+    inside, outside = threading.Barrier(2), threading.Barrier(2)
+
+    def work() -> bool:
+        with scope:
+            inside.wait()
+            outside.wait()
+        return memory.current() == memory.heap
+
+    with ThreadPoolExecutor(1) as worker, memory.use(other):
+        found = worker.submit(work)
+        inside.wait()
+        with scope:
+            outside.wait()
+            assert found.result()
+        assert memory.current() == other
+    assert memory.current() == memory.heap
+
+
 # --- temporary arenas -----------------------------------------------------------------------------
 
 
@@ -175,6 +215,16 @@ def test_temporary_arena_may_be_entered_again() -> None:
             x = ts.full(10, float(i))
             assert arena.count == 1 and x.tolist() == [float(i)] * 10
         assert x.is_freed
+
+
+def test_temporary_arena_is_not_entered_inside_itself() -> None:
+    scope = memory.temporary("4KiB")
+    with scope:
+        x = ts.ones(10)
+        with pytest.raises(ts.errors.IllegalState, match=r"^memory\.temporary: it is in use by"):
+            scope.__enter__()
+        assert x.tolist() == [1.0] * 10
+    assert x.is_freed
 
 
 def test_result_is_carried_out_of_a_temporary_arena() -> None:
