@@ -293,7 +293,7 @@ def resident() -> int:
 
 
 @pytest.mark.parametrize("part", [1 << 10, 64 << 10, 1 << 20, 40 << 20, 200 << 20])
-def test_trim_gives_memory_back_to_the_system(part: int) -> None:
+def test_trim_lets_resident_memory_go(part: int) -> None:
     memory.trim()
     before = resident()
     tensors = [ts.ones(part, dtype=ts.uint8) for _ in range((200 << 20) // part)]
@@ -313,7 +313,7 @@ IDLE: dict[str, Callable[[], memory.Allocator]] = {
 
 
 @pytest.mark.parametrize("kind", IDLE)
-def test_trim_empties_idle_allocators(kind: str) -> None:
+def test_trim_of_idle_allocators_lets_resident_memory_go(kind: str) -> None:
     memory.trim()
     before, reserved = resident(), memory.stats().reserved
     allocator = IDLE[kind]()
