@@ -257,6 +257,12 @@ PLAIN = {
     if inspect.isfunction(value) or isinstance(value, _core.Caller)
     if owner != "UserDType" or not name.startswith("_")
 }
+PLAIN |= {
+    f"DynamicArray.{name}": value
+    for name, value in inspect.getmembers(ts.DynamicArray, inspect.isfunction)
+    if not name.startswith("_")
+}
+PLAIN["DynamicArray"] = ts.DynamicArray
 PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 
 

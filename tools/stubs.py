@@ -2,7 +2,8 @@
 
 Signatures of operations come from their records, those of plain functions from their annotations,
 those of the core from nanobind. What none of them tells (the types of parameters by their names,
-and what the core gives where nanobind says `object`) stands in the tables here.
+and what the core gives where nanobind says `object`) stands in the tables here; whole classes are
+in stub_classes.py.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import tessella
+from stub_classes import ARRAY_CLASS, CALLER_CLASS, FUNCTION_CLASS, MEMORY_CLASSES, NODE_CLASS
 from tessella import _core, namespace
 from tessella.composites import COMPOSITES
 from tessella.declarations import REQUIRED
@@ -292,45 +294,6 @@ def layout_class() -> str:
     return "class Layout:\n" + textwrap.indent("\n".join(lines), "    ")
 
 
-FUNCTION_CLASS = """
-class Function:
-    __name__: str
-    __text_signature__: str
-    record: Any
-    def __new__(
-        cls, record: Any, name: str, doc: str, signature: str, kind: str, opcode: int, arity: int,
-        saves: int, is_differentiable: bool, is_strict: bool, /,
-    ) -> Self: ...
-    def __call__(self, *args: Any, **keywords: Any) -> Tensor: ...
-    def into(self, *args: Any) -> Tensor | None: ...
-"""
-
-CALLER_CLASS = """
-class Caller:
-    def __new__(
-        cls, slow: Any, body: Any, explain: Any, positional: int, variadic: int,
-        parameters: tuple[tuple[str, str, bool], ...], /,
-    ) -> Self: ...
-    def __call__(self, *args: Any, **keywords: Any) -> Any: ...
-"""
-
-NODE_CLASS = """
-class Node:
-    @property
-    def function(self) -> Function: ...
-    @property
-    def params(self) -> dict[str, Any] | None: ...
-    @property
-    def inputs(self) -> tuple[Any, ...]: ...
-    @property
-    def input_shapes(self) -> tuple[tuple[int, ...], ...]: ...
-    @property
-    def saved(self) -> tuple[Any, ...]: ...
-    @property
-    def site(self) -> tuple[str, int] | None: ...
-"""
-
-
 def operators() -> Iterable[str]:
     """Write Tensor's operators."""
     for name in BINARY:
@@ -390,32 +353,6 @@ def tensor_class() -> str:
     return "class Tensor:\n" + textwrap.indent("\n".join(lines), "    ")
 
 
-MEMORY_CLASSES = """
-class AllocatorHandle:
-    type: str
-    name: str
-    key: int
-    live: int
-    peak: int
-    count: int
-    allocations: int
-    capacity: int
-    free: int
-    largest: int
-    largest_block: int
-    def trim(self) -> int: ...
-    def used(self) -> int: ...
-    def mark(self) -> int: ...
-    def release_to(self, mark: int, /) -> None: ...
-    def reset(self) -> None: ...
-
-class Watch:
-    live: int
-    peak: int
-    allocations: int
-"""
-
-
 TYPES = """
 _Number: TypeAlias = _bool | _int | _float | _complex
 _Element: TypeAlias = _Number | tuple[Any, ...]
@@ -432,7 +369,8 @@ def core_stub() -> str:
              "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,
-             NODE_CLASS, MEMORY_CLASSES, tensor_class(), *native_functions()]  # fmt: skip
+             NODE_CLASS, MEMORY_CLASSES, ARRAY_CLASS, tensor_class(),
+             *native_functions()]  # fmt: skip
     return "\n".join(parts) + "\n"
 
 
@@ -445,6 +383,8 @@ def package_stub() -> str:
     imports.append("from tessella._core import Tensor as Tensor")
     imports.append("from tessella.allocators import Allocator")
     imports.append("from tessella.dtypes import DType as DType")
+    for name, module in namespace.CLASSES.items():
+        imports.append(f"from tessella.{module} import {name} as {name}")
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]
     lines = []

@@ -1,7 +1,18 @@
 """The rows, in the order in which they run and are printed. A new row is a file and a line here."""
 
 from bench.cases import Row
-from bench.rows import allocating, eager, gemm, importing, moving, reduce, size, sorting, wild
+from bench.rows import (
+    allocating,
+    dynamic,
+    eager,
+    gemm,
+    importing,
+    moving,
+    reduce,
+    size,
+    sorting,
+    wild,
+)
 
 ROWS: tuple[Row, ...] = (
     importing.ROW,
@@ -19,5 +30,7 @@ ROWS: tuple[Row, ...] = (
     moving.JOIN,
     moving.CAST,
     moving.CUMULATIVE,
+    dynamic.APPEND,
+    dynamic.EXTEND,
     wild.ROW,
 )

@@ -186,6 +186,32 @@ void fail_mark(const Allocator& allocator) {
        "take a new one with mark()");
 }
 
+void fail_full(int64_t capacity, int64_t needed) {
+  fail(Code::capacity_overflow,
+       "room for " + number(needed) + " items is needed, and there is room for " +
+           number(capacity) + " and no growth",
+       "make it with growth=True or a larger capacity, or pop items first");
+}
+
+void fail_cannot_grow(const MemoryEnds& ends, const std::string& purpose) {
+  const Allocator& from = ends.allocator;
+  Room room = from.room();
+  std::string most = ends.bytes > from.largest_block()
+                         ? "gives at most " + to_text_bytes(from.largest_block()) + " at a time"
+                         : "has " + to_text_bytes(room.free) + " free of " +
+                               to_text_bytes(room.capacity) + ", " + to_text_bytes(room.largest) +
+                               " in one piece";
+  fail(Code::capacity_overflow,
+       name_of(from) + " cannot grow: it " + most + ", and a " + purpose + " needs " +
+           to_text_bytes(ends.bytes),
+       "go on in another allocator: a.copy(allocator=memory.heap)");
+}
+
+void fail_growth_pinned(const std::string& who) {
+  fail(Code::illegal_state, "its memory would move, and is in use by " + who,
+       "let go of it first (delete the array or memoryview), or reserve(n) before sharing");
+}
+
 void fail_not_tensor(const char* type_name) {
   fail(Code::argument, std::string("expected a Tensor, got ") + type_name,
        "make one with ts.tensor(...)");

@@ -25,6 +25,7 @@ enum class Code : uint8_t {
   use_after_free,
   argument,
   exchange,
+  capacity_overflow,
 };
 
 class Allocator;
@@ -63,6 +64,9 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_use_after_free(const std::string& what, const Allocator& allocator);
 [[noreturn]] void fail_pinned(const Allocator& allocator, const std::string& who);
 [[noreturn]] void fail_mark(const Allocator& allocator);
+[[noreturn]] void fail_full(int64_t capacity, int64_t needed);
+[[noreturn]] void fail_cannot_grow(const MemoryEnds& ends, const std::string& purpose);
+[[noreturn]] void fail_growth_pinned(const std::string& who);
 [[noreturn]] void fail_not_tensor(const char* type_name);
 [[noreturn]] void fail_not_one_element(const char* what, Shape shape);
 [[noreturn]] void fail_not_index(const char* dtype, Shape shape);

@@ -44,6 +44,7 @@ from tessella import (
 from tessella._core import Tensor as Tensor
 from tessella.allocators import Allocator
 from tessella.dtypes import DType as DType
+from tessella.dynamic import DynamicArray as DynamicArray
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.ops.formulas import Parts
 from tessella.ops.histograms import Histogram
@@ -1173,6 +1174,20 @@ def finfo(type: Any) -> FloatLimits:
 
 def fix(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded towards zero."""
+
+def flat_reverse(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give all elements in reverse as if they were one flat line, row by row, in x's shape."""
+
+def flat_sort(
+    x: Tensor,
+    *,
+    descending: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give all elements in order as if they were one flat line, row by row, in x's shape."""
 
 def flatten(x: Tensor, start: _int = 0, stop: _int = -1) -> Tensor:
     """Merge the axes from start to stop into one."""

@@ -45,7 +45,7 @@ FUNCTIONS = {
         cdist dist norm renorm
     """,
     "ordering": """
-        argsort msort sort topk
+        argsort flat_reverse flat_sort msort sort topk
     """,
     "padding": """
         pad
@@ -142,7 +142,7 @@ METHODS = {
         dist norm renorm renorm_
     """,
     "ordering": """
-        argsort msort sort topk
+        argsort flat_reverse flat_reverse_ flat_sort flat_sort_ msort sort topk
     """,
     "padding": """
         pad

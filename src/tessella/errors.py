@@ -39,6 +39,7 @@ from tessella.outcomes import Err as Err, Ok as Ok, expected as expected
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
     ShapeError, BroadcastError, InvalidArgument, IndexOutOfBounds, DTypeMismatch, OutOfMemory,
     LengthOverflow, IllegalState, PreconditionFailed, UseAfterFree, ArgumentError, ExchangeError,
+    CapacityOverflow,
 )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ def is_shareable(value: Any) -> bool:
 
 def share(x: Any, may_copy: bool) -> Tensor:
     """Give a tensor over the memory of an array of any library; a copy where it may be needed."""
+    if isinstance(x, _core.DynamicArray):
+        return x.as_tensor()
     if not _core.has_buffer(x) and not hasattr(x, "__dlpack__"):
         return _ask(x, may_copy)
     if not _core.has_buffer(x):

@@ -66,7 +66,10 @@ def largest_tensors(most: int) -> list[tuple[int, Tensor]]:
     found: dict[int, Tensor] = {}
     for each in gc.get_objects():
         # By its type: isinstance() asks the object too, which a proxy of what is gone refuses.
-        if issubclass(type(each), Tensor) and not (each.is_virtual or each.is_freed):
+        kind = type(each)
+        if issubclass(kind, _core.DynamicArray) and not each.is_freed:
+            each, kind = each.as_tensor(), Tensor
+        if issubclass(kind, Tensor) and not (each.is_virtual or each.is_freed):
             key = _core.buffer_key(each)
             if key not in found or found[key].nbytes < each.nbytes:
                 found[key] = each

@@ -65,6 +65,9 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")  # with functions that are declared
 MODULES: tuple[str, ...] = ("memory",)  # without
 
+# Classes that are loaded when they are first used, by their modules.
+CLASSES = {"DynamicArray": "dynamic"}
+
 # Names of the package by the module of ops/ that has them.
 LATER = {name: module for module, names in catalogue.FUNCTIONS.items() for name in names.split()}
 
@@ -213,6 +216,10 @@ def find(name: str) -> Any:
     """Give a name of the package that is not loaded yet; refuse one that does not exist."""
     if name in SUBPACKAGES or name in MODULES:
         return importlib.import_module(f"tessella.{name}")
+    if name in CLASSES:
+        found = getattr(importlib.import_module(f"tessella.{CLASSES[name]}"), name)
+        vars(sys.modules["tessella"])[name] = found
+        return found
     module = LATER.get(name)
     if module is None:
         raise errors.unknown_name(
@@ -224,7 +231,8 @@ def find(name: str) -> Any:
 
 def names() -> list[str]:
     """List the names of the package, loaded or not: what dir(tessella) gives."""
-    return sorted({*vars(sys.modules["tessella"]), *LATER, *SUBPACKAGES, *MODULES})
+    later = {*LATER, *SUBPACKAGES, *MODULES, *CLASSES}
+    return sorted({*vars(sys.modules["tessella"]), *later})
 
 
 def refuse_attribute(x: Tensor, name: str) -> NoReturn:

@@ -42,6 +42,7 @@ void init_exchange(nb::module_& module);
 void init_elementwise(nb::module_& module);
 void init_threads(nb::module_& module);
 void init_memory(nb::module_& module);
+void init_dynamic(nb::module_& module);
 void init_creation(nb::module_& module);
 void init_reduce(nb::module_& module);
 void init_matmul(nb::module_& module);

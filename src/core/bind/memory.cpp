@@ -4,24 +4,11 @@
 #include "../memory/allocators.h"
 #include "../tensor/pins.h"
 #include "bind.h"
+#include "handle.h"
 
 namespace tessella {
 
 namespace {
-
-// What Python holds of an allocator: while it lives, the allocator can be asked for memory.
-class Handle {
- public:
-  explicit Handle(Allocator* allocator) : allocator_(allocator) { allocator->retain_handle(); }
-  Handle(const Handle& other) : Handle(other.allocator_) {}
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() { allocator_->release_handle(); }
-  Allocator* operator->() const { return allocator_; }
-  Allocator* get() const { return allocator_; }
-
- private:
-  Allocator* allocator_;
-};
 
 using MaybeHandle = std::optional<Handle>;
 

@@ -1,6 +1,7 @@
 // The module tessella._core.
 #include "../kernels/isa.h"
 #include "../tensor/caller.h"
+#include "../tensor/dynamic.h"
 #include "../tensor/function.h"
 #include "../tensor/method.h"
 #include "../tensor/node.h"
@@ -49,7 +50,7 @@ NB_MODULE(_core, module) {
   set_interrupt_poll(poll_signals);
   if (!init_tensor_type(module.ptr()) || !init_node_type(module.ptr()) ||
       !init_function_type(module.ptr()) || !init_caller_type(module.ptr()) ||
-      !init_method_type(module.ptr()))
+      !init_method_type(module.ptr()) || !init_array_type(module.ptr()))
     throw nb::python_error();
   init_dtype(module);
   init_layout(module);
@@ -58,6 +59,7 @@ NB_MODULE(_core, module) {
   init_elementwise(module);
   init_threads(module);
   init_memory(module);
+  init_dynamic(module);
   init_creation(module);
   init_reduce(module);
   init_matmul(module);

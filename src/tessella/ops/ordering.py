@@ -10,7 +10,9 @@ from tessella.composites import composite
 from tessella.declarations import case, has_torch_axis, refusal
 from tessella.dtypes import int64
 from tessella.hints import Any
+from tessella.ops.elementwise import isnan
 from tessella.ops.index import take_along_axis
+from tessella.ops.joining import roll
 from tessella.ops.movement import normal_axes
 
 
@@ -96,6 +98,61 @@ def msort(x: Tensor) -> Tensor:
     """
     place = sorted_axis(x, 0)
     return smallest(x, x.shape[place], place)
+
+
+# --- flat: all elements as one line --------------------------------------------------------------
+
+
+def nan_last(ordered: Tensor, x: Tensor, descending: bool) -> Tensor:
+    """Move what the NaNs of a vector x became to the end: a falling order has them first."""
+    if not descending or not x.dtype.is_floating:
+        return ordered
+    count = int(isnan(x).sum().item())
+    return roll(ordered, -count) if count else ordered
+
+
+def _flat_sort_ref(np: Any, x: Any, descending: bool = False) -> Any:
+    line = np.sort(x, axis=None, stable=True)
+    if descending:
+        nans = int(np.isnan(x).sum()) if x.dtype.kind == "f" else 0
+        line = np.concatenate([line[: len(line) - nans][::-1], line[len(line) - nans :]])
+    return line.reshape(x.shape)
+
+
+@composite(
+    ref=_flat_sort_ref, ulps=0, has_twin=True,
+    samples=[case((7,)), case((3, 5)), case((3, 5), descending=True), case((0, 2)), case(())],
+    errors=[case((2,), dtype="complex64", match="not defined for complex64")],
+)  # fmt: skip
+def flat_sort(x: Tensor, *, descending: bool = False) -> Tensor:
+    """Give all elements in order as if they were one flat line, row by row, in x's shape.
+
+    The axes do not count: `sort` sorts along one. NaN comes last in either direction, and equal
+    elements keep their order.
+
+    >>> ts.flat_sort(ts.tensor([[3, 1], [4, 2]])).tolist()
+    [[1, 2], [3, 4]]
+    """
+    line = x.reshape(-1)
+    return nan_last(sort(line, descending=descending), line, descending).reshape(x.shape)
+
+
+@composite(
+    ref=lambda np, x: np.flip(x.reshape(-1)).reshape(x.shape), ulps=0, has_twin=True,
+    samples=[case((7,)), case((3, 5)), case((0, 2)), case(())],
+)  # fmt: skip
+def flat_reverse(x: Tensor) -> Tensor:
+    """Give all elements in reverse as if they were one flat line, row by row, in x's shape.
+
+    The axes do not count: `flip` turns some of them around.
+
+    >>> ts.flat_reverse(ts.tensor([[1, 2], [3, 4]])).tolist()
+    [[4, 3], [2, 1]]
+    """
+    return x.reshape(-1).flip(0).reshape(x.shape)
+
+
+# --- the first few -------------------------------------------------------------------------------
 
 
 def smallest(x: Tensor, count: int, place: int, descending: bool = False) -> Tensor:

@@ -1,0 +1,65 @@
+// Dynamic arrays, for dynamic.py: what is not asked for often enough to be a method of the type.
+#include "../tensor/dynamic.h"
+
+#include "bind.h"
+#include "handle.h"
+
+namespace tessella {
+
+namespace {
+
+Array* array_of(nb::handle object) {
+  if (!is_array(object.ptr())) throw nb::type_error("expected a DynamicArray");
+  return as_array(object.ptr());
+}
+
+// Contiguous or not, items of the array's dtype and shape; dynamic.py has seen to it.
+Tensor* items_of(const Array* a, nb::handle object) {
+  Tensor* items = tensor_of(object);
+  bool fits = items->dtype == a->dtype && items->ndim == a->item_ndim + 1 &&
+              items->size == items->shape()[0] * a->item_size;
+  if (!fits) throw nb::type_error("expected items of the array's dtype and shape");
+  return items;
+}
+
+// Changes when the items do.
+nb::tuple stamp_of(const Array* a) {
+  return nb::make_tuple(reinterpret_cast<uintptr_t>(a->buffer), a->length, a->buffer->version);
+}
+
+bool rewrite(Array* a, nb::handle stamp, const Tensor* items) {
+  check_alive(a);
+  if (!stamp_of(a).equal(stamp) || items->shape()[0] != a->length || !items->is_contiguous)
+    return false;
+  memcpy(a->at(0), items->data(), static_cast<size_t>(a->length * a->item_bytes));
+  ++a->buffer->version;
+  return true;
+}
+
+}  // namespace
+
+void init_dynamic(nb::module_& module) {
+  allocator_from = [](PyObject* object) -> Allocator* {
+    Handle* handle;
+    return nb::try_cast(nb::handle(object), handle) && handle ? handle->get() : nullptr;
+  };
+  module.def("array_allocator", [](nb::handle a) { return Handle(array_of(a)->allocator); });
+  // Items (n, *item_shape) of its dtype.
+  module.def("array_insert", [](nb::handle a, int64_t index, nb::handle items) {
+    insert_items(array_of(a), index, items_of(array_of(a), items));
+  });
+  module.def("array_remove", [](nb::handle a, int64_t index, int64_t count) {
+    remove_items(array_of(a), index, count);
+  });
+  module.def("array_resize",
+             [](nb::handle a, int64_t capacity) { set_capacity(array_of(a), capacity); });
+  module.def("array_clear", [](nb::handle a) { clear_items(array_of(a)); });
+  module.def("array_reverse", [](nb::handle a) { reverse_items(array_of(a)); });
+  module.def("array_stamp", [](nb::handle a) { return stamp_of(array_of(a)); });
+  // As many contiguous items of its dtype as it has, in place of them; false if it has changed.
+  module.def("array_rewrite", [](nb::handle a, nb::handle stamp, nb::handle items) {
+    return rewrite(array_of(a), stamp, items_of(array_of(a), items));
+  });
+}
+
+}  // namespace tessella

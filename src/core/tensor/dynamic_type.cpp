@@ -1,0 +1,369 @@
+// What Python sees of dynamic arrays without a Python frame: appending, popping, single items,
+// views, iteration, the buffer protocol. What is not handled here goes to the method of the same
+// meaning in dynamic.py, which explains.
+#include "dynamic.h"
+
+#include <structmember.h>
+
+#include "arguments.h"
+#include "guard.h"
+#include "result.h"
+#include "run.h"
+
+namespace tessella {
+
+PyTypeObject* array_type;
+Allocator* (*allocator_from)(PyObject* handle);
+
+namespace {
+
+// The methods of dynamic.py that go on where this declines.
+#define SLOW_METHODS(F) F(append) F(pop) F(assign) F(remove)
+#define SLOW_METHOD(name) name,
+enum class Slow : uint8_t { SLOW_METHODS(SLOW_METHOD) count };
+#undef SLOW_METHOD
+PyObject* slow_names[static_cast<int>(Slow::count)];
+
+PyObject* decline(Slow method, PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  PyObject* stack[3] = {self};
+  for (Py_ssize_t i = 0; i < count && i < 2; ++i) stack[i + 1] = args[i];
+  return PyObject_VectorcallMethod(slow_names[static_cast<int>(method)], stack,
+                                   static_cast<size_t>(count + 1), nullptr);
+}
+
+// --- items ---------------------------------------------------------------------------------------
+
+template <class T, class Number>
+bool put(Number number, char* at) {
+  auto value = static_cast<T>(number);
+  memcpy(at, &value, sizeof value);
+  return true;
+}
+
+template <class T>
+bool put_exactly(long long number, char* at) {
+  return static_cast<T>(number) == number && put<T>(number, at);
+}
+
+// Integers in few instructions; false also where store_scalar knows better.
+bool store_integer(long long number, DType dtype, char* at) {
+  switch (dtype) {
+    case DType::int8:
+      return put_exactly<int8_t>(number, at);
+    case DType::int16:
+      return put_exactly<int16_t>(number, at);
+    case DType::int32:
+      return put_exactly<int32_t>(number, at);
+    case DType::int64:
+      return put<int64_t>(number, at);
+    case DType::uint8:
+      return put_exactly<uint8_t>(number, at);
+    case DType::uint16:
+      return put_exactly<uint16_t>(number, at);
+    case DType::uint32:
+      return put_exactly<uint32_t>(number, at);
+    case DType::float32:
+      return put<float>(static_cast<double>(number), at);
+    case DType::float64:
+      return put<double>(number, at);
+    default:
+      return false;
+  }
+}
+
+// As store_scalar does it, the commonest pairs of Python's types and ours first.
+bool store_item(PyObject* value, DType dtype, char* at) {
+  if (PyFloat_CheckExact(value)) {
+    double number = PyFloat_AS_DOUBLE(value);
+    if (dtype == DType::float64) return put<double>(number, at);
+    if (dtype == DType::float32) return put<float>(number, at);
+  } else if (PyLong_CheckExact(value)) {
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (!overflow && store_integer(number, dtype, at)) return true;
+  }
+  Scalar scalar;
+  if (!store_scalar(value, dtype, &scalar)) return false;
+  memcpy(at, scalar.bytes, static_cast<size_t>(itemsize(dtype)));
+  return true;
+}
+
+PyObject* load_item(const Array* a, int64_t index) {
+  check_alive(a);
+  return a->item_ndim ? as_object(view_item(a, index)) : load_scalar(a->dtype, a->at(index));
+}
+
+// An integer within the length, counted from either end. May run Python code.
+bool find_index(PyObject* key, const Array* a, int64_t* out) {
+  if (!parse_int(key, out)) {
+    bool is_other = PyBool_Check(key) || is_tensor(key) || !PyIndex_Check(key);
+    if (is_other) return false;
+    *out = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    if (*out == -1 && PyErr_Occurred()) return PyErr_Clear(), false;
+  }
+  if (*out < -a->length || *out >= a->length) return false;
+  if (*out < 0) *out += a->length;
+  return true;
+}
+
+// --- methods -------------------------------------------------------------------------------------
+
+PyObject* append_growing(PyObject* self, PyObject* value) {
+  PyObject* done = attempted([&]() -> PyObject* {
+    Array* a = as_array(self);
+    Scalar scalar;
+    if (a->item_ndim || !store_scalar(value, a->dtype, &scalar)) return nullptr;
+    make_room(a, 1);
+    memcpy(a->at(a->length++), scalar.bytes, static_cast<size_t>(a->item_bytes));
+    ++a->buffer->version;
+    return Py_None;
+  });
+  PyErr_Clear();
+  return done ? Py_NewRef(done) : decline(Slow::append, self, &value, 1);
+}
+
+[[gnu::noinline]] PyObject* append_any(PyObject* self, PyObject* value) {
+  Array* a = as_array(self);
+  bool is_ready = a->length < a->capacity && !a->item_ndim && a->buffer->has_memory();
+  if (!is_ready || !store_item(value, a->dtype, a->at(a->length)))
+    return append_growing(self, value);
+  ++a->length;
+  ++a->buffer->version;
+  Py_RETURN_NONE;
+}
+
+// The commonest of all without a call.
+PyObject* append(PyObject* self, PyObject* value) {
+  Array* a = as_array(self);
+  Buffer* buffer = a->buffer;
+  int64_t at = a->length;
+  bool is_double = a->dtype == DType::float64 && !a->item_ndim && PyFloat_CheckExact(value);
+  if (!is_double || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
+  reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
+  a->length = at + 1;
+  ++buffer->version;
+  Py_RETURN_NONE;
+}
+
+PyObject* pop(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  Array* a = as_array(self);
+  int64_t index = -1;
+  if (count > 1) {
+    PyErr_Format(PyExc_TypeError, "pop() takes at most one index, got %zd arguments", count);
+    return nullptr;
+  }
+  bool is_there = count ? find_index(args[0], a, &index) : a->length > 0;
+  if (!is_there || a->item_ndim) return decline(Slow::pop, self, args, count);
+  PyObject* item = attempted([&] { return load_item(a, count ? index : a->length - 1); });
+  PyErr_Clear();
+  if (!count) index = a->length - 1;
+  if (!item || index < 0 || index >= a->length) {  // to load one may run Python code
+    Py_XDECREF(item);
+    return decline(Slow::pop, self, args, count);
+  }
+  remove_items(a, index, 1);
+  return item;
+}
+
+PyObject* pop_back(PyObject* self, PyObject*) { return pop(self, nullptr, 0); }
+
+PyObject* as_tensor_method(PyObject* self, PyObject*) {
+  return guarded([&] { return as_object(view_items(as_array(self), 0, as_array(self)->length)); });
+}
+
+PyObject* owns(PyObject* self, PyObject* address) {
+  const Array* a = as_array(self);
+  PyObject* number = PyNumber_Index(address);
+  if (!number) return nullptr;
+  size_t place = PyLong_AsSize_t(number);
+  Py_DECREF(number);
+  if (PyErr_Occurred()) PyErr_Clear(), place = 0;  // of no element
+  size_t start = reinterpret_cast<uintptr_t>(a->buffer->host_ptr());
+  size_t inside = place - start, bytes = static_cast<size_t>(a->length * a->item_bytes);
+  bool is_live = a->buffer->has_memory() && place >= start && inside < bytes;
+  return PyBool_FromLong(is_live && inside % static_cast<size_t>(itemsize(a->dtype)) == 0);
+}
+
+// --- slots ---------------------------------------------------------------------------------------
+
+Py_ssize_t length(PyObject* self) { return as_array(self)->length; }
+
+// For iterators, which end at the first IndexError.
+PyObject* sequence_item(PyObject* self, Py_ssize_t index) {
+  Array* a = as_array(self);
+  if (index < 0 || index >= a->length) return PyErr_SetNone(PyExc_IndexError), nullptr;
+  return guarded([&] { return load_item(a, index); });
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) {
+  Array* a = as_array(self);
+  int64_t index;
+  bool is_one = find_index(key, a, &index);
+  return guarded([&]() -> PyObject* {
+    if (is_one) return load_item(a, index);
+    Result items(view_items(a, 0, a->length));
+    return PyObject_GetItem(as_object(items.get()), key);
+  });
+}
+
+int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
+  Array* a = as_array(self);
+  int64_t index;
+  bool is_one = value && find_index(key, a, &index) && !a->item_ndim && a->buffer->has_memory();
+  if (is_one && store_item(value, a->dtype, a->at(index))) return ++a->buffer->version, 0;
+  PyObject* args[] = {key, value};
+  PyObject* done =
+      value ? decline(Slow::assign, self, args, 2) : decline(Slow::remove, self, args, 1);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+// A tensor over the items exports them: it pins the memory while it is shared.
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  PyObject* items = as_tensor_method(self, nullptr);
+  int status = items ? PyObject_GetBuffer(items, view, flags) : -1;
+  Py_XDECREF(items);
+  return status;
+}
+
+PyObject* get_length(PyObject* self, void*) { return PyLong_FromLongLong(as_array(self)->length); }
+PyObject* get_capacity(PyObject* self, void*) {
+  return PyLong_FromLongLong(as_array(self)->capacity);
+}
+PyObject* get_growth(PyObject* self, void*) { return PyBool_FromLong(as_array(self)->growth); }
+PyObject* get_dtype(PyObject* self, void*) {
+  return Py_NewRef(dtype_object(as_array(self)->dtype));
+}
+PyObject* get_is_freed(PyObject* self, void*) {
+  return PyBool_FromLong(!as_array(self)->buffer->has_memory());
+}
+PyObject* get_item_shape(PyObject* self, void*) { return tuple_of(as_array(self)->item_sizes()); }
+PyObject* get_data_ptr(PyObject* self, void*) {
+  return guarded([&] {
+    check_alive(as_array(self));
+    return PyLong_FromVoidPtr(as_array(self)->at(0));
+  });
+}
+
+// --- the type ------------------------------------------------------------------------------------
+
+PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
+  int dtype, growth;
+  long long capacity;
+  PyObject *item_shape, *handle;
+  if (!PyArg_ParseTuple(args, "iLpOO", &dtype, &capacity, &growth, &item_shape, &handle))
+    return nullptr;
+  Ints sizes;
+  Allocator* allocator = allocator_from(handle);
+  Py_ssize_t axes = PyTuple_Check(item_shape) ? PyTuple_GET_SIZE(item_shape) : 0;
+  if (axes >= MAX_NDIM) return guarded([&]() -> PyObject* { fail_too_many_axes(axes + 1); });
+  if (capacity < 0 || !allocator || !parse_ints(item_shape, &sizes)) {
+    PyErr_SetString(PyExc_TypeError, "a capacity, sizes and the handle of an allocator are needed");
+    return nullptr;
+  }
+  return guarded([&] {
+    return reinterpret_cast<PyObject*>(
+        make_array(type, static_cast<DType>(dtype), capacity, growth, sizes.span(), *allocator));
+  });
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return 0;
+}
+
+void deallocate(PyObject* self) {
+  Array* a = as_array(self);
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (a->weakrefs) PyObject_ClearWeakRefs(self);
+  if (a->buffer) release(a->buffer);
+  if (a->allocator) a->allocator->release_handle();
+  a->item_shape.release();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* prepare_subclass(PyObject* type, PyObject*);
+
+PyMethodDef methods[] = {
+    {"append", append, METH_O, "Add an item at the end: amortised O(1)."},
+    {"push_back", append, METH_O, "Add an item at the end: amortised O(1)."},
+    {"pop", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(pop)), METH_FASTCALL,
+     "Take out the last item, or the one at an index, and give it."},
+    {"pop_back", pop_back, METH_NOARGS, "Take out the last item and give it."},
+    {"as_tensor", as_tensor_method, METH_NOARGS,
+     "Give the items as a tensor that shares their memory."},
+    {"owns", owns, METH_O, "Tell whether an address is that of a live element."},
+    {"__init_subclass__", prepare_subclass, METH_NOARGS | METH_CLASS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+// Python calls a method without a detour only where the object is of exactly the type that has it:
+// subclasses, of which dynamic.py's is the first, get methods of their own.
+PyObject* prepare_subclass(PyObject* type, PyObject*) {
+  auto* subclass = reinterpret_cast<PyTypeObject*>(type);
+  for (PyMethodDef* each = methods; each->ml_name; ++each) {
+    PyObject* now = PyObject_GetAttrString(type, each->ml_name);
+    bool is_ours = now && Py_IS_TYPE(now, &PyMethodDescr_Type) &&
+                   reinterpret_cast<PyMethodDescrObject*>(now)->d_method == each;
+    Py_XDECREF(now);
+    if (!now) return nullptr;
+    if (!is_ours) continue;  // defined anew, or not called on objects
+    PyObject* own = PyDescr_NewMethod(subclass, each);
+    int status = own ? PyObject_SetAttrString(type, each->ml_name, own) : -1;
+    Py_XDECREF(own);
+    if (status < 0) return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+PyGetSetDef properties[] = {
+    {"length", get_length, nullptr, "Number of items.", nullptr},
+    {"capacity", get_capacity, nullptr, "Number of items that there is room for.", nullptr},
+    {"growth", get_growth, nullptr, "Whether it grows when it is full.", nullptr},
+    {"dtype", get_dtype, nullptr, "The element type.", nullptr},
+    {"item_shape", get_item_shape, nullptr, "Sizes of one item; () for numbers.", nullptr},
+    {"is_freed", get_is_freed, nullptr, "Whether an arena took its memory back.", nullptr},
+    {"data_ptr", get_data_ptr, nullptr, "Address of the first element.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Array, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+}  // namespace
+
+bool init_array_type(PyObject* module) {
+#define INTERN(name) \
+  slow_names[static_cast<int>(Slow::name)] = PyUnicode_InternFromString("_" #name);
+  SLOW_METHODS(INTERN)
+#undef INTERN
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+      {Py_tp_new, reinterpret_cast<void*>(make_instance)},
+      {Py_tp_methods, methods},
+      {Py_tp_getset, properties},
+      {Py_tp_members, members},
+      {Py_tp_iter, reinterpret_cast<void*>(PySeqIter_New)},
+      {Py_sq_length, reinterpret_cast<void*>(length)},
+      {Py_sq_item, reinterpret_cast<void*>(sequence_item)},
+      {Py_mp_length, reinterpret_cast<void*>(length)},
+      {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
+      {Py_mp_ass_subscript, reinterpret_cast<void*>(assign_subscript)},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+      {Py_tp_doc, const_cast<char*>("Items of one dtype and shape, in memory that grows.")},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {"tessella._core.DynamicArray", sizeof(Array), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, slots};
+  array_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return array_type && PyModule_AddObjectRef(module, "DynamicArray",
+                                             reinterpret_cast<PyObject*>(array_type)) == 0;
+}
+
+}  // namespace tessella
