@@ -126,6 +126,17 @@ def test_allocators_are_equal_where_they_are_one() -> None:
     assert one.name != other.name and one.name.startswith("pool-")
 
 
+@pytest.mark.parametrize("name", ["", "ü ≤", "two\nlines", "x" * 10_000])
+def test_name_may_be_any_text(name: str) -> None:
+    arena = memory.Arena("1KiB", name=name)
+    assert arena.name == name and name in memory.stats().allocators
+    x = in_(arena, 8)
+    arena.reset()
+    with pytest.raises(ts.errors.UseAfterFree) as caught:
+        x.tolist()
+    assert f"Arena '{name}' was reset" in str(caught.value)
+
+
 # --- what their constructors refuse ---------------------------------------------------------------
 
 A: Any = memory.Arena
@@ -160,6 +171,12 @@ WRONG: list[tuple[Any, type[Exception], str, str]] = [
     (lambda: A(b"1MB"), ts.errors.ArgumentError, "Arena: size must be an integer, got bytes", ""),
     (lambda: A(64, growable=2), ts.errors.ArgumentError, "Arena: growable must be ", ""),
     (lambda: A(64, name=5), ts.errors.ArgumentError, "Arena: name must be a text, got int", ""),
+    (lambda: A(64, name="\udc80"), ts.errors.InvalidArgument, "Arena: name is '\\udc80'",
+     "name must be a text that UTF-8 can hold, without \\0"),
+    (lambda: A(64, name="a\0b"), ts.errors.InvalidArgument, "Arena: name is 'a\\x00b'",
+     "name must be a text that UTF-8 can hold, without \\0"),
+    (lambda: P(1, 1 << 58), ts.errors.LengthOverflow, "Pool: block_size * count is ", "62 bits"),
+    (lambda: P(1, 1 << 61), ts.errors.LengthOverflow, "Pool: block_size * count is ", "62 bits"),
     (lambda: HEAP(b"x"), ts.errors.ArgumentError, "Heap: name must be a text, got", ""),
     (lambda: P(0, 1), ts.errors.InvalidArgument, "Pool: block_size is 0", "more than 0 bytes"),
     (lambda: P(64, 0), ts.errors.InvalidArgument, "Pool: count is 0", "count must be at least 1"),
@@ -167,7 +184,7 @@ WRONG: list[tuple[Any, type[Exception], str, str]] = [
     (lambda: P(64, "2"), ts.errors.ArgumentError, "Pool: count must be an integer, got str", ""),
     (lambda: P(64, 1.0), ts.errors.ArgumentError, "Pool: count must be an integer, got float", ""),
     (lambda: P(1 << 40, 1 << 40), ts.errors.TessellaError, "Pool: block_size * count", ""),
-    (lambda: P((1 << 62) - 1, 1), ts.errors.OutOfMemory, "Pool: ", ""),
+    (lambda: P(1 << 61, 1), ts.errors.OutOfMemory, "Pool: ", ""),
     (lambda: P(64, 2, name=b""), ts.errors.ArgumentError, "Pool: name must be a text, got", ""),
     (lambda: S(), ts.errors.InvalidArgument, "Slab: classes is ()", "one size or more"),
     (lambda: S(64, 0), ts.errors.InvalidArgument, "Slab: classes[1] is 0", "more than 0 bytes"),

@@ -24,7 +24,7 @@ import tessella as ts
 from calls import DECLARED, Call, calls_of
 from conftest import sampled
 from reference import assert_same_tensors
-from tessella import _core, memory
+from tessella import memory
 
 SEEN = r"memory of Arena 'step' is in use by "
 VIEWED = "a memoryview or NumPy array"
@@ -98,7 +98,7 @@ def test_each_of_several_exports_pins() -> None:
     while seen:
         with pytest.raises(ts.errors.IllegalState):
             arena.reset()
-        assert x.tolist() == [1.0] * 4
+        assert x.tolist() == [1.0] * 4 and y.tolist() == [1.0] * 2  # nothing went
         seen.pop()
     arena.reset()
     assert x.is_freed and y.is_freed
@@ -169,59 +169,6 @@ def test_failed_export_pins_nothing() -> None:
         x.detach().__dlpack__(dl_device=(2, 0))
     arena.reset()
     assert x.is_freed
-
-
-# --- an arena that nobody holds -------------------------------------------------------------------
-
-
-def reserved_after_collection() -> int:
-    """Give what allocators have taken from the system."""
-    gc.collect()
-    return sum(handle.capacity for handle in _core.all_allocators() if handle.type == "Arena")
-
-
-def test_dropped_arena_lives_as_long_as_its_tensors() -> None:
-    before = reserved_after_collection()
-    arena, (x, y) = arena_with(ts.arange(4.0), ts.ones(2))
-    del arena
-    assert reserved_after_collection() == before + 65536
-    assert x.tolist() == [0.0, 1.0, 2.0, 3.0] and x.allocator is not None
-    view = x[1:]
-    del x
-    assert reserved_after_collection() == before + 65536 and view.tolist() == [1.0, 2.0, 3.0]
-    del view
-    assert y.tolist() == [1.0, 1.0]
-    del y
-    assert reserved_after_collection() == before
-
-
-def test_dead_tensors_do_not_keep_a_dropped_arena() -> None:
-    before = reserved_after_collection()
-    arena, (x,) = arena_with(ts.ones(4))
-    arena.reset()
-    del arena
-    assert reserved_after_collection() == before
-    with pytest.raises(ts.errors.UseAfterFree, match="Arena 'step' was reset"):
-        x + 1
-    assert repr(x) == "tensor float32 (4,) freed"
-
-
-def test_exported_memory_keeps_a_dropped_arena() -> None:
-    before = reserved_after_collection()
-    arena, (x,) = arena_with(ts.arange(4.0))
-    seen = x.numpy()
-    del arena, x
-    assert reserved_after_collection() == before + 65536 and seen.tolist() == [0.0, 1.0, 2.0, 3.0]
-    del seen
-    assert reserved_after_collection() == before
-
-
-def test_allocator_that_leads_a_scope_may_be_dropped() -> None:
-    with memory.use(memory.Arena("4KiB", name="step")):
-        gc.collect()
-        x = ts.ones(8)
-        assert memory.current().name == "step"
-    assert x.tolist() == [1.0] * 8
 
 
 # --- a reset at a bad moment ----------------------------------------------------------------------

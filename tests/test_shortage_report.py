@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -192,6 +193,28 @@ def test_views_of_one_buffer_are_one_holder() -> None:
     del views[0]
     lines = error_of(lambda: views[0] + 1, 100)
     assert "2.7 MiB float32 (699, 1000)" in lines[2]  # the bytes are the buffer's
+
+
+class Refusing:
+    """An object that does not say what it is."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        raise RuntimeError("asked")
+
+
+def test_objects_that_refuse_to_be_asked_do_not_hide_the_error() -> None:
+    held = Refusing()
+    proxy = weakref.proxy(Gone())  # of what is gone at once
+    with pytest.raises(ReferenceError):
+        isinstance(proxy, ts.Tensor)
+    assert error_of(lambda: ts.ones(1000), 10)[0].startswith("ones: needs 3.9 KiB")
+    assert memory.report().startswith("memory: ")
+    assert type(held) is Refusing
+
+
+class Gone:
+    """What a proxy outlives."""
 
 
 CODE = """

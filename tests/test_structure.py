@@ -245,7 +245,7 @@ def run_examples(name: str, text: str) -> int:
 
 
 REGISTRY = ("register", "find", "by_id", "free_slots")
-PLAIN = {
+PLAIN: dict[str, Any] = {
     f"{owner}.{name}": value
     for owner, names in (
         ("ts", namespace.public_names()),

@@ -54,8 +54,8 @@ def write(self: Tensor, *index: int, value: Any, dtype: Any) -> None:
         _check_dtype(self, as_dtype(dtype))
         _check_value(value, self.dtype)
         check_target(self)
-        checked_index(self, index, "write")
-        fill_(self.detach()[tuple(index)], value)
+        place = checked_index(self, index, "write")
+        fill_(self.detach()[tuple(place)], value)
     except errors.TessellaError as error:
         shown = [*_shown(self, index, dtype), f"value  {describe(value)}"]
         raise error.relocate("write", shown) from None

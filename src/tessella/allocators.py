@@ -89,6 +89,8 @@ def _named(kind: type, name: str | None) -> str:
         return f"{kind.__name__.lower()}-{next(_numbers)}"
     if not isinstance(name, str):
         raise errors.wrong_type("name", name, "a text")
+    if "\0" in name or any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise errors.wrong_value("name", name, "a text that UTF-8 can hold, without \\0")
     return name
 
 
@@ -207,8 +209,9 @@ class Pool(Allocator):
             size, blocks = _positive("block_size", block_size), to_int("count", count)
             if blocks < 1:
                 raise errors.wrong_value("count", count, "at least 1")
-            if size * blocks >= 1 << 62:
-                raise errors.integer_too_large("block_size * count", size * blocks, 62)
+            whole = (size + 63) // 64 * 64 * blocks  # blocks begin at multiples of 64 bytes
+            if whole >= 1 << 62:
+                raise errors.integer_too_large("block_size * count", whole, 62)
             super().__init__(_core.make_pool(_named(Pool, name), size, blocks))
         except errors.TessellaError as error:
             raise error.relocate("Pool", []) from None

@@ -65,9 +65,11 @@ def largest_tensors(most: int) -> list[tuple[int, Tensor]]:
     """Give the buffers that take most, each as its bytes and the tensor that shows most of it."""
     found: dict[int, Tensor] = {}
     for each in gc.get_objects():
-        if isinstance(each, _core.DynamicArray) and not each.is_freed:
-            each = each.as_tensor()
-        if isinstance(each, Tensor) and not (each.is_virtual or each.is_freed):
+        # By its type: isinstance() asks the object too, which a proxy of what is gone refuses.
+        kind = type(each)
+        if issubclass(kind, _core.DynamicArray) and not each.is_freed:
+            each, kind = each.as_tensor(), Tensor
+        if issubclass(kind, Tensor) and not (each.is_virtual or each.is_freed):
             key = _core.buffer_key(each)
             if key not in found or found[key].nbytes < each.nbytes:
                 found[key] = each

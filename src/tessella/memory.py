@@ -8,10 +8,10 @@ told by holders.py.
 from __future__ import annotations
 
 import os
+from _thread import _local
 from types import TracebackType
 
 from tessella import _core, errors
-from tessella._core import AllocatorHandle
 from tessella.allocators import (
     Allocator as Allocator,
     Arena as Arena,
@@ -49,15 +49,33 @@ class use:  # noqa: N801 - used like a function
             wrong = errors.wrong_type("allocator", allocator, "an allocator of ts.memory")
             raise wrong.locate("memory.use", [])
         self.allocator = allocator
-        self._before: list[AllocatorHandle | None] = []
 
     def __enter__(self) -> Any:
-        self._before.append(_core.swap_allocator(self.allocator.handle))
+        _open.scopes.append(self)
+        _core.swap_allocator(self.allocator.handle)
         return self.allocator
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  traceback: TracebackType | None) -> None:  # fmt: skip
-        _core.swap_allocator(self._before.pop())
+        scopes = _open.scopes
+        for i in reversed(range(len(scopes))):
+            if scopes[i] is self:
+                del scopes[i]
+                _core.swap_allocator(scopes[-1].allocator.handle if scopes else None)
+                return
+
+
+class _Open(_local):
+    """The scopes that a thread is in, the innermost last.
+
+    One that a generator rests in may end before or after those around it.
+    """
+
+    def __init__(self) -> None:
+        self.scopes: list[use] = []
+
+
+_open = _Open()
 
 
 class temporary:  # noqa: N801 - used like a function
@@ -76,13 +94,19 @@ class temporary:  # noqa: N801 - used like a function
         self.arena = Arena(size, growable=growable, name=name)
         self._scope = use(self.arena)
 
+        self._is_entered = False
+
     def __enter__(self) -> Arena:
+        if self._is_entered:  # the end of the inner block would free what the outer one has
+            raise errors.entered_twice().locate("memory.temporary", [])
+        self._is_entered = True
         self._scope.__enter__()
         return self.arena
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  traceback: TracebackType | None) -> None:  # fmt: skip
         self._scope.__exit__(kind, value, traceback)
+        self._is_entered = False
         try:
             self.arena.reset()
         except errors.IllegalState:
@@ -104,18 +128,26 @@ class limit:  # noqa: N801 - used like a function
 
     def __init__(self, size: int | str | None) -> None:
         try:
-            wanted = _core.default_memory_limit() if size is None else to_bytes("size", size)
+            self.size = _core.default_memory_limit() if size is None else to_bytes("size", size)
         except errors.TessellaError as error:
             raise error.locate("memory.limit", []) from None
-        self._before = _core.memory_totals()["limit"]
-        _core.set_memory_limit(wanted)
+        self._before: list[int] = []
+        self._set()
+        self._is_set = True
+
+    def _set(self) -> None:
+        self._before.append(_core.memory_totals()["limit"])
+        _core.set_memory_limit(self.size)
 
     def __enter__(self) -> limit:
+        if not self._is_set:  # it is entered again
+            self._set()
+        self._is_set = False
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  traceback: TracebackType | None) -> None:  # fmt: skip
-        _core.set_memory_limit(self._before)
+        _core.set_memory_limit(self._before.pop())
 
 
 # --- the account ----------------------------------------------------------------------------------

@@ -89,7 +89,8 @@ def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0, *,
     inplace.check_target(x)
     if not std >= 0:
         raise errors.wrong_value("std", std, "0 or more")
-    inplace.write(x, normal(mean, std, x.shape, dtype=x.dtype, generator=generator))
+    with drawing(generator):
+        inplace.write(x, normal(mean, std, x.shape, dtype=x.dtype, generator=generator))
     return x
 
 
@@ -105,8 +106,9 @@ def uniform_(x: Tensor, low: float = 0.0, high: float = 1.0, *,
     inplace.check_target(x)
     if not low <= high or not math.isfinite(high - low):
         raise errors.wrong_value("high", high, f"finite, and at least low, which is {low}")
-    drawn = draw(x.shape, x.dtype, UNIFORM, generator) * (high - low) + low
-    inplace.write(x, where(drawn < high, drawn, low))  # the sum may be rounded up to high
+    with drawing(generator):
+        drawn = draw(x.shape, x.dtype, UNIFORM, generator) * (high - low) + low
+        inplace.write(x, where(drawn < high, drawn, low))  # the sum may be rounded up to high
     return x
 
 
@@ -127,8 +129,9 @@ def random_(x: Tensor, low: Any = None, high: Any = None, *,
     kind = x.dtype if x.dtype.is_integer else uint8 if x.dtype is boolean else int64
     largest = round(2 / finfo(x.dtype).eps) if x.dtype.is_floating else int(x.dtype.highest)
     low, high = (0, largest + 1) if low is None else (low, high)
-    drawn = randint(low, high, x.shape, dtype=kind, generator=generator)
-    inplace.write(x, cast(drawn, x.dtype))
+    with drawing(generator):
+        drawn = randint(low, high, x.shape, dtype=kind, generator=generator)
+        inplace.write(x, cast(drawn, x.dtype))
     return x
 
 
@@ -145,7 +148,8 @@ def bernoulli_(x: Tensor, p: Operand = 0.5, *,
         shape = _core.broadcast_shapes(p.shape, x.shape)
         if shape != x.shape:
             raise errors.inplace_shape(shape, x.shape)
-    inplace.write(x, bernoulli(p, x.shape, dtype=boolean, generator=generator))
+    with drawing(generator):
+        inplace.write(x, bernoulli(p, x.shape, dtype=boolean, generator=generator))
     return x
 
 
