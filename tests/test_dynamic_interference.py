@@ -1,4 +1,4 @@
-"""DynamicArray when other code interferes: keys, comparators, iterables, indices, values, threads."""
+"""DynamicArray when other code interferes: keys, comparators, iterables, indices, values."""
 
 from __future__ import annotations
 
