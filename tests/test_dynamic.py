@@ -211,6 +211,8 @@ REFUSALS: list[tuple[str, Any, type[Exception], str]] = [
     ("equals", lambda a: a.equals([1]), ts.errors.ArgumentError, "equals: other must be a Dynamic"),
     ("sort", lambda a: a.sort(key=abs, compare=int), ts.errors.ArgumentError,
      "sort: both key= and compare= were given"),
+    ("sort", lambda a: a.sort(key=3), ts.errors.ArgumentError, "sort: key must be a function of"),
+    ("sort", lambda a: a.sort(compare=3), ts.errors.ArgumentError, "sort: compare must be a"),
     ("sort", lambda a: a.sort(key=[1]), ts.errors.ShapeError, "sort: 1 keys for 3 items"),
     ("sort", lambda a: a.sort(key=ts.ones(2)), ts.errors.ShapeError, "sort: 2 keys for 3 items"),
     ("sort", lambda a: a.sort(descending=1), ts.errors.ArgumentError, "descending must be True or"),

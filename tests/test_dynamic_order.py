@@ -89,6 +89,8 @@ def test_rows_and_complex_numbers_are_sorted_by_keys_only() -> None:
     assert contents(rows) == [[2, 3], [1, 2], [3, 1]]
     rows.sort(key=rows.as_tensor()[:, 0])
     assert contents(rows) == [[1, 2], [2, 3], [3, 1]]
+    rows.sort(key=lambda row: row[1])
+    assert contents(rows) == [[3, 1], [1, 2], [2, 3]]
     numbers = array([3, 1j, -2], ts.complex64)
     numbers.sort(key=abs)
     assert list(numbers) == [1j, -2, 3]

@@ -82,20 +82,30 @@ class OrderedArray(ShapedArray):
         """Give the indices that sort, as a tensor or a list."""
         if key is not None and compare is not None:
             raise dynamic_errors.two_orders()
-        if compare is not None:
-            keys = list(map(cmp_to_key(compare), self._snapshot()))
-        elif has_memory(key):
+        if compare is None and has_memory(key):
             return self._numeric_order(key, descending)
-        elif callable(key):
-            keys = list(map(key, self._snapshot()))
-        else:
-            keys = list(key)
-            if len(keys) != len(self):
-                raise dynamic_errors.key_count(len(keys), len(self))
-        last = [i for i, each in enumerate(keys) if isinstance(each, float) and each != each]
+        keys = self._keys(key) if compare is None else self._compared(compare)
+        last = [i for i, each in enumerate(keys) if is_nan(each)]
         rest = set(last)
         places = [i for i in range(len(keys)) if i not in rest]
         return [*sorted(places, key=keys.__getitem__, reverse=descending), *last]
+
+    def _compared(self, compare: Any) -> list[Any]:
+        if not callable(compare):
+            raise errors.wrong_type("compare", compare, "a function of two items")
+        return list(map(cmp_to_key(compare), self._snapshot()))
+
+    def _keys(self, key: Any) -> list[Any]:
+        """Give what to sort by, in Python's values: of a function, or one for each item."""
+        if callable(key):
+            keys = list(map(key, self._snapshot()))
+        elif hasattr(key, "__iter__"):
+            keys = list(key)
+            if len(keys) != len(self):
+                raise dynamic_errors.key_count(len(keys), len(self))
+        else:
+            raise errors.wrong_type("key", key, "a function of an item, a tensor or a list")
+        return [each.item() if isinstance(each, Tensor) else each for each in keys]
 
     def _numeric_order(self, key: Any, descending: bool) -> Tensor:
         keys = key if isinstance(key, Tensor) else share(key, True)
