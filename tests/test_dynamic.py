@@ -208,6 +208,7 @@ REFUSALS: list[tuple[str, Any, type[Exception], str]] = [
     ("reserve", lambda a: a.reserve(-1), ts.errors.InvalidArgument, "reserve: capacity is -1"),
     ("index", lambda a: a.index(9), ts.errors.InvalidArgument, "index: 9 is not in the array"),
     ("find", lambda a: a.find("x"), ts.errors.ArgumentError, "find: value must be a number"),
+    ("contains", lambda a: "x" in a, ts.errors.ArgumentError, "contains: value must be a number"),
     ("equals", lambda a: a.equals([1]), ts.errors.ArgumentError, "equals: other must be a Dynamic"),
     ("sort", lambda a: a.sort(key=abs, compare=int), ts.errors.ArgumentError,
      "sort: both key= and compare= were given"),

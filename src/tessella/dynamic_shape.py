@@ -15,7 +15,7 @@ Array = TypeVar("Array", bound="ShapedArray")
 
 def explained(method: Callable[Concatenate[Array, P], R]) -> Callable[Concatenate[Array, P], R]:
     """Let the errors of a method name it, the array and the user's line."""
-    name = method.__name__.lstrip("_")
+    name = method.__name__.strip("_")
 
     @wraps(method)
     def call(self: Array, /, *args: P.args, **keywords: P.kwargs) -> R:
