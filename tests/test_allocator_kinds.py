@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -251,3 +253,10 @@ def test_size_is_read_as_people_write_it(text: Any, size: int) -> None:
 )  # fmt: skip
 def test_size_is_shown_as_people_read_it(size: int, text: str) -> None:
     assert memory.to_text(size) == text
+
+
+def test_copies_of_an_allocator_are_itself_and_pickles_are_refused() -> None:
+    arena = memory.Arena("1KiB", name="step")
+    assert copy.copy(arena) is arena and copy.deepcopy({"a": arena})["a"] is arena
+    with pytest.raises(ts.errors.ArgumentError, match=r"^Arena cannot be pickled\n"):
+        pickle.dumps(arena)

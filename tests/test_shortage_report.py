@@ -125,7 +125,8 @@ def test_full_arena_names_its_room() -> None:
         first, *_, hint = error_of(lambda: ts.ones(20_000))
         assert first == ("ones: needs 78.1 KiB for float32 (20000,); Arena 'step' gives at most "
                          "64.0 KiB at a time")  # fmt: skip
-        assert hint.endswith("or leave it: with memory.use(memory.heap)")
+        assert hint == ("  hint: make it larger, or growable; or leave it: with "
+                        "memory.use(memory.heap)")  # fmt: skip
     assert x.sum().item() == 8192.0 and arena.count == 1
 
 
@@ -133,9 +134,21 @@ def test_arena_that_may_grow_ends_at_the_limit() -> None:
     with memory.use(memory.Arena("4KiB", growable=True, name="step")):
         x = ts.ones(100, 1000)
         first, *_, hint = error_of(lambda: x + 1, 100_000)
-    assert re.match(r"add: needs 390\.6 KiB for float32 \(100, 1000\); limit ", first)
+    assert re.match(
+        r"add: needs 390\.6 KiB for float32 \(100, 1000\); Arena 'step' cannot take more: limit ",
+        first,
+    )
     assert re.search(r", reserved by allocators [\d.]+ .?i?B$", first)
     assert re.search(r"\d+ of its 100 rows fit|smaller pieces", hint)
+
+
+def test_slab_that_may_take_no_more_names_the_limit() -> None:
+    with memory.use(memory.Slab(512, name="s")):
+        first, *_, hint = error_of(lambda: ts.ones(10), 1000)
+    assert re.match(
+        r"ones: needs 40 B for float32 \(10,\); Slab 's' cannot take more: limit", first
+    )
+    assert hint.endswith("or free tensors that are no longer needed") or "smaller pieces" in hint
 
 
 def test_pool_and_slab_say_what_they_give_at_most() -> None:
@@ -144,7 +157,7 @@ def test_pool_and_slab_say_what_they_give_at_most() -> None:
         with memory.use(allocator):
             first, *_, hint = error_of(lambda: x + 1)
         kind = type(allocator).__name__
-        cure = "make it with larger blocks, or leave it: with memory.use(memory.heap)"
+        cure = "make its blocks larger; or leave it: with memory.use(memory.heap)"
         assert first == (f"add: needs 3.9 KiB for float32 (1000,); {kind} '{allocator.name}' gives "
                          "at most 512 B at a time")  # fmt: skip
         assert hint == f"  hint: {cure}"

@@ -60,6 +60,7 @@ RESULTS = {
     "dtype_table": "list[tuple[str, int, int]]",
     "fast_path_counts": "tuple[int, int]",
     "all_allocators": "list[AllocatorHandle]",
+    "living_tensors": "list[Tensor]",
     "memory_counts": "tuple[int, int, int, int, int]",
     "memory_totals": "dict[str, Any]",
     "opcodes": "list[tuple[str, int]]",

@@ -63,7 +63,7 @@ void fail_too_many_axes(int64_t ndim) {
 
 void fail_size_overflow(Shape shape) {
   fail(Code::length_overflow, "shape " + to_text(shape) + " has more elements than can be counted",
-       "the elements of a tensor and their bytes are counted in 63 bits");
+       "a tensor has at most " + number(INT64_MAX / MOST_ITEM_BYTES) + " elements");
 }
 
 void fail_size_negative(Shape shape) {
@@ -149,15 +149,17 @@ void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose, int6
     fail(Code::out_of_memory,
          what + name_of(from) + " gives at most " + to_text_bytes(from.largest_block()) +
              " at a time",
-         "make it with larger blocks, or leave it: with memory.use(memory.heap)");
-  int64_t in_use = account.total.live + account.reserved;
-  bool is_limited = ends.bytes > account.limit - in_use;
+         std::string(from.takes_back ? "make it larger, or growable" : "make its blocks larger") +
+             "; or leave it: with memory.use(memory.heap)");
   Room room = from.room();
-  if (from.reserves && (from.largest_block() != INT64_MAX || !is_limited))
+  if (from.reserves && !from.grows())
     fail(Code::out_of_memory,
          what + name_of(from) + " has " + to_text_bytes(room.free) + " free of " +
              to_text_bytes(room.capacity) + ", " + to_text_bytes(room.largest) + " in one piece",
          "free what is in it, or make it larger");
+  int64_t in_use = account.total.live + account.reserved;
+  bool is_limited = from.reserves || ends.bytes > account.limit - in_use;
+  if (from.reserves) what += name_of(from) + " cannot take more: ";
   what += "limit " + to_text_bytes(account.limit) + ", live " + to_text_bytes(account.total.live);
   if (account.reserved) what += ", reserved by allocators " + to_text_bytes(account.reserved);
   if (!is_limited) fail(Code::out_of_memory, what, "the system has no more to give: others use it");

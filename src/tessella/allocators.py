@@ -7,7 +7,7 @@ from itertools import count
 from tessella import _core, errors
 from tessella._core import AllocatorHandle, Tensor
 from tessella.arguments import to_bool, to_int
-from tessella.hints import Any
+from tessella.hints import Any, NoReturn
 from tessella.sizes import to_bytes, to_text
 
 _numbers = count(1)  # of allocators without a name of their own
@@ -78,6 +78,16 @@ class Allocator:
 
     def __hash__(self) -> int:
         return hash(self.handle.key)
+
+    def __copy__(self) -> Allocator:
+        return self
+
+    def __deepcopy__(self, seen: object) -> Allocator:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        hint = "make one where the pickle is read"
+        raise errors.ArgumentError(f"{type(self).__name__} cannot be pickled", hint)
 
     def __repr__(self) -> str:
         used, whole = to_text(self.live), to_text(self.capacity)

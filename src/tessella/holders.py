@@ -64,12 +64,8 @@ def stats() -> Stats:
 def largest_tensors(most: int) -> list[tuple[int, Tensor]]:
     """Give the buffers that take most, each as its bytes and the tensor that shows most of it."""
     found: dict[int, Tensor] = {}
-    for each in gc.get_objects():
-        # By its type: isinstance() asks the object too, which a proxy of what is gone refuses.
-        kind = type(each)
-        if issubclass(kind, _core.DynamicArray) and not each.is_freed:
-            each, kind = each.as_tensor(), Tensor
-        if issubclass(kind, Tensor) and not (each.is_virtual or each.is_freed):
+    for each in _core.living_tensors(gc.get_objects()):
+        if not (each.is_virtual or each.is_freed):
             key = _core.buffer_key(each)
             if key not in found or found[key].nbytes < each.nbytes:
                 found[key] = each

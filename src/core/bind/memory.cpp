@@ -2,6 +2,7 @@
 #include "../memory/account.h"
 
 #include "../memory/allocators.h"
+#include "../tensor/dynamic.h"
 #include "../tensor/pins.h"
 #include "bind.h"
 #include "handle.h"
@@ -53,6 +54,21 @@ nb::list all_allocators() {
       },
       &handles);
   return handles;
+}
+
+// The tensors, and arrays as tensors, among many objects. Types are asked, never the objects: a
+// proxy of what is gone would refuse.
+nb::list living_tensors(nb::list objects) {
+  nb::list found;
+  for (nb::handle object : objects) {
+    PyTypeObject* type = Py_TYPE(object.ptr());
+    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) continue;
+    if (PyType_IsSubtype(type, tensor_type))
+      found.append(object);
+    else if (PyType_IsSubtype(type, array_type) && as_array(object.ptr())->buffer->has_memory())
+      found.append(own(view_items(as_array(object.ptr()), 0, as_array(object.ptr())->length)));
+  }
+  return found;
 }
 
 nb::dict totals(Watch& since_start) {
@@ -124,6 +140,7 @@ void init_memory(nb::module_& module) {
   module.def("allocator_of",
              [](nb::handle x) { return handle_of(as_tensor(x.ptr())->buffer->allocator); });
   module.def("all_allocators", all_allocators);
+  module.def("living_tensors", living_tensors);
   module.def("memory_totals", [] { return totals(*since_start); });
   module.def("memory_counts", [] {
     return nb::make_tuple(account.total.live, since_start->peak(), account.total.allocations,

@@ -62,6 +62,8 @@ class Allocator {
   virtual Room room() const = 0;
   // The largest block that it could ever give: larger ones are refused whatever is free.
   virtual int64_t largest_block() const { return INT64_MAX; }
+  // Whether it takes more memory when it is full.
+  virtual bool grows() const { return false; }
   // Gives back what it keeps for later; so much went to the system.
   virtual int64_t trim() { return 0; }
   // A buffer in its memory comes or goes, where it takes memory back from living buffers.

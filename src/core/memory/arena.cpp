@@ -78,6 +78,8 @@ class ChunkArena final : public Arena {
     return is_growable_ ? INT64_MAX : static_cast<int64_t>(first_bytes_);
   }
 
+  bool grows() const override { return is_growable_; }
+
   int64_t trim() override {
     int64_t given = 0;
     size_t needed = used() ? at_ + 1 : 0;

@@ -114,6 +114,8 @@ class Slab final : public Allocator {
     return static_cast<int64_t>(classes_.back().block_bytes);
   }
 
+  bool grows() const override { return true; }
+
   int64_t trim() override {
     int64_t given = 0;
     for (Class& each : classes_) given += each.trim();

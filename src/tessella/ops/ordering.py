@@ -139,7 +139,7 @@ def flat_sort(x: Tensor, *, descending: bool = False) -> Tensor:
 
 @composite(
     ref=lambda np, x: np.flip(x.reshape(-1)).reshape(x.shape), ulps=0, has_twin=True,
-    samples=[case((7,)), case((3, 5)), case((0, 2)), case(())],
+    gives="view", samples=[case((7,)), case((3, 5)), case((0, 2)), case(())],
 )  # fmt: skip
 def flat_reverse(x: Tensor) -> Tensor:
     """Give all elements in reverse as if they were one flat line, row by row, in x's shape.
