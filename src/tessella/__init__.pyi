@@ -1175,9 +1175,7 @@ def finfo(type: Any) -> FloatLimits:
 def fix(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded towards zero."""
 
-def flat_reverse(
-    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
-) -> Tensor:
+def flat_reverse(x: Tensor) -> Tensor:
     """Give all elements in reverse as if they were one flat line, row by row, in x's shape."""
 
 def flat_sort(

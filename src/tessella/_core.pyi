@@ -1223,9 +1223,7 @@ class Tensor:
         """Rounded towards zero."""
     def flat_index(self, *index: _int) -> _int:
         """Give where in the buffer the element at an index lies: offset + sum of index * stride."""
-    def flat_reverse(
-        self, *, out: Tensor | None = None, allocator: Allocator | None = None
-    ) -> Tensor:
+    def flat_reverse(self) -> Tensor:
         """Give all elements in reverse as if they were one flat line, row by row, in x's shape."""
     def flat_reverse_(self) -> Self:
         """Give all elements in reverse as if they were one flat line, row by row, in x's shape."""
