@@ -337,3 +337,14 @@ def test_reports_of_memory_name_arrays() -> None:
     a = ts.DynamicArray(ts.float64, 1 << 20)
     assert "float64 (0,)" in ts.memory.report()
     del a
+
+
+def test_a_slab_that_may_take_no_more_is_out_of_memory() -> None:
+    a = ts.DynamicArray(ts.uint8, 4, allocator=ts.memory.Slab(64, 1024))
+    a.extend([1, 2, 3, 4])
+    with (
+        ts.memory.limit(ts.memory.stats().live),
+        pytest.raises(ts.errors.OutOfMemory, match="limit"),
+    ):
+        a.extend([0] * 100)
+    assert a.as_tensor().tolist() == [1, 2, 3, 4]

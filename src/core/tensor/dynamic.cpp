@@ -89,7 +89,8 @@ void grow(Array* a, int64_t wanted, int64_t needed) {
     try {
       return replace_buffer(a, make_items(a, capacity), capacity);
     } catch (const MemoryEnds& ends) {
-      if (!is_fixed) fail_out_of_memory(ends, describe(a, capacity));
+      bool may_take_more = a->allocator->grows() && ends.bytes <= a->allocator->largest_block();
+      if (!is_fixed || may_take_more) fail_out_of_memory(ends, describe(a, capacity));
       if (capacity == needed) fail_cannot_grow(ends, describe(a, capacity));
     }
   }

@@ -138,13 +138,13 @@ def flat_sort(x: Tensor, *, descending: bool = False) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x: np.flip(x.reshape(-1)).reshape(x.shape), ulps=0, has_twin=True,
-    gives="view", samples=[case((7,)), case((3, 5)), case((0, 2)), case(())],
+    ref=lambda np, x: np.flip(x.reshape(-1)).reshape(x.shape), ulps=0, has_twin=True, gives="view",
+    samples=[case((7,)), case((3, 5)), case((0, 2)), case(())],
 )  # fmt: skip
 def flat_reverse(x: Tensor) -> Tensor:
     """Give all elements in reverse as if they were one flat line, row by row, in x's shape.
 
-    The axes do not count: `flip` turns some of them around.
+    The axes do not count: `flip` turns some of them around. A view where the strides allow it.
 
     >>> ts.flat_reverse(ts.tensor([[1, 2], [3, 4]])).tolist()
     [[4, 3], [2, 1]]
