@@ -13,7 +13,7 @@ enum class Kind : uint8_t { MEMORY_KINDS(MEMORY_KIND) count };
 #undef MEMORY_KIND
 
 struct Account {
-  Usage total;                                         // its peak is that since fold_peak
+  Usage total;                                          // its peak is that since fold_peak
   int64_t by_kind[static_cast<int>(Kind::count)] = {};  // live bytes, but those of tensors
   int64_t limit = 0;
   int64_t ceiling = 0;   // the limit, or less than nothing while allocations are made to fail

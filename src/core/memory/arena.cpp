@@ -25,7 +25,9 @@ struct Mark {
 class ChunkArena final : public Arena {
  public:
   ChunkArena(std::string name, size_t bytes, bool is_growable)
-      : Arena("Arena", std::move(name), true, true), first_bytes_(bytes), is_growable_(is_growable) {}
+      : Arena("Arena", std::move(name), true, true),
+        first_bytes_(bytes),
+        is_growable_(is_growable) {}
 
   bool add_chunk(size_t bytes) {
     auto* data = static_cast<char*>(take_reserve(bytes));
