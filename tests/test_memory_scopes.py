@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -247,3 +248,45 @@ def test_step_in_an_arena_that_is_reset_each_time_needs_no_more_memory() -> None
         if i == 0:
             peak = arena.peak
     assert arena.peak == peak and arena.capacity == 1 << 20 and w.allocator == memory.heap
+
+
+def test_limits_that_overlap_end_in_any_order() -> None:
+    base = memory.stats().limit
+    first, second = memory.limit("3GB"), memory.limit("2GB")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert memory.stats().limit == 2_000_000_000
+    second.__exit__(None, None, None)
+    assert memory.stats().limit == base
+
+
+def test_limit_below_what_is_live_lets_empty_tensors_be_made() -> None:
+    x = ts.ones(1000)
+    with memory.limit(1):
+        assert ts.zeros(5, 0).shape == (5, 0)
+        with pytest.raises(ts.errors.OutOfMemory):
+            ts.zeros(5, 1)
+    assert x.size == 1000
+
+
+def test_mark_of_another_arena_is_refused_though_that_is_gone() -> None:
+    for _ in range(50):
+        gone = memory.Arena("64KiB")
+        mark = gone.mark()
+        del gone
+        arena = memory.Arena("64KiB")  # often at the same address
+        x = ts.ones(4, allocator=arena)
+        arena.mark()
+        with pytest.raises(ts.errors.PreconditionFailed, match="the mark is not one of Arena"):
+            arena.release_to(mark)
+        assert not x.is_freed
+
+
+def test_thread_that_ends_inside_a_scope_lets_go_of_it() -> None:
+    before = memory.stats().reserved
+    thread = threading.Thread(target=lambda: memory.use(memory.Arena("50MB")).__enter__())
+    thread.start()
+    thread.join()
+    gc.collect()
+    assert memory.stats().reserved == before

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import subprocess
+import sys
+import textwrap
 import threading
 
 import pytest
@@ -124,3 +128,39 @@ def test_scopes_belong_to_their_thread() -> None:
         thread.join()
         assert ts.ones(2).allocator == arena
     assert seen == [memory.heap]
+
+
+def test_copies_live_where_their_source_does() -> None:
+    arena = memory.Arena("64KiB")
+    x = ts.arange(3.0, allocator=arena)
+    assert copy.copy(x).allocator == arena
+    assert copy.deepcopy([x])[0].allocator == arena
+    shared = ts.asarray(memoryview(bytearray(8)))
+    with memory.use(arena):
+        assert copy.copy(ts.ones(2, allocator=memory.heap)).allocator == memory.heap
+        assert copy.copy(shared).allocator == arena
+
+
+@pytest.mark.parametrize("name", ["reshape", "contiguous", "normal_", "float"])
+def test_function_that_may_give_a_view_has_no_allocator(name: str) -> None:
+    x = ts.ones(2, 3)
+    args = ((3, 2),) if name == "reshape" else ()
+    with pytest.raises(ts.errors.ArgumentError, match="may give a view of its operand") as found:
+        getattr(x, name)(*args, allocator=memory.heap)
+    assert "result.clone(allocator=...)" in str(found.value)
+    getattr(x, name)(*args, allocator=None)
+
+
+def test_modules_loaded_at_first_use_keep_nothing_in_the_users_scope() -> None:
+    code = """
+        import tessella as ts
+        from tessella import memory
+        arena = memory.Arena("64MB")
+        with memory.use(arena):
+            ts.namespace.load()
+            ts.DynamicArray
+        print(arena.count, arena.allocations, memory.stats().count > 0)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "0", "True"]

@@ -141,33 +141,53 @@ static std::string name_of(const Allocator& allocator) {
   return std::string(allocator.type) + " '" + allocator.name + "'";
 }
 
-void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose, int64_t rows) {
+// How many rows would have fitted, where that is fewer than were asked for.
+static std::string fitting_rows(const MemoryEnds& ends, int64_t rows) {
+  int64_t left = account.limit - account.total.live - account.reserved;
+  if (rows < 2 || ends.bytes < rows || left < ends.bytes / rows || ends.bytes <= left) return "";
+  return number(left / (ends.bytes / rows)) + " of its " + number(rows) + " rows fit; or ";
+}
+
+static std::string limit_text() {
+  std::string text =
+      "limit " + to_text_bytes(account.limit) + ", live " + to_text_bytes(account.total.live);
+  if (account.reserved) text += ", reserved by allocators " + to_text_bytes(account.reserved);
+  return text;
+}
+
+static std::string room_text(const Allocator& allocator) {
+  Room room = allocator.room();
+  return "has " + to_text_bytes(room.free) + " free of " + to_text_bytes(room.capacity) + ", " +
+         to_text_bytes(room.largest) + " in one piece";
+}
+
+// From one that takes memory before it is asked for it.
+[[noreturn]] static void fail_allocator(const MemoryEnds& ends, const std::string& what) {
   const Allocator& from = ends.allocator;
-  std::string what = "needs " + to_text_bytes(ends.bytes) + " for " + purpose + "; ";
-  bool is_too_large = ends.bytes > from.largest_block();
-  if (from.reserves && is_too_large)
+  std::string leave = "; or leave it: with memory.use(memory.heap)";
+  if (ends.bytes > from.largest_block())
     fail(Code::out_of_memory,
          what + name_of(from) + " gives at most " + to_text_bytes(from.largest_block()) +
              " at a time",
-         std::string(from.takes_back ? "make it larger, or growable" : "make its blocks larger") +
-             "; or leave it: with memory.use(memory.heap)");
-  Room room = from.room();
-  if (from.reserves && !from.grows())
-    fail(Code::out_of_memory,
-         what + name_of(from) + " has " + to_text_bytes(room.free) + " free of " +
-             to_text_bytes(room.capacity) + ", " + to_text_bytes(room.largest) + " in one piece",
-         "free what is in it, or make it larger");
-  int64_t in_use = account.total.live + account.reserved;
-  bool is_limited = from.reserves || ends.bytes > account.limit - in_use;
-  if (from.reserves) what += name_of(from) + " cannot take more: ";
-  what += "limit " + to_text_bytes(account.limit) + ", live " + to_text_bytes(account.total.live);
-  if (account.reserved) what += ", reserved by allocators " + to_text_bytes(account.reserved);
-  if (!is_limited) fail(Code::out_of_memory, what, "the system has no more to give: others use it");
-  int64_t fitting = rows > 1 ? (account.limit - in_use) / (ends.bytes / rows) : 0;
-  std::string fits = fitting > 0 ? number(fitting) + " of its " + number(rows) + " rows fit" : "";
-  fail(Code::out_of_memory, what,
-       fits.empty() ? "free tensors that are no longer needed, or work in smaller pieces"
-                    : fits + "; or free tensors that are no longer needed");
+         (from.takes_back ? "make it larger, or growable" : "make its blocks larger") + leave);
+  if (from.grows())
+    fail(Code::out_of_memory, what + name_of(from) + " cannot take more: " + limit_text(),
+         "free tensors that are no longer needed, or let it take less at a time");
+  fail(Code::out_of_memory, what + name_of(from) + " " + room_text(from),
+       from.takes_back ? "reset() it, release_to() a mark, or make it growable"
+                       : "free what is in it, or make it larger");
+}
+
+void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose, int64_t rows) {
+  std::string what = "needs " + to_text_bytes(ends.bytes) + " for " + purpose + "; ";
+  if (ends.allocator.reserves) fail_allocator(ends, what);
+  bool is_limited = ends.bytes > account.limit - account.total.live - account.reserved;
+  if (!is_limited)
+    fail(Code::out_of_memory, what + limit_text(), "the system has no more to give: others use it");
+  std::string fits = fitting_rows(ends, rows);
+  fail(Code::out_of_memory, what + limit_text(),
+       fits + "free tensors that are no longer needed" +
+           (fits.empty() ? ", or work in smaller pieces" : ""));
 }
 
 void fail_use_after_free(const std::string& what, const Allocator& allocator) {
@@ -179,7 +199,8 @@ void fail_use_after_free(const std::string& what, const Allocator& allocator) {
 
 void fail_pinned(const Allocator& allocator, const std::string& who) {
   fail(Code::illegal_state, "memory of " + name_of(allocator) + " is in use by " + who,
-       "let go of it first: delete the array or memoryview, or wait for the operation");
+       "let go of it first: delete the array or memoryview, or wait for the operation; no reset in "
+       "__del__ or a callback");
 }
 
 void fail_mark(const Allocator& allocator) {
@@ -197,12 +218,9 @@ void fail_full(int64_t capacity, int64_t needed) {
 
 void fail_cannot_grow(const MemoryEnds& ends, const std::string& purpose) {
   const Allocator& from = ends.allocator;
-  Room room = from.room();
   std::string most = ends.bytes > from.largest_block()
                          ? "gives at most " + to_text_bytes(from.largest_block()) + " at a time"
-                         : "has " + to_text_bytes(room.free) + " free of " +
-                               to_text_bytes(room.capacity) + ", " + to_text_bytes(room.largest) +
-                               " in one piece";
+                         : room_text(from);
   fail(Code::capacity_overflow,
        name_of(from) + " cannot grow: it " + most + ", and a " + purpose + " needs " +
            to_text_bytes(ends.bytes),

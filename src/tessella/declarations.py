@@ -215,6 +215,8 @@ def call_in(each: Declared, allocator: Any, args: tuple[Any, ...], keywords: dic
     from tessella.memory import use
 
     try:
+        if each.gives == "view":
+            raise errors.no_allocator()
         scope = use(allocator)
     except errors.TessellaError as error:
         shown = each.describe_call(args, {**keywords, "allocator": allocator})

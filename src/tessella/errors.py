@@ -243,6 +243,14 @@ def no_out(is_view: bool) -> ArgumentError:
     )
 
 
+def no_allocator() -> ArgumentError:
+    """`allocator=` of a function that may give memory that is there."""
+    return ArgumentError(
+        "may give a view of its operand, and has no allocator=",
+        "copy what it gives: result.clone(allocator=...)",
+    )
+
+
 def grad_of_integers(dtype: object) -> DTypeMismatch:
     """A gradient asked of a tensor that has none."""
     return DTypeMismatch(

@@ -188,7 +188,7 @@ class UnknownName(TessellaError, AttributeError):  # noqa: N818
 def user_site() -> str:
     """Give `file:line: source` of the innermost frame outside this package."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith((PACKAGE, "<frozen")):
         if frame.f_back is None:
             return ""
         frame = frame.f_back

@@ -73,6 +73,14 @@ class _Open(_local):
 
     def __init__(self) -> None:
         self.scopes: list[use] = []
+        self.end = _ThreadEnd()
+
+
+class _ThreadEnd:
+    """Goes with its thread: what that left entered is let go of."""
+
+    def __del__(self, swap: Any = _core.swap_allocator) -> None:
+        swap(None)
 
 
 _open = _Open()
@@ -93,7 +101,6 @@ class temporary:  # noqa: N801 - used like a function
     ) -> None:
         self.arena = Arena(size, growable=growable, name=name)
         self._scope = use(self.arena)
-
         self._is_entered = False
 
     def __enter__(self) -> Arena:
@@ -118,36 +125,41 @@ class temporary:  # noqa: N801 - used like a function
 class limit:  # noqa: N801 - used like a function
     """Set how many bytes may be in use; inside a `with` block, until its end.
 
-    None is the default: nine tenths of what the machine or its cgroup has. An allocation beyond
-    the limit raises OutOfMemory, and nothing has changed.
+    None is the default: TESSELLA_MEMORY_LIMIT of the environment, else nine tenths of what the
+    machine or its cgroup has. An allocation beyond the limit raises OutOfMemory, and nothing has
+    changed. The limit is the process's: of several blocks the one entered last counts.
 
     >>> with ts.memory.limit("1GB"):
     ...     ts.memory.stats().limit
     1000000000
     """
 
+    _outside = 0  # the limit outside of all open blocks
+    _open: list[limit] = []  # blocks on all threads, which may end in any order
+
     def __init__(self, size: int | str | None) -> None:
         try:
-            self.size = _core.default_memory_limit() if size is None else to_bytes("size", size)
+            self.size = _default if size is None else to_bytes("size", size)
         except errors.TessellaError as error:
             raise error.locate("memory.limit", []) from None
-        self._before: list[int] = []
-        self._set()
-        self._is_set = True
-
-    def _set(self) -> None:
-        self._before.append(_core.memory_totals()["limit"])
+        self._before = _core.memory_totals()["limit"]
         _core.set_memory_limit(self.size)
 
     def __enter__(self) -> limit:
-        if not self._is_set:  # it is entered again
-            self._set()
-        self._is_set = False
+        if not limit._open:
+            limit._outside = self._before
+        limit._open.append(self)
+        _core.set_memory_limit(self.size)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  traceback: TracebackType | None) -> None:  # fmt: skip
-        _core.set_memory_limit(self._before.pop())
+        limit._open.remove(self)
+        self._before = limit._outside  # for a block that it leads again
+        if not limit._open:
+            _core.set_memory_limit(limit._outside)
+        else:
+            _core.set_memory_limit(limit._open[-1].size)
 
 
 # --- the account ----------------------------------------------------------------------------------
@@ -234,10 +246,14 @@ def trim() -> int:
     return sum(handle.trim() for handle in reversed(_core.all_allocators()))
 
 
-def _limit_from_environment() -> None:
+def _default_limit() -> int:
+    """Give what the environment says, else what the machine and its cgroup allow."""
     text = os.environ.get("TESSELLA_MEMORY_LIMIT")
-    if text is not None:
-        _core.set_memory_limit(to_bytes("TESSELLA_MEMORY_LIMIT", text))
+    if text is None:
+        return _core.default_memory_limit()
+    size = to_bytes("TESSELLA_MEMORY_LIMIT", text)
+    _core.set_memory_limit(size)
+    return size
 
 
-_limit_from_environment()
+_default = _default_limit()

@@ -201,9 +201,18 @@ class Later:
         return getattr(owner if x is None else x, self.name)
 
 
+def load_module(name: str) -> Any:
+    """Load a module of the package; what it keeps is on the heap, whatever the user's scope."""
+    scope = _core.swap_allocator(None)
+    try:
+        return importlib.import_module(f"tessella.{name}")
+    finally:
+        _core.swap_allocator(scope)
+
+
 def fetch(module: str) -> None:
     """Load a module of ops/ and put its names where users find them."""
-    name = importlib.import_module(f"tessella.ops.{module}").__name__
+    name = load_module(f"ops.{module}").__name__
     public = vars(sys.modules["tessella"])
     for each in declared():
         if each.module == name:
@@ -215,9 +224,9 @@ def fetch(module: str) -> None:
 def find(name: str) -> Any:
     """Give a name of the package that is not loaded yet; refuse one that does not exist."""
     if name in SUBPACKAGES or name in MODULES:
-        return importlib.import_module(f"tessella.{name}")
+        return load_module(name)
     if name in CLASSES:
-        found = getattr(importlib.import_module(f"tessella.{CLASSES[name]}"), name)
+        found = getattr(load_module(CLASSES[name]), name)
         vars(sys.modules["tessella"])[name] = found
         return found
     module = LATER.get(name)
@@ -254,7 +263,7 @@ def install(module: dict[str, Any]) -> None:
     Tensor.__array_ufunc__ = None  # NumPy's operators leave the work to ours
     for op in OPS.values():
         _core.set_slot(op.name, op.function)
-    errors.set_reporter(lambda: list(importlib.import_module("tessella.holders").shortage()))
+    errors.set_reporter(lambda: list(load_module("holders").shortage()))
     if "TESSELLA_MEMORY_LIMIT" in os.environ:
         find("memory")
     _core.set_hook("repr", printing.represent)

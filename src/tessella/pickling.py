@@ -62,10 +62,22 @@ def rebuild_subclass(
     return with_grad(Tensor.__new__(kind, plain), requires_grad)
 
 
+def _copy_beside(x: Tensor) -> Tensor:
+    """Copy a tensor into the allocator that it lives in; into the scope's, if it has none."""
+    handle = _core.allocator_of(x)
+    if handle is None:
+        return copy_of(x)
+    scope = _core.swap_allocator(handle)
+    try:
+        return copy_of(x)
+    finally:
+        _core.swap_allocator(scope)
+
+
 def copied(self: Tensor) -> Tensor:
     """Answer copy.copy(x): other memory, as for a list of numbers; attributes are shared."""
     _check_leaf(self, "copy")
-    out = copy_of(self)
+    out = _copy_beside(self)
     if type(self) is not Tensor:
         out = Tensor.__new__(type(self), out)
         vars(out).update(vars(self))

@@ -13,8 +13,11 @@ namespace tessella {
 
 namespace {
 
-// Ctrl-C: called between chunks of long work, on the thread that asked for it.
+// Ctrl-C: called between chunks of long work, on the thread that asked for it. A handler may do
+// anything, so none runs while the work holds the interpreter's lock: such work is short, and its
+// operands are not pinned.
 bool poll_signals() {
+  if (PyGILState_Check()) return false;
   PyGILState_STATE state = take_interpreter(PyGILState_Ensure);
   bool is_interrupted = PyErr_CheckSignals() != 0;
   PyGILState_Release(state);

@@ -77,6 +77,7 @@ void init_tensor(nb::module_& module) {
   module.def("fill_from_list", [](nb::handle out, nb::list values) {
     Tensor* target = tensor_of(out);
     if (static_cast<int64_t>(values.size()) != target->size) return false;
+    InUse in_use(target);
     char* to = target->data();
     Scalar scalar;
     for (nb::handle value : values) {
@@ -92,10 +93,14 @@ void init_tensor(nb::module_& module) {
     Tensor* source = tensor_of(x);
     if (!source->has_memory()) fail_no_values(source, "tolist()");
     nb::object list = nb::steal(PyList_New(source->size));
+    if (!list.is_valid()) throw PythonError{};
+    InUse in_use(source);  // to make the list may have run any code, and so may items of a user
     int64_t index[MAX_NDIM] = {}, offset = 0;
     for (int64_t i = 0; i < source->size; ++i) {
       char* element = source->data() + offset * itemsize(source->dtype);
-      PyList_SET_ITEM(list.ptr(), i, load_scalar(source->dtype, element));
+      PyObject* value = load_scalar(source->dtype, element);
+      if (!value) throw PythonError{};
+      PyList_SET_ITEM(list.ptr(), i, value);
       for (int axis = source->ndim - 1; axis >= 0; --axis) {
         offset += source->strides()[axis];
         if (++index[axis] < source->shape()[axis]) break;

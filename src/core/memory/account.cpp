@@ -35,8 +35,9 @@ bool fails_on_purpose() {
   return true;
 }
 
+// Nothing always fits, also where the limit was set below what is live.
 bool fits(int64_t bytes, int64_t ceiling) {
-  return bytes <= ceiling - account.total.live - account.reserved;
+  return bytes == 0 || bytes <= ceiling - account.total.live - account.reserved;
 }
 
 // Room under the limit; memory that is kept for later gives way.
@@ -150,18 +151,20 @@ void* reallocate_counted(Allocator& allocator, void* block, size_t from, size_t 
   // While it moves, both blocks may be there.
   int64_t needed = may_move ? static_cast<int64_t>(to) : more;
   if (allocator.reserves ? fails_on_purpose() : !make_room(needed)) return nullptr;
+  void* now = block;
   if (may_move)
-    block = allocator.reallocate(block, header + from, header + to);
+    now = allocator.reallocate(block, header + from, header + to);
   else if (!allocator.resize(block, header + from, header + to))
     return nullptr;
-  if (!block) return nullptr;
+  if (!now) return nullptr;
   for (Usage* counts : {&allocator.counts, &account.total}) {
-    counts->remove(static_cast<int64_t>(from));
-    counts->add(static_cast<int64_t>(to));
+    if (now == block) counts->remove(static_cast<int64_t>(from));
+    counts->add(static_cast<int64_t>(to));  // where it moved, both blocks were there
+    if (now != block) counts->remove(static_cast<int64_t>(from));
   }
   account.count(kind, more);
   if (allocator.reserves) account.reserved -= more;
-  return block;
+  return now;
 }
 
 void* take_reserve(size_t bytes) {

@@ -58,7 +58,7 @@ class Allocator {
   // Whether the block now has `to` bytes, where it lies.
   virtual bool resize(void*, size_t from, size_t to) { return round_up(to) == round_up(from); }
   // The block with `to` bytes, here or elsewhere, with what it held; nullptr: it is as it was.
-  virtual void* reallocate(void* block, size_t from, size_t to);
+  void* reallocate(void* block, size_t from, size_t to);
   virtual Room room() const = 0;
   // The largest block that it could ever give: larger ones are refused whatever is free.
   virtual int64_t largest_block() const { return INT64_MAX; }

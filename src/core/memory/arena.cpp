@@ -30,6 +30,7 @@ class ChunkArena final : public Arena {
         is_growable_(is_growable) {}
 
   bool add_chunk(size_t bytes) {
+    chunks_.reserve(chunks_.size() + 1);  // nothing fails once the memory is there
     auto* data = static_cast<char*>(take_reserve(bytes));
     if (!data) return false;
     int64_t start = chunks_.empty() ? 0 : end_of(chunks_.back());
@@ -204,8 +205,8 @@ class ChunkArena final : public Arena {
   size_t at_ = 0;       // the chunk that is filled
   size_t used_in_ = 0;  // bytes of it
   std::vector<Mark> marks_;
-  int64_t marked_ = 0;
-  Buffer* newest_ = nullptr;  // of living buffers, in the order of their places
+  static inline int64_t marked_ = 0;  // of all arenas: a mark is of one of them only
+  Buffer* newest_ = nullptr;          // of living buffers, in the order of their places
 };
 
 }  // namespace

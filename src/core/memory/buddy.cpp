@@ -5,6 +5,7 @@
 
 #include "account.h"
 #include "allocators.h"
+#include "poison.h"
 
 namespace tessella {
 
@@ -24,10 +25,10 @@ class Buddy final : public Allocator {
 
   // Also after it was vacated.
   bool take() {
+    free_order_.assign(bytes_ / least_bytes_, USED);  // nothing fails once the memory is there
+    lists_.assign(static_cast<size_t>(orders_), nullptr);
     data_ = static_cast<char*>(take_reserve(bytes_));
     if (!data_) return false;
-    free_order_.assign(bytes_ / least_bytes_, USED);
-    lists_.assign(static_cast<size_t>(orders_), nullptr);
     put(data_, orders_ - 1);
     return true;
   }
@@ -41,6 +42,7 @@ class Buddy final : public Allocator {
     char* block = reinterpret_cast<char*>(lists_[static_cast<size_t>(order)]);
     remove(block, order);
     give_upper_halves(block, order, wanted);
+    show(block, wanted, bytes);
     return block;
   }
 
@@ -51,12 +53,15 @@ class Buddy final : public Allocator {
   bool resize(void* block, size_t from, size_t to) override {
     auto* start = static_cast<char*>(block);
     int now = order_of(from), wanted = order_of(to);
-    if (wanted <= now) return give_upper_halves(start, now, wanted), true;
+    if (wanted <= now) {
+      give_upper_halves(start, now, wanted);
+      return show(start, wanted, to), true;
+    }
     if (wanted >= orders_) return false;
     for (int order = now; order < wanted; ++order)
       if (!is_lower(start, order) || !is_free(buddy_of(start, order), order)) return false;
     for (int order = now; order < wanted; ++order) remove(buddy_of(start, order), order);
-    return true;
+    return show(start, wanted, to), true;
   }
 
   Room room() const override {
@@ -78,6 +83,7 @@ class Buddy final : public Allocator {
 
   void vacate() override {
     if (!data_) return;
+    unpoison(data_, bytes_);
     give_reserve(data_, bytes_);
     data_ = nullptr;
     lists_.clear();
@@ -97,6 +103,12 @@ class Buddy final : public Allocator {
   bool is_lower(const char* block, int order) const { return !(offset(block) & bytes_of(order)); }
   char* buddy_of(const char* block, int order) const {
     return data_ + (offset(block) ^ bytes_of(order));
+  }
+
+  // Of a block only the bytes that were asked for may be used.
+  void show(char* block, int order, size_t bytes) const {
+    poison(block, bytes_of(order));
+    unpoison(block, bytes);
   }
 
   // Of a block of one order only the first `wanted` part is kept.
@@ -119,6 +131,8 @@ class Buddy final : public Allocator {
 
   void put(char* block, int order) {
     auto*& list = lists_[static_cast<size_t>(order)];
+    poison(block, bytes_of(order));
+    unpoison(block, sizeof(Free));
     auto* made = new (block) Free{list, nullptr};
     if (list) list->previous = made;
     list = made;

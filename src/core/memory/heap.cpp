@@ -116,17 +116,6 @@ class Blocks {
     ::free(block);
   }
 
-  // Large blocks have pages of their own, which the system moves without copying them.
-  void* reallocate(void* block, size_t from, size_t to) {
-    if (round_up(from) < HUGE_BYTES || round_up(to) < HUGE_BYTES) return nullptr;
-    void* moved = realloc(block, round_up(to));
-    if (!moved || reinterpret_cast<uintptr_t>(moved) % ALIGNMENT == 0) return moved;
-    void* aligned = aligned_alloc(ALIGNMENT, round_up(to));
-    if (aligned) memcpy(aligned, moved, from < to ? from : to);
-    ::free(moved);
-    return aligned;
-  }
-
   int64_t trim() {
     int64_t before = kept();
     while (!large_.is_empty()) large_.drop_oldest();
@@ -165,10 +154,6 @@ class Heap final : public Allocator {
 
   void* allocate(size_t bytes) override { return blocks_.allocate(bytes); }
   void free(void* block, size_t bytes) override { blocks_.free(block, bytes); }
-  void* reallocate(void* block, size_t from, size_t to) override {
-    void* moved = blocks_.reallocate(block, from, to);
-    return moved ? moved : Allocator::reallocate(block, from, to);
-  }
   int64_t trim() override { return is_first_ ? blocks_.trim() : 0; }
   // What is kept is shared by all heaps, and is the first one's here.
   Room room() const override {

@@ -16,10 +16,10 @@ class Pool final : public Allocator {
 
   // Also after it was vacated: it is made anew when it is asked again.
   bool take() {
+    free_.reserve(count_);  // nothing fails once the memory is there
     data_ = static_cast<char*>(take_reserve(block_bytes_ * count_));
     if (!data_) return false;
     poison(data_, block_bytes_ * count_);
-    free_.reserve(count_);
     for (size_t i = count_; i-- > 0;) free_.push_back(data_ + i * block_bytes_);
     return true;
   }

@@ -43,12 +43,18 @@ class Class {
         left.push_back(slabs_[i]);
         continue;
       }
-      unpoison(slabs_[i], slab_bytes());
-      give_reserve(slabs_[i], slab_bytes());
+      give_back(slabs_[i]);
       given += static_cast<int64_t>(slab_bytes());
     }
     slabs_ = std::move(left);
     return given;
+  }
+
+  // Where nothing is in use. Allocates nothing.
+  void give_all() {
+    for (char* slab : slabs_) give_back(slab);
+    slabs_.clear();
+    free_.clear();
   }
 
   int64_t capacity() const { return static_cast<int64_t>(slabs_.size() * slab_bytes()); }
@@ -59,11 +65,18 @@ class Class {
  private:
   size_t slab_bytes() const { return per_slab_ * block_bytes; }
 
+  void give_back(char* slab) {
+    unpoison(slab, slab_bytes());
+    give_reserve(slab, slab_bytes());
+  }
+
   bool add_slab() {
+    // Nothing fails once the memory is there, and freeing never allocates.
+    free_.reserve((slabs_.size() + 1) * per_slab_);
+    slabs_.reserve(slabs_.size() + 1);
     auto* data = static_cast<char*>(take_reserve(slab_bytes()));
     if (!data) return false;
     poison(data, slab_bytes());
-    free_.reserve((slabs_.size() + 1) * per_slab_);  // so that freeing never allocates
     slabs_.insert(std::upper_bound(slabs_.begin(), slabs_.end(), data), data);
     for (size_t i = per_slab_; i-- > 0;) free_.push_back(data + i * block_bytes);
     return true;
@@ -121,7 +134,9 @@ class Slab final : public Allocator {
     for (Class& each : classes_) given += each.trim();
     return given;
   }
-  void vacate() override { trim(); }
+  void vacate() override {
+    for (Class& each : classes_) each.give_all();
+  }
 
  private:
   Class* class_of(size_t bytes) {

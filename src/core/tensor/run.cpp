@@ -136,12 +136,17 @@ PyObject* load_scalar(DType dtype, const char* element) {
 
 Tensor* make_item(PyObject* value, DType dtype) {
   static PyObject* const pack = PyUnicode_InternFromString("pack");
-  Result out(make_tensor(dtype, Shape{}));
   PyObject* bytes = PyObject_CallMethodOneArg(dtype_object(dtype), pack, value);
   if (!bytes) throw PythonError{};
-  memcpy(out->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(itemsize(dtype)));
-  Py_DECREF(bytes);
-  return as_tensor(out.give());
+  try {
+    Tensor* out = make_tensor(dtype, Shape{});
+    memcpy(out->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(itemsize(dtype)));
+    Py_DECREF(bytes);
+    return out;
+  } catch (...) {
+    Py_DECREF(bytes);
+    throw;
+  }
 }
 
 void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t* strides) {

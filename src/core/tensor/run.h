@@ -33,6 +33,24 @@ auto take_interpreter(Take take) {
   }
 }
 
+// Pins the memory of a tensor while it lives: for work in the middle of which Python code runs.
+class InUse {
+ public:
+  explicit InUse(const Tensor* x) : buffer_(x->buffer) {
+    check_values(x);
+    ++retain(buffer_)->pins;
+  }
+  ~InUse() {
+    --buffer_->pins;
+    release(buffer_);
+  }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+
+ private:
+  Buffer* buffer_;
+};
+
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
 // tensors that are worked on is pinned meanwhile. Throws if one has no memory.
 class LongWork {

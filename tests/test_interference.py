@@ -1,0 +1,154 @@
+"""Python code that runs in the middle of the core's work: handlers, finalizers, items of users.
+
+It may reset the arena that the work reads or writes; then it is refused, or the work says so, but
+memory is never touched that is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import tessella as ts
+from tessella import memory
+
+PAIR = ts.dtypes.register("interfering", fmt="hh")
+
+
+class Resetting:
+    """A number that resets an arena when it is asked for."""
+
+    def __init__(self, arena: memory.Arena) -> None:
+        self.arena = arena
+
+    def __index__(self) -> int:
+        with contextlib.suppress(ts.errors.IllegalState):
+            self.arena.reset()
+            self.arena.trim()
+        return 3
+
+
+def test_item_that_resets_its_arena_when_it_is_packed() -> None:
+    arena = memory.Arena("64KiB")
+    x = ts.zeros(2, dtype=PAIR)
+    with memory.use(arena):
+        x[0] = (Resetting(arena), 4)
+    assert x.tolist() == [(3, 4), (0, 0)]
+
+
+def test_items_in_a_list_that_reset_their_arena_when_they_are_packed() -> None:
+    arena = memory.Arena("64KiB")
+    with memory.use(arena):
+        x = ts.tensor([(Resetting(arena), 4), (5, 6)], dtype=PAIR)
+    assert x.tolist() == [(3, 4), (5, 6)]
+
+
+def test_reset_while_items_are_read_on_another_thread_is_refused() -> None:
+    arena = memory.Arena("1MiB")
+    x = ts.zeros(20_000, dtype=PAIR, allocator=arena)
+    refused, is_done = 0, threading.Event()
+
+    def read() -> None:
+        x.tolist()
+        is_done.set()
+
+    thread = threading.Thread(target=read)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        thread.start()
+        while not is_done.wait(0.0005) and not x.is_freed:
+            try:
+                arena.reset()
+            except ts.errors.IllegalState as error:
+                refused += "in use by an operation" in str(error)
+        thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert refused or x.is_freed
+
+
+@pytest.fixture
+def few_objects() -> Iterator[None]:
+    """Collect at every allocation of an object that the collector knows."""
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+class Ring:
+    """Garbage that resets an arena when it is collected."""
+
+    def __init__(self, arena: memory.Arena) -> None:
+        self.arena, self.me = arena, self
+
+    def __del__(self) -> None:
+        with contextlib.suppress(ts.errors.IllegalState):
+            self.arena.reset()
+            self.arena.trim()
+
+
+READS: dict[str, Callable[[ts.Tensor], object]] = {"tolist": ts.Tensor.tolist, "repr": repr}
+
+
+@pytest.mark.parametrize("read", READS)
+def test_collector_that_resets_while_a_list_is_made(read: str, few_objects: None) -> None:
+    for _ in range(20):
+        arena = memory.Arena("64KiB")
+        x = ts.ones(50, allocator=arena)
+        Ring(arena)
+        gc.set_threshold(1)
+        try:
+            READS[read](x)
+        except ts.errors.UseAfterFree:
+            assert x.is_freed
+        finally:
+            gc.set_threshold(700)
+
+
+HANDLER = """
+    import signal, time, sys
+    import tessella as ts
+    from tessella import memory
+
+    arena, resets = memory.Arena("8MB"), 0
+
+    def handler(number, frame):
+        global resets
+        try:
+            arena.reset()
+            arena.trim()
+            resets += 1
+        except ts.errors.IllegalState:
+            pass
+
+    signal.signal(signal.SIGALRM, handler)
+    source = ts.randn(255, 256)  # few enough to be computed with the interpreter's lock held
+    work = {"argsort": lambda x: ts.argsort(x.reshape(-1)), "pow": lambda x: ts.pow(x, x)}
+    end = time.monotonic() + 1.5
+    signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
+    while time.monotonic() < end:
+        try:
+            x = source.to(arena)
+            for _ in range(20):
+                work[sys.argv[1]](x)
+        except ts.errors.UseAfterFree:
+            pass
+    signal.setitimer(signal.ITIMER_REAL, 0, 0)
+    print(resets > 10)
+"""
+
+
+@pytest.mark.parametrize("name", ["argsort", "pow"])
+def test_signal_handler_that_resets_between_chunks(name: str) -> None:
+    command = [sys.executable, "-c", textwrap.dedent(HANDLER), name]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
