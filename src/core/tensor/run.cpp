@@ -76,6 +76,30 @@ void sleep_until_exit() {
   for (;;) pause();
 }
 
+LongWork* LongWork::first_;
+
+void LongWork::enlist() {
+  static int is_told = pthread_atfork(nullptr, nullptr, forget_other_threads);
+  (void)is_told;
+  thread_ = pthread_self();
+  next_ = first_;
+  if (next_) next_->previous_ = this;
+  first_ = this;
+}
+
+void LongWork::strike_off() {
+  if (next_) next_->previous_ = previous_;
+  (previous_ ? previous_->next_ : first_) = next_;
+}
+
+void LongWork::forget_other_threads() {
+  for (LongWork* work = first_; work; work = work->next_) {
+    if (pthread_equal(work->thread_, pthread_self())) continue;
+    for (Buffer* buffer : work->pinned_) --buffer->pins;
+    work->strike_off();
+  }
+}
+
 bool store_scalar(PyObject* value, DType dtype, Scalar* out) {
   DKind of = kind(dtype);
   if (of == DKind::user) return false;

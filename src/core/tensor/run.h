@@ -3,6 +3,8 @@
 // by bind/ alike, so that both run the same kernels.
 #pragma once
 
+#include <pthread.h>
+
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -63,11 +65,13 @@ class LongWork {
     pinned_.reserve(tensors.size() + more.size());
     for (const Tensor* x : tensors) pin(x);
     for (const Tensor* x : more) pin(x);
+    enlist();
     state_ = PyEval_SaveThread();
   }
   ~LongWork() {
     if (!state_) return;
     take_interpreter([this] { PyEval_RestoreThread(state_); });
+    strike_off();
     for (Buffer* buffer : pinned_) {
       --buffer->pins;
       release(buffer);
@@ -81,7 +85,13 @@ class LongWork {
     ++x->buffer->pins;
     pinned_.push_back(retain(x->buffer));
   }
+  void enlist();
+  void strike_off();
+  static void forget_other_threads();  // in the child of a fork: their work never ends
 
+  static LongWork* first_;
+  LongWork *next_ = nullptr, *previous_ = nullptr;
+  pthread_t thread_;
   PyThreadState* state_ = nullptr;
   std::vector<Buffer*> pinned_;
 };
