@@ -82,7 +82,7 @@ nb::dict totals(Watch& since_start) {
   out["allocations"] = account.total.allocations;
   out["limit"] = account.limit;
   out["reserved"] = account.reserved;
-  out["kept"] = account.kept;
+  out["kept"] = heap().room().free;
   out["foreign"] = account.foreign;
   out["kinds"] = kinds;
   return out;

@@ -1,6 +1,7 @@
 // The buddy allocator: a power of two of bytes, halved until a block fits; freed halves join again.
 // A block of order n has 2**n times the least bytes. Free blocks hold their own links.
 #include <bit>
+#include <new>
 #include <vector>
 
 #include "account.h"
@@ -25,10 +26,15 @@ class Buddy final : public Allocator {
 
   // Also after it was vacated.
   bool take() {
-    free_order_.assign(bytes_ / least_bytes_, USED);  // nothing fails once the memory is there
-    lists_.assign(static_cast<size_t>(orders_), nullptr);
     data_ = static_cast<char*>(take_reserve(bytes_));
     if (!data_) return false;
+    try {
+      free_order_.assign(bytes_ / least_bytes_, USED);
+      lists_.assign(static_cast<size_t>(orders_), nullptr);
+    } catch (const std::bad_alloc&) {
+      give_reserve(data_, bytes_);
+      return data_ = nullptr, false;
+    }
     put(data_, orders_ - 1);
     return true;
   }

@@ -1,4 +1,5 @@
 // The pool: a fixed number of blocks of one size, taken at once.
+#include <new>
 #include <vector>
 
 #include "account.h"
@@ -16,9 +17,14 @@ class Pool final : public Allocator {
 
   // Also after it was vacated: it is made anew when it is asked again.
   bool take() {
-    free_.reserve(count_);  // nothing fails once the memory is there
     data_ = static_cast<char*>(take_reserve(block_bytes_ * count_));
     if (!data_) return false;
+    try {
+      free_.reserve(count_);
+    } catch (const std::bad_alloc&) {
+      give_reserve(data_, block_bytes_ * count_);
+      return data_ = nullptr, false;
+    }
     poison(data_, block_bytes_ * count_);
     for (size_t i = count_; i-- > 0;) free_.push_back(data_ + i * block_bytes_);
     return true;
