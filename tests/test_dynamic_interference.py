@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
-from arrays import Act, filled, state
+from arrays import POINT, Act, array, filled, state
 from tessella import _core
 
 
@@ -155,6 +156,76 @@ def test_threads_append_to_one_array() -> None:
     assert not errors and sorted(a) == list(range(20_000))
 
 
+@pytest.mark.parametrize("place", [(), (-1,), (0,)])
+@pytest.mark.parametrize("is_row", [False, True])
+def test_threads_pop_each_item_once(place: tuple[int, ...], is_row: bool) -> None:
+    count, interval = 3_000, sys.getswitchinterval()
+    items = [(i, i % 200) for i in range(count)]
+    a = array(items, ts.int16, item_shape=(2,)) if is_row else array(items, POINT)
+    got: list[Any] = []
+    errors: list[Exception] = []
+
+    def work() -> None:
+        try:
+            while True:
+                item = a.pop(*place)
+                got.append(item.tolist() if is_row else item)
+        except ts.errors.Empty:
+            pass
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not errors and sorted(map(tuple, got)) == items
+
+
+def test_an_item_that_cannot_be_unpacked_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = array([(1, 2), (3, 4)], POINT)
+
+    def fail(self: Any, data: bytes) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(type(POINT), "unpack", fail)
+    for place in ((), (0,)):
+        with pytest.raises(MemoryError):
+            a.pop(*place)
+    monkeypatch.undo()
+    assert list(a) == [(1, 2), (3, 4)]
+
+
+def test_pop_gives_what_it_removes_though_unpacking_changes_the_array(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    a = array([(1, 2), (3, 4), (5, 6)], POINT)
+    unpack, acts = type(POINT).unpack, [lambda: a.extend([(7, 8)])]
+
+    def meddle(self: Any, data: bytes) -> Any:
+        if acts:
+            acts.pop()()
+        return unpack(self, data)
+
+    monkeypatch.setattr(type(POINT), "unpack", meddle)
+    assert a.pop() == (7, 8) and list(a) == [(1, 2), (3, 4), (5, 6)]
+    acts.append(a.clear)
+    with pytest.raises(ts.errors.Empty, match="pop: there is no item to pop"):
+        a.pop()
+
+
+def test_pop_says_how_many_arguments_it_takes() -> None:
+    a = filled()
+    with pytest.raises(ts.errors.ArgumentError, match="pop: 3 arguments given, 1 taken") as caught:
+        a.pop(1, 2, 3)  # type: ignore[call-arg]
+    assert "hint: the signature is pop(index=-1)" in str(caught.value) and len(a) == 4
+
+
 def test_sorting_and_appending_at_once_is_refused_or_done() -> None:
     a = ts.DynamicArray(ts.float64)
     a.extend(ts.rand(400_000, dtype=ts.float64))
@@ -190,7 +261,7 @@ def test_the_core_checks_what_it_is_given() -> None:
         lambda: _core.array_insert(a, 0, wrong), lambda: _core.array_insert(a, 0, ts.ones(1, 1)),
         lambda: _core.array_insert(row, 0, row), lambda: _core.array_remove(a, 3, 2),
         lambda: _core.array_remove(a, -1, 1), lambda: _core.array_remove(a, 0, -1),
-        lambda: _core.array_take(a, 0, ts.ones(2)), lambda: _core.array_take(a, 4, ts.ones(())),
+        lambda: _core.array_take(a, 0, ts.ones(2)),
         lambda: _core.array_rewrite(a, _core.array_stamp(a), wrong),
         lambda: _core.DynamicArray(-1, 0, True, (), handle),
         lambda: _core.DynamicArray(78, 0, True, (), handle),
@@ -202,5 +273,6 @@ def test_the_core_checks_what_it_is_given() -> None:
     for act in acts:
         with pytest.raises((TypeError, IndexError)):
             act()
+    assert not _core.array_take(a, 4, ts.ones(())) and not _core.array_take(a, -5, ts.ones(()))
     assert not _core.array_rewrite(a, _core.array_stamp(a), row)
     assert state(a) == before

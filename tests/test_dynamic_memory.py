@@ -114,6 +114,24 @@ def test_a_failed_constructor_leaves_nothing() -> None:
     assert "needs 7.8 KiB" in str(caught.value) and live() == before
 
 
+def test_a_subclass_never_sees_an_array_that_has_no_memory() -> None:
+    seen: list[bool] = []
+
+    class Watched(ts.DynamicArray):
+        def __del__(self) -> None:
+            seen.append(self.is_freed)
+            repr(self)
+
+    before = live()
+    with ts.memory.limit(before + 1000), pytest.raises(ts.errors.OutOfMemory):
+        Watched(ts.float64, 1000)
+    gc.collect()
+    assert seen == [] and live() == before
+    Watched(ts.float64, 10)
+    gc.collect()
+    assert seen == [False] and live() == before
+
+
 def test_the_limit_stops_growth_and_the_array_goes_on() -> None:
     a = ts.DynamicArray(ts.uint8, 1000)
     a.extend(ts.ones(1000, dtype=ts.uint8))

@@ -141,12 +141,27 @@ class DynamicArray(OrderedArray):
 
     @explained
     def _pop(self, index: Any = -1) -> Any:
-        if self.is_empty:
-            raise dynamic_errors.empty("pop")
-        place = self._item_place(index)
+        place = to_int("index", index)
+        self._check_item(place)
+        self.as_tensor()  # which says so if the memory was taken back
+        if not self.item_shape:
+            return super().pop(place)  # it is there after all, or the index is of another type
         out = _core.empty(self.item_shape, self.dtype.id)
-        _core.array_take(self, place, out)
-        return out if self.item_shape else out.item()
+        while not _core.array_take(self, place, out):  # another thread was first
+            self._check_item(place)
+        return out
+
+    def _check_item(self, place: int) -> None:
+        length = len(self)  # once: other threads may pop
+        if length == 0:
+            raise dynamic_errors.empty("pop")
+        if not -length <= place < length:
+            raise dynamic_errors.index_out_of_bounds(place, length)
+
+    def _refuse(self, given: int) -> None:
+        """Explain what pop takes."""
+        error = errors.too_many_arguments(given, 1, "pop(index=-1)")
+        raise error.locate("pop", [f"a  {self.summary}"])
 
     def _item_place(self, index: Any) -> int:
         place, length = to_int("index", index), len(self)

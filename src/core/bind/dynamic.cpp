@@ -22,15 +22,17 @@ Tensor* items_of(const Array* a, nb::handle object) {
   return items;
 }
 
-// The item at an index, counted from either end, into `out`: no other code runs in between.
-void take(Array* a, int64_t index, Tensor* out) {
+// The item at an index, counted from either end, into `out`: no other code runs in between. False
+// if there is none.
+bool take(Array* a, int64_t index, Tensor* out) {
   check_alive(a);
-  if (index < -a->length || index >= a->length) fail_index_out_of_bounds(index, 0, a->length);
+  if (index < -a->length || index >= a->length) return false;
   bool fits = out->dtype == a->dtype && out->size == a->item_size && out->is_contiguous;
   if (!fits) throw nb::type_error("expected room for one item");
   if (index < 0) index += a->length;
   memcpy(out->data(), a->at(index), static_cast<size_t>(a->item_bytes));
   remove_items(a, index, 1);
+  return true;
 }
 
 // Changes when the items do.
@@ -63,7 +65,7 @@ void init_dynamic(nb::module_& module) {
     remove_items(array_of(a), index, count);
   });
   module.def("array_take", [](nb::handle a, int64_t index, nb::handle out) {
-    take(array_of(a), index, tensor_of(out));
+    return take(array_of(a), index, tensor_of(out));
   });
   module.def("array_resize",
              [](nb::handle a, int64_t capacity) { set_capacity(array_of(a), capacity); });

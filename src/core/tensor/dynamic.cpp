@@ -26,9 +26,12 @@ struct Sizes {
 };
 
 // "DynamicArray of float32 (1024, 3)".
+std::string describe(DType dtype, Shape item_shape, int64_t items) {
+  return std::string("DynamicArray of ") + info(dtype).name + " " +
+         to_text(Sizes(items, item_shape).span());
+}
 std::string describe(const Array* a, int64_t items) {
-  return std::string("DynamicArray of ") + info(a->dtype).name + " " +
-         to_text(Sizes(items, a->item_sizes()).span());
+  return describe(a->dtype, a->item_sizes(), items);
 }
 
 // So many items, which a tensor can show: their elements and bytes can be counted.
@@ -80,6 +83,15 @@ Buffer* make_items(const Array* a, int64_t capacity) {
   return make_buffer_in(*a->allocator, bytes_of(a, capacity), Kind::arrays);
 }
 
+Buffer* make_first(DType dtype, int64_t capacity, Shape item_shape, int64_t item_bytes,
+                   Allocator& allocator) {
+  try {
+    return make_buffer_in(allocator, static_cast<size_t>(capacity * item_bytes), Kind::arrays);
+  } catch (const MemoryEnds& ends) {
+    fail_out_of_memory(ends, describe(dtype, item_shape, capacity));
+  }
+}
+
 // An allocator of a fixed size may have room for what is needed where it has none for the tier.
 void grow(Array* a, int64_t wanted, int64_t needed) {
   bool is_fixed = a->allocator->largest_block() != INT64_MAX;
@@ -123,29 +135,29 @@ struct Wide {
 Array* make_array(PyTypeObject* type, DType dtype, int64_t capacity, bool growth, Shape item_shape,
                   Allocator& allocator) {
   check_countable(capacity, item_shape, dtype);
+  int64_t item_bytes = size_of(item_shape) * itemsize(dtype);
+  // Before the object, of which a subclass may see each that there is.
+  Buffer* buffer = make_first(dtype, capacity, item_shape, item_bytes, allocator);
+  Sides sides{};
+  bool is_shaped = sides.set(item_shape.data(), static_cast<int>(item_shape.size()), nullptr, 0);
   allocator.retain_handle();  // making the object may run any code
-  Array* a = as_array(type->tp_alloc(type, 0));
-  if (!a ||
-      !a->item_shape.set(item_shape.data(), static_cast<int>(item_shape.size()), nullptr, 0)) {
-    if (a) PyErr_NoMemory();
-    Py_XDECREF(a);
+  Array* a = is_shaped ? as_array(type->tp_alloc(type, 0)) : nullptr;
+  if (!a) {
+    if (!is_shaped) PyErr_NoMemory();
+    sides.release();
+    release(buffer);
     allocator.release_handle();
     throw PythonError{};
   }
+  a->buffer = buffer;
   a->capacity = capacity;
   a->item_size = size_of(item_shape);
-  a->item_bytes = a->item_size * itemsize(dtype);
+  a->item_bytes = item_bytes;
+  a->item_shape = sides;
   a->item_ndim = static_cast<uint8_t>(item_shape.size());
   a->dtype = dtype;
   a->growth = growth;
   a->allocator = &allocator;
-  try {
-    a->buffer = make_items(a, capacity);
-  } catch (const MemoryEnds& ends) {
-    std::string purpose = describe(a, capacity);
-    Py_DECREF(a);
-    fail_out_of_memory(ends, purpose);
-  }
   return a;
 }
 

@@ -18,7 +18,7 @@ Allocator* (*allocator_from)(PyObject* handle);
 namespace {
 
 // The methods of dynamic.py that go on where this declines.
-#define SLOW_METHODS(F) F(append) F(pop) F(assign) F(remove)
+#define SLOW_METHODS(F) F(append) F(pop) F(assign) F(remove) F(refuse)
 #define SLOW_METHOD(name) name,
 enum class Slow : uint8_t { SLOW_METHODS(SLOW_METHOD) count };
 #undef SLOW_METHOD
@@ -93,17 +93,24 @@ PyObject* load_item(const Array* a, int64_t index) {
   return a->item_ndim ? as_object(view_item(a, index)) : load_scalar(a->dtype, a->at(index));
 }
 
-// An integer within the length, counted from either end. May run Python code.
-bool find_index(PyObject* key, const Array* a, int64_t* out) {
-  if (!parse_int(key, out)) {
-    bool is_other = PyBool_Check(key) || is_tensor(key) || !PyIndex_Check(key);
-    if (is_other) return false;
-    *out = PyNumber_AsSsize_t(key, PyExc_IndexError);
-    if (*out == -1 && PyErr_Occurred()) return PyErr_Clear(), false;
-  }
-  if (*out < -a->length || *out >= a->length) return false;
-  if (*out < 0) *out += a->length;
+// An index that may be out of bounds or count from the end. May run Python code.
+bool parse_index(PyObject* key, int64_t* out) {
+  if (parse_int(key, out)) return true;
+  bool is_other = PyBool_Check(key) || is_tensor(key) || !PyIndex_Check(key);
+  if (is_other) return false;
+  *out = PyNumber_AsSsize_t(key, PyExc_IndexError);
+  if (*out == -1 && PyErr_Occurred()) return PyErr_Clear(), false;
   return true;
+}
+
+// Within the length, counted from its start.
+bool place_index(int64_t index, const Array* a, int64_t* out) {
+  *out = index < 0 ? index + a->length : index;
+  return *out >= 0 && *out < a->length;
+}
+
+bool find_index(PyObject* key, const Array* a, int64_t* out) {
+  return parse_index(key, out) && place_index(*out, a, out);
 }
 
 // --- methods -------------------------------------------------------------------------------------
@@ -145,24 +152,35 @@ PyObject* append(PyObject* self, PyObject* value) {
   Py_RETURN_NONE;
 }
 
+PyObject* refuse_arguments(PyObject* self, Py_ssize_t count) {
+  PyObject* given = PyLong_FromSsize_t(count);
+  PyObject* done = given ? decline(Slow::refuse, self, &given, 1) : nullptr;
+  Py_XDECREF(given);
+  return done;
+}
+
+// To load an item of a user's dtype runs Python code: other threads may come in between. What is
+// given is what is removed, and an item that cannot be given stays.
 PyObject* pop(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   Array* a = as_array(self);
-  int64_t index = -1;
-  if (count > 1) {
-    PyErr_Format(PyExc_TypeError, "pop() takes at most one index, got %zd arguments", count);
-    return nullptr;
+  int64_t index = -1, place;
+  if (count > 1) return refuse_arguments(self, count);
+  bool is_index = !count || parse_index(args[0], &index);
+  while (is_index && !a->item_ndim && a->buffer->has_memory() && place_index(index, a, &place)) {
+    Buffer* buffer = retain(a->buffer);  // so that no other is taken for it
+    int64_t length = a->length;
+    uint32_t version = buffer->version;
+    PyObject* item = guarded([&] { return load_item(a, place); });
+    bool is_same = a->buffer == buffer && a->length == length && buffer->version == version;
+    release(buffer);
+    if (!item) return nullptr;
+    if (is_same) {
+      remove_items(a, place, 1);
+      return item;
+    }
+    Py_DECREF(item);
   }
-  bool is_there = count ? find_index(args[0], a, &index) : a->length > 0;
-  if (!is_there || a->item_ndim) return decline(Slow::pop, self, args, count);
-  PyObject* item = attempted([&] { return load_item(a, count ? index : a->length - 1); });
-  PyErr_Clear();
-  if (!count) index = a->length - 1;
-  if (!item || index < 0 || index >= a->length) {  // to load one may run Python code
-    Py_XDECREF(item);
-    return decline(Slow::pop, self, args, count);
-  }
-  remove_items(a, index, 1);
-  return item;
+  return decline(Slow::pop, self, args, count);
 }
 
 PyObject* pop_back(PyObject* self, PyObject*) { return pop(self, nullptr, 0); }
