@@ -12,12 +12,21 @@ from typing import Any, Self
 from tessella import _core, dynamic_errors, errors
 from tessella._core import AllocatorHandle, Tensor
 from tessella.allocators import Allocator, wrap
-from tessella.arguments import to_bool, to_int, to_ints, to_number
+from tessella.arguments import to_bool, to_int, to_ints
 from tessella.composites import DTypeLike
 from tessella.dtypes import as_dtype
 from tessella.dynamic_order import OrderedArray
 from tessella.dynamic_shape import explained
-from tessella.items import OnHeap, has_memory, in_memory, is_list, to_element, to_item, to_items
+from tessella.items import (
+    OnHeap,
+    has_memory,
+    in_memory,
+    is_list,
+    to_element,
+    to_item,
+    to_items,
+    to_plain,
+)
 
 
 def handle_of(allocator: Allocator | None) -> AllocatorHandle:
@@ -281,7 +290,7 @@ class DynamicArray(OrderedArray):
     @explained
     def _assign(self, key: Any, value: Any) -> None:
         """Answer a[key] = value: what is there is replaced, the length stays."""
-        target, value = self.as_tensor(), to_number(value)
+        target, value = self.as_tensor(), to_plain(value, self.dtype)
         with OnHeap():
             if has_memory(value):
                 source = in_memory(value, self.dtype)

@@ -71,7 +71,7 @@ bool store_integer(long long number, DType dtype, char* at) {
   }
 }
 
-// As store_scalar does it, the commonest pairs of Python's types and ours first.
+// Plain numbers as store_scalar does it, the commonest pairs of Python's types and ours first.
 bool store_item(PyObject* value, DType dtype, char* at) {
   if (PyFloat_CheckExact(value)) {
     double number = PyFloat_AS_DOUBLE(value);
@@ -83,7 +83,7 @@ bool store_item(PyObject* value, DType dtype, char* at) {
     if (!overflow && store_integer(number, dtype, at)) return true;
   }
   Scalar scalar;
-  if (!store_scalar(value, dtype, &scalar)) return false;
+  if (!is_plain_number(value) || !store_scalar(value, dtype, &scalar)) return false;
   memcpy(at, scalar.bytes, static_cast<size_t>(itemsize(dtype)));
   return true;
 }
@@ -119,7 +119,8 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
   PyObject* done = attempted([&]() -> PyObject* {
     Array* a = as_array(self);
     Scalar scalar;
-    if (a->item_ndim || !store_scalar(value, a->dtype, &scalar)) return nullptr;
+    bool is_plain = !a->item_ndim && is_plain_number(value);
+    if (!is_plain || !store_scalar(value, a->dtype, &scalar)) return nullptr;
     make_room(a, 1);
     memcpy(a->at(a->length++), scalar.bytes, static_cast<size_t>(a->item_bytes));
     ++a->buffer->version;

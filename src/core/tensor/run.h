@@ -72,9 +72,16 @@ class LongWork {
 struct Scalar {
   alignas(16) char bytes[16];
 };
-// True if `value` (bool, int, float or complex, exactly) belongs to the dtype's kind or a lower
+// True if `value` (bool, int, float or complex) belongs to the dtype's kind or a lower
 // one and fits; then it is stored. False without an error otherwise, and for dtypes of users.
 bool store_scalar(PyObject* value, DType dtype, Scalar* out);
+
+// Whether a value is of one of Python's own types of numbers: what derives from them may have a
+// dtype, as NumPy's float64 does.
+inline bool is_plain_number(PyObject* value) {
+  return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
+         PyComplex_CheckExact(value);
+}
 
 // The element as a Python number; one of a user's dtype as that unpacks it. Throws PythonError.
 PyObject* load_scalar(DType dtype, const char* element);
