@@ -132,7 +132,8 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
 
 [[gnu::noinline]] PyObject* append_any(PyObject* self, PyObject* value) {
   Array* a = as_array(self);
-  bool is_ready = a->length < a->capacity && !a->item_ndim && a->buffer->has_memory();
+  bool is_ready =
+      a->length < a->capacity && !a->item_ndim && !a->is_filled && a->buffer->has_memory();
   if (!is_ready || !store_item(value, a->dtype, a->at(a->length)))
     return append_growing(self, value);
   ++a->length;
@@ -146,7 +147,8 @@ PyObject* append(PyObject* self, PyObject* value) {
   Buffer* buffer = a->buffer;
   int64_t at = a->length;
   bool is_double = a->dtype == DType::float64 && !a->item_ndim && PyFloat_CheckExact(value);
-  if (!is_double || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
+  if (!is_double || a->is_filled || at >= a->capacity || !buffer->has_memory())
+    return append_any(self, value);
   reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
   a->length = at + 1;
   ++buffer->version;
@@ -167,7 +169,8 @@ PyObject* pop(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   int64_t index = -1, place;
   if (count > 1) return refuse_arguments(self, count);
   bool is_index = !count || parse_index(args[0], &index);
-  while (is_index && !a->item_ndim && a->buffer->has_memory() && place_index(index, a, &place)) {
+  auto is_ready = [a] { return !a->item_ndim && !a->is_filled && a->buffer->has_memory(); };
+  while (is_index && is_ready() && place_index(index, a, &place)) {
     Buffer* buffer = retain(a->buffer);  // so that no other is taken for it
     int64_t length = a->length;
     uint32_t version = buffer->version;
@@ -175,7 +178,7 @@ PyObject* pop(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     bool is_same = a->buffer == buffer && a->length == length && buffer->version == version;
     release(buffer);
     if (!item) return nullptr;
-    if (is_same) {
+    if (is_same && !a->is_filled) {
       remove_items(a, place, 1);
       return item;
     }

@@ -33,6 +33,8 @@ auto take_interpreter(Take take) {
   }
 }
 
+constexpr int64_t SHORT_WORK = 1 << 16;  // elements, for which to let go of the lock costs too much
+
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
 // tensors that are worked on is pinned meanwhile. Throws if one has no memory.
 class LongWork {
@@ -41,7 +43,7 @@ class LongWork {
            std::span<Tensor* const> more = {}) {
     for (const Tensor* x : tensors) check_values(x);
     for (const Tensor* x : more) check_values(x);
-    if (elements <= 1 << 16) return;
+    if (elements <= SHORT_WORK) return;
     pinned_.reserve(tensors.size() + more.size());
     for (const Tensor* x : tensors) pin(x);
     for (const Tensor* x : more) pin(x);
