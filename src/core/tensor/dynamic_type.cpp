@@ -146,9 +146,9 @@ PyObject* append(PyObject* self, PyObject* value) {
   Array* a = as_array(self);
   Buffer* buffer = a->buffer;
   int64_t at = a->length;
-  bool is_double = a->dtype == DType::float64 && !a->item_ndim && PyFloat_CheckExact(value);
-  if (!is_double || a->is_filled || at >= a->capacity || !buffer->has_memory())
-    return append_any(self, value);
+  bool is_plain = !(a->item_ndim | a->is_filled);  // one branch
+  bool is_double = a->dtype == DType::float64 && is_plain && PyFloat_CheckExact(value);
+  if (!is_double || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
   reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
   a->length = at + 1;
   ++buffer->version;
