@@ -122,6 +122,7 @@ def test_a_subclass_never_sees_an_array_that_has_no_memory() -> None:
             seen.append(self.is_freed)
             repr(self)
 
+    gc.collect()
     before = live()
     with ts.memory.limit(before + 1000), pytest.raises(ts.errors.OutOfMemory):
         Watched(ts.float64, 1000)

@@ -140,6 +140,43 @@ def test_binary_search_and_brackets() -> None:
         rows.bracket(4)
 
 
+@pytest.mark.parametrize("dtype, whole", [(ts.float64, 2**53), (ts.float32, 2**24),
+                         (ts.float16, 2**11), (ts.bfloat16, 2**8)])  # fmt: skip
+def test_integers_are_searched_for_exactly(dtype: ts.DType, whole: int) -> None:
+    a = array([1, whole, whole * 2], dtype)
+    for value in (whole + 1, whole * 2 - 1, whole * 2 + 1, 10**400, -(10**400)):
+        assert a.find(value) is None and value not in a and a.binary_search(value) is None
+    assert (a.find(whole), a.index(whole * 2), a.binary_search(whole), True in a) == (1, 2, 1, True)
+    assert (a.bracket(whole + 1), a.bracket(10**400)) == ((1, 2), (2, None))
+    assert a.bracket(-(10**400)) == (None, 0)
+
+
+def test_integers_are_searched_for_exactly_among_complex_numbers() -> None:
+    a = array([2**24, 2**24 + 2j], ts.complex64)
+    assert (a.find(2**24), a.find(2**24 + 1), a.find(2**24 + 2j)) == (0, None, 1)
+
+
+def test_floats_are_rounded_before_they_are_searched_for() -> None:
+    a = array([0.1, 0.5], ts.float32)
+    for value in (0.1, 0.1000000001, np.float32(0.1), np.float64(0.1)):
+        assert (a.find(value), a.index(value), a.binary_search(value)) == (0, 0, 0)
+        assert value in a
+    assert a.find(0.10001) is None and array([0.1], ts.float64).find(0.1000000001) is None
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_searches_take_no_room_in_the_scope(dtype: ts.DType) -> None:
+    a = array([False, True], dtype)
+    pool = ts.memory.Pool(64, 1)
+    with ts.memory.use(pool):
+        full = ts.ones(2)
+        assert (a.find(True), a.index(1), 1.0 in a) == (1, 1, True)
+        if not dtype.is_complex:
+            assert (a.binary_search(1.0), a.bracket(1)) == (1, (1, 1))
+            assert a.bracket(0.5) in {(0, 1), (0, 0)}
+        assert pool.free == 0 and full.shape == (2,)
+
+
 def test_equality_with_and_without_tolerance() -> None:
     a, b = array([1.0, 2.0], ts.float64), array([1.0, 2.001], ts.float64)
     assert a == a.copy() and a != b and not a.equals(b)

@@ -232,6 +232,11 @@ void fail_growth_pinned(const std::string& who) {
        "let go of it first (delete the array or memoryview), or reserve(n) before sharing");
 }
 
+void fail_array_filled() {
+  fail(Code::illegal_state, "another thread is adding items to it",
+       "wait until that is done: one thread at a time adds, moves or takes out items");
+}
+
 void fail_not_tensor(const char* type_name) {
   fail(Code::argument, std::string("expected a Tensor, got ") + type_name,
        "make one with ts.tensor(...)");

@@ -67,6 +67,7 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_full(int64_t capacity, int64_t needed);
 [[noreturn]] void fail_cannot_grow(const MemoryEnds& ends, const std::string& purpose);
 [[noreturn]] void fail_growth_pinned(const std::string& who);
+[[noreturn]] void fail_array_filled();
 [[noreturn]] void fail_not_tensor(const char* type_name);
 [[noreturn]] void fail_not_one_element(const char* what, Shape shape);
 [[noreturn]] void fail_not_index(const char* dtype, Shape shape);

@@ -12,12 +12,21 @@ from typing import Any, Self
 from tessella import _core, dynamic_errors, errors
 from tessella._core import AllocatorHandle, Tensor
 from tessella.allocators import Allocator, wrap
-from tessella.arguments import to_bool, to_int, to_ints, to_number
+from tessella.arguments import to_bool, to_int, to_ints
 from tessella.composites import DTypeLike
 from tessella.dtypes import as_dtype
 from tessella.dynamic_order import OrderedArray
 from tessella.dynamic_shape import explained
-from tessella.items import OnHeap, has_memory, in_memory, is_list, to_element, to_item, to_items
+from tessella.items import (
+    OnHeap,
+    has_memory,
+    in_memory,
+    is_list,
+    to_element,
+    to_item,
+    to_items,
+    to_plain,
+)
 
 
 def handle_of(allocator: Allocator | None) -> AllocatorHandle:
@@ -89,7 +98,10 @@ class DynamicArray(OrderedArray):
         """Insert an item, at the end for None; a value may run any code on its way."""
         with OnHeap():
             item = to_item(value, self.dtype, self.item_shape)
-        _core.array_insert(self, len(self) if index is None else index, item.unsqueeze(0))
+        if index is None:
+            _core.array_extend(self, item.unsqueeze(0))
+        else:
+            _core.array_insert(self, index, item.unsqueeze(0))
 
     @explained
     def push_front(self, value: Any) -> None:
@@ -131,7 +143,7 @@ class DynamicArray(OrderedArray):
         [1.0, 2.0, 1.0, 2.0]
         """
         rows = to_items(items, self.dtype, self.item_shape)
-        _core.array_insert(self, len(self), rows)
+        _core.array_extend(self, rows)
 
     concat = extend
 
@@ -143,7 +155,7 @@ class DynamicArray(OrderedArray):
     def _pop(self, index: Any = -1) -> Any:
         place = to_int("index", index)
         self._check_item(place)
-        self.as_tensor()  # which says so if the memory was taken back
+        _core.array_check_free(self)
         if not self.item_shape:
             return super().pop(place)  # it is there after all, or the index is of another type
         out = _core.empty(self.item_shape, self.dtype.id)
@@ -281,7 +293,7 @@ class DynamicArray(OrderedArray):
     @explained
     def _assign(self, key: Any, value: Any) -> None:
         """Answer a[key] = value: what is there is replaced, the length stays."""
-        target, value = self.as_tensor(), to_number(value)
+        target, value = self.as_tensor(), to_plain(value, self.dtype)
         with OnHeap():
             if has_memory(value):
                 source = in_memory(value, self.dtype)
@@ -322,7 +334,7 @@ class DynamicArray(OrderedArray):
 
     def _made_of(self, items: Tensor, capacity: int, growth: bool, where: AllocatorHandle) -> Self:
         out = super().__new__(type(self), self.dtype.id, capacity, growth, self.item_shape, where)
-        _core.array_insert(out, 0, items)
+        _core.array_extend(out, items)
         return out
 
     # --- protocols --------------------------------------------------------------------------------
@@ -352,5 +364,5 @@ class DynamicArray(OrderedArray):
 def rebuild(kind: type[DynamicArray], items: Tensor, capacity: int, growth: bool) -> DynamicArray:
     """Make an array of what its pickle holds, in the current scope's allocator."""
     out = DynamicArray.__new__(kind, items.dtype, capacity, growth, None, items.shape[1:])
-    _core.array_insert(out, 0, items)
+    _core.array_extend(out, items)
     return out

@@ -27,6 +27,13 @@ def item_dtype(given: object, dtype: object) -> DTypeMismatch:
     )
 
 
+def scalar_dtype(given: object, dtype: object) -> DTypeMismatch:
+    """A NumPy scalar of another dtype than the array's."""
+    return DTypeMismatch(
+        f"the item is {given}, the array holds {dtype}", "give a Python number: x.item()"
+    )
+
+
 def number_kind(value: object, dtype: object) -> DTypeMismatch:
     """A number of a higher kind than the array's."""
     return DTypeMismatch(

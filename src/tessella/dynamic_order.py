@@ -144,6 +144,8 @@ class OrderedArray(ShapedArray):
     def find(self, value: Any) -> int | None:
         """Give the index of the first item that equals a value, or None: O(n).
 
+        A float is rounded to the dtype first, as an item is; an integer equals only itself.
+
         >>> a = ts.DynamicArray(int)
         >>> a.extend([5, 7, 7])
         >>> a.find(7), a.find(8)
@@ -161,6 +163,8 @@ class OrderedArray(ShapedArray):
                 if exact is None or not _core.scalar_fits(exact, self.dtype.id):
                     return None
                 wanted = to_element(exact, self.dtype)
+                if isinstance(exact, int) and wanted.item() != exact:
+                    return None  # integers are not rounded
             return self._place_of(wanted)
 
     def _place_of(self, wanted: Tensor) -> int | None:
@@ -212,7 +216,7 @@ class OrderedArray(ShapedArray):
         """Give the indices of the neighbours that a value lies between in a sorted array.
 
         Both are the first equal item where there is one. None stands for the end beyond which
-        there is no item.
+        there is no item. A float is rounded to the dtype first, as an item is.
 
         >>> a = ts.DynamicArray(int)
         >>> a.extend([1, 3, 3, 8])
@@ -222,8 +226,9 @@ class OrderedArray(ShapedArray):
         value, falls = to_number(value), to_bool("descending", descending)
         if self.item_shape and key is None:
             raise dynamic_errors.no_order(self.dtype, self.item_shape)
-        if key is None and self.dtype.is_floating and isinstance(value, NUMBERS):
-            value = to_element(value, self.dtype).item()  # rounded, as the items are
+        if key is None and self.dtype.is_floating and isinstance(value, float | complex):
+            with OnHeap():
+                value = to_element(value, self.dtype).item()  # rounded, as the items are
 
         def rank(index: int) -> Rank:
             return Rank(self[index] if key is None else key(self[index]), falls)

@@ -1,8 +1,8 @@
 """What goes into dynamic arrays: values as tensors of items, of the array's dtype and shape.
 
 Python's numbers have no width and fit where their kind does, tuples are items of users' dtypes;
-everything that has a dtype must have the array's. Nothing broadcasts. Values that lie in memory are
-not copied here.
+everything that has a dtype, a NumPy scalar too, must have the array's. Nothing broadcasts. Values
+that lie in memory are not copied here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import TracebackType
 
 from tessella import _core, dynamic_errors, errors
 from tessella._core import AllocatorHandle, Tensor
-from tessella.arguments import NUMBERS, to_number
+from tessella.arguments import NUMBERS, is_scalar
 from tessella.dtypes import _ORDER, DEFAULTS, DType, UserDType
 from tessella.exchange import is_shareable, share
 from tessella.hints import Any
@@ -56,6 +56,15 @@ def in_memory(value: Any, dtype: DType) -> Tensor:
     return x
 
 
+def to_plain(value: Any, dtype: DType) -> Any:
+    """Give the number that a NumPy scalar of the array's dtype stands for; others as they are."""
+    if not is_scalar(value):
+        return value
+    if value.dtype.name != dtype.name:
+        raise dynamic_errors.scalar_dtype(value.dtype.name, dtype)
+    return value.item()
+
+
 def to_element(value: Any, dtype: DType) -> Tensor:
     """Give a number, or an item of a user's dtype, as a 0-d tensor."""
     out = _core.empty((), dtype.id)
@@ -79,7 +88,7 @@ def refused(value: Any, dtype: DType) -> errors.TessellaError:
 
 def to_item(value: Any, dtype: DType, shape: Sizes) -> Tensor:
     """Give one item as a tensor of the item's shape."""
-    value = to_number(value)
+    value = to_plain(value, dtype)
     if has_memory(value):
         x = in_memory(value, dtype)
     elif shape and is_list(value, dtype):
@@ -106,7 +115,7 @@ def to_items(values: Any, dtype: DType, shape: Sizes) -> Tensor:
         raise dynamic_errors.not_items(values) from error
     with OnHeap():
         out = _core.empty((len(rows), *shape), dtype.id)
-        if shape or not _core.fill_from_list(out, rows):
+        if shape or not _core.fill_from_list(out, rows, plain=True):
             for i, value in enumerate(rows):
                 _core.copy(out[i], to_item(value, dtype, shape), False)
     return out

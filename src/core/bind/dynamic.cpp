@@ -25,7 +25,7 @@ Tensor* items_of(const Array* a, nb::handle object) {
 // The item at an index, counted from either end, into `out`: no other code runs in between. False
 // if there is none.
 bool take(Array* a, int64_t index, Tensor* out) {
-  check_alive(a);
+  check_free(a);
   if (index < -a->length || index >= a->length) return false;
   bool fits = out->dtype == a->dtype && out->size == a->item_size && out->is_contiguous;
   if (!fits) throw nb::type_error("expected room for one item");
@@ -41,7 +41,7 @@ nb::tuple stamp_of(const Array* a) {
 }
 
 bool rewrite(Array* a, nb::handle stamp, const Tensor* items) {
-  check_alive(a);
+  check_free(a);
   if (!stamp_of(a).equal(stamp) || items->shape()[0] != a->length || !items->is_contiguous)
     return false;
   memcpy(a->at(0), items->data(), static_cast<size_t>(a->length * a->item_bytes));
@@ -61,6 +61,10 @@ void init_dynamic(nb::module_& module) {
   module.def("array_insert", [](nb::handle a, int64_t index, nb::handle items) {
     insert_items(array_of(a), index, items_of(array_of(a), items));
   });
+  // Behind the last, whichever that is by then.
+  module.def("array_extend", [](nb::handle a, nb::handle items) {
+    insert_items(array_of(a), array_of(a)->length, items_of(array_of(a), items));
+  });
   module.def("array_remove", [](nb::handle a, int64_t index, int64_t count) {
     remove_items(array_of(a), index, count);
   });
@@ -71,6 +75,8 @@ void init_dynamic(nb::module_& module) {
              [](nb::handle a, int64_t capacity) { set_capacity(array_of(a), capacity); });
   module.def("array_clear", [](nb::handle a) { clear_items(array_of(a)); });
   module.def("array_reverse", [](nb::handle a) { reverse_items(array_of(a)); });
+  // Refuses an array without memory, and one that another thread adds items to.
+  module.def("array_check_free", [](nb::handle a) { check_free(array_of(a)); });
   module.def("array_stamp", [](nb::handle a) { return stamp_of(array_of(a)); });
   // As many contiguous items of its dtype as it has, in place of them; false if it has changed.
   module.def("array_rewrite", [](nb::handle a, nb::handle stamp, nb::handle items) {

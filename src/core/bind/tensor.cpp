@@ -72,22 +72,26 @@ void init_tensor(nb::module_& module) {
         return true;
       },
       nb::arg("out"), nb::arg("value"), nb::arg("interruptible") = false);
-  // Elements, row-major, into a fresh contiguous tensor; false at the first that does not
-  // fit.
-  module.def("fill_from_list", [](nb::handle out, nb::list values) {
-    Tensor* target = tensor_of(out);
-    if (static_cast<int64_t>(values.size()) != target->size) return false;
-    InUse in_use(target);
-    char* to = target->data();
-    Scalar scalar;
-    for (nb::handle value : values) {
-      const char* element = element_of(value, target->dtype, &scalar);
-      if (!element) return false;
-      memcpy(to, element, static_cast<size_t>(itemsize(target->dtype)));
-      to += itemsize(target->dtype);
-    }
-    return true;
-  });
+  // Elements, row-major, into a fresh contiguous tensor; false at the first that does not fit, or,
+  // if asked, is no plain number.
+  module.def(
+      "fill_from_list",
+      [](nb::handle out, nb::list values, bool plain) {
+        Tensor* target = tensor_of(out);
+        if (static_cast<int64_t>(values.size()) != target->size) return false;
+        InUse in_use(target);
+        char* to = target->data();
+        Scalar scalar;
+        for (nb::handle value : values) {
+          if (plain && !is_plain_number(value.ptr())) return false;
+          const char* element = element_of(value, target->dtype, &scalar);
+          if (!element) return false;
+          memcpy(to, element, static_cast<size_t>(itemsize(target->dtype)));
+          to += itemsize(target->dtype);
+        }
+        return true;
+      },
+      nb::arg("out"), nb::arg("values"), nb::arg("plain") = false);
   // All elements as Python numbers, row-major.
   module.def("to_list", [](nb::handle x) {
     Tensor* source = tensor_of(x);

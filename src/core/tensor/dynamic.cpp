@@ -8,6 +8,7 @@
 #include "../launch/copy.h"
 #include "guard.h"
 #include "pins.h"
+#include "run.h"
 
 namespace tessella {
 
@@ -120,6 +121,42 @@ void copy_items(char* to, const Array* a, const Tensor* items) {
                {items->data(), items->dtype, items->strides()}, false);
 }
 
+// Behind the last item, where nobody looks: copied without the interpreter's lock if there are
+// many. Allocates nothing, as the array may have grown already.
+class Filling {
+ public:
+  Filling(Array* a, const Tensor* items) : a_(a), buffers_{a->buffer, items->buffer} {
+    if (items->size <= SHORT_WORK) return;
+    for (Buffer* each : buffers_) ++retain(each)->pins;
+    a->is_filled = true;
+    state_ = PyEval_SaveThread();
+  }
+  ~Filling() {
+    if (!state_) return;
+    take_interpreter([this] { PyEval_RestoreThread(state_); });
+    a_->is_filled = false;
+    for (Buffer* each : buffers_) {
+      --each->pins;
+      release(each);
+    }
+  }
+  Filling(const Filling&) = delete;
+  Filling& operator=(const Filling&) = delete;
+
+ private:
+  Array* a_;
+  Buffer* buffers_[2];
+  PyThreadState* state_ = nullptr;
+};
+
+// `copied`: the items, if they could not be read from where they lie.
+void write_items(char* to, const Array* a, const Tensor* items, const void* copied) {
+  if (copied)
+    memcpy(to, copied, static_cast<size_t>(items->size * itemsize(a->dtype)));
+  else
+    copy_items(to, a, items);
+}
+
 template <class T>
 void reverse_as(char* data, int64_t length) {
   T* items = reinterpret_cast<T*>(data);
@@ -168,6 +205,11 @@ void check_alive(const Array* a) {
   fail_use_after_free(line.empty() ? text : text + ", made at " + line, *a->allocator);
 }
 
+void check_free(const Array* a) {
+  check_alive(a);
+  if (a->is_filled) fail_array_filled();
+}
+
 Tensor* view_items(const Array* a, int64_t start, int64_t count) {
   check_alive(a);
   Layout layout = Layout::contiguous(Sizes(count, a->item_sizes()).span());
@@ -183,7 +225,7 @@ Tensor* view_item(const Array* a, int64_t index) {
 }
 
 void make_room(Array* a, int64_t more) {
-  check_alive(a);
+  check_free(a);
   int64_t needed = a->length + more;  // of two that a tensor can have
   if (needed <= a->capacity) return;
   check_countable(needed, a->item_sizes(), a->dtype);
@@ -192,7 +234,7 @@ void make_room(Array* a, int64_t more) {
 }
 
 void set_capacity(Array* a, int64_t capacity) {
-  check_alive(a);
+  check_free(a);
   capacity = std::max(capacity, a->length);
   if (capacity > a->capacity) {
     check_countable(capacity, a->item_sizes(), a->dtype);
@@ -212,7 +254,7 @@ void set_capacity(Array* a, int64_t capacity) {
 
 void insert_items(Array* a, int64_t index, const Tensor* items) {
   if (!items->has_memory()) fail_no_values(items, "insert");
-  check_alive(a);
+  check_free(a);
   if (index < 0 || index > a->length) fail_index_out_of_bounds(index, 0, a->length + 1);
   int64_t count = items->shape()[0], bytes = count * a->item_bytes;
   bool is_behind = index == a->length && items->is_contiguous;
@@ -221,17 +263,20 @@ void insert_items(Array* a, int64_t index, const Tensor* items) {
   if (is_shared) copy_items(static_cast<char*>(copied.data()), a, items);
   make_room(a, count);
   char* to = a->at(index);
-  memmove(to + bytes, to, static_cast<size_t>((a->length - index) * a->item_bytes));
-  if (is_shared)
-    memcpy(to, copied.data(), static_cast<size_t>(bytes));
-  else
-    copy_items(to, a, items);
+  const void* from = is_shared ? copied.data() : nullptr;
+  if (index == a->length) {
+    Filling filling(a, items);
+    write_items(to, a, items, from);
+  } else {
+    memmove(to + bytes, to, static_cast<size_t>((a->length - index) * a->item_bytes));
+    write_items(to, a, items, from);
+  }
   a->length += count;
   ++a->buffer->version;
 }
 
 void remove_items(Array* a, int64_t index, int64_t count) {
-  check_alive(a);
+  check_free(a);
   if (index < 0 || index > a->length) fail_index_out_of_bounds(index, 0, a->length);
   if (count < 0 || count > a->length - index) fail_index_out_of_bounds(a->length, 0, a->length);
   char* to = a->at(index);
@@ -242,7 +287,7 @@ void remove_items(Array* a, int64_t index, int64_t count) {
 }
 
 void reverse_items(Array* a) {
-  check_alive(a);
+  check_free(a);
   ++a->buffer->version;
   char* data = a->at(0);
   switch (a->item_bytes) {
@@ -263,7 +308,7 @@ void reverse_items(Array* a) {
 }
 
 void clear_items(Array* a) {
-  check_alive(a);
+  check_free(a);
   memset(a->at(0), 0, a->buffer->bytes);
   a->length = 0;
   ++a->buffer->version;

@@ -18,6 +18,7 @@ struct Array {
   uint8_t item_ndim;
   DType dtype;
   bool growth;
+  bool is_filled;        // items are being added without the interpreter's lock: it stays as it is
   Allocator* allocator;  // where it grows
   PyObject* weakrefs;
 
@@ -36,6 +37,8 @@ Array* make_array(PyTypeObject* type, DType dtype, int64_t capacity, bool growth
                   Allocator& allocator);
 // Throws if an arena took the memory back.
 void check_alive(const Array* a);
+// Throws also while another thread adds items.
+void check_free(const Array* a);
 // A tensor (count, *item_shape) over items from `start` on, or one (*item_shape) over one item.
 Tensor* view_items(const Array* a, int64_t start, int64_t count);
 Tensor* view_item(const Array* a, int64_t index);

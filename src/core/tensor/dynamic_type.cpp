@@ -71,7 +71,7 @@ bool store_integer(long long number, DType dtype, char* at) {
   }
 }
 
-// As store_scalar does it, the commonest pairs of Python's types and ours first.
+// Plain numbers as store_scalar does it, the commonest pairs of Python's types and ours first.
 bool store_item(PyObject* value, DType dtype, char* at) {
   if (PyFloat_CheckExact(value)) {
     double number = PyFloat_AS_DOUBLE(value);
@@ -83,7 +83,7 @@ bool store_item(PyObject* value, DType dtype, char* at) {
     if (!overflow && store_integer(number, dtype, at)) return true;
   }
   Scalar scalar;
-  if (!store_scalar(value, dtype, &scalar)) return false;
+  if (!is_plain_number(value) || !store_scalar(value, dtype, &scalar)) return false;
   memcpy(at, scalar.bytes, static_cast<size_t>(itemsize(dtype)));
   return true;
 }
@@ -119,7 +119,8 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
   PyObject* done = attempted([&]() -> PyObject* {
     Array* a = as_array(self);
     Scalar scalar;
-    if (a->item_ndim || !store_scalar(value, a->dtype, &scalar)) return nullptr;
+    bool is_plain = !a->item_ndim && is_plain_number(value);
+    if (!is_plain || !store_scalar(value, a->dtype, &scalar)) return nullptr;
     make_room(a, 1);
     memcpy(a->at(a->length++), scalar.bytes, static_cast<size_t>(a->item_bytes));
     ++a->buffer->version;
@@ -131,7 +132,8 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
 
 [[gnu::noinline]] PyObject* append_any(PyObject* self, PyObject* value) {
   Array* a = as_array(self);
-  bool is_ready = a->length < a->capacity && !a->item_ndim && a->buffer->has_memory();
+  bool is_ready =
+      a->length < a->capacity && !a->item_ndim && !a->is_filled && a->buffer->has_memory();
   if (!is_ready || !store_item(value, a->dtype, a->at(a->length)))
     return append_growing(self, value);
   ++a->length;
@@ -144,7 +146,8 @@ PyObject* append(PyObject* self, PyObject* value) {
   Array* a = as_array(self);
   Buffer* buffer = a->buffer;
   int64_t at = a->length;
-  bool is_double = a->dtype == DType::float64 && !a->item_ndim && PyFloat_CheckExact(value);
+  bool is_plain = !(a->item_ndim | a->is_filled);  // one branch
+  bool is_double = a->dtype == DType::float64 && is_plain && PyFloat_CheckExact(value);
   if (!is_double || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
   reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
   a->length = at + 1;
@@ -166,7 +169,8 @@ PyObject* pop(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   int64_t index = -1, place;
   if (count > 1) return refuse_arguments(self, count);
   bool is_index = !count || parse_index(args[0], &index);
-  while (is_index && !a->item_ndim && a->buffer->has_memory() && place_index(index, a, &place)) {
+  auto is_ready = [a] { return !a->item_ndim && !a->is_filled && a->buffer->has_memory(); };
+  while (is_index && is_ready() && place_index(index, a, &place)) {
     Buffer* buffer = retain(a->buffer);  // so that no other is taken for it
     int64_t length = a->length;
     uint32_t version = buffer->version;
@@ -174,7 +178,7 @@ PyObject* pop(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     bool is_same = a->buffer == buffer && a->length == length && buffer->version == version;
     release(buffer);
     if (!item) return nullptr;
-    if (is_same) {
+    if (is_same && !a->is_filled) {
       remove_items(a, place, 1);
       return item;
     }

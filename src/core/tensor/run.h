@@ -53,6 +53,8 @@ class InUse {
   Buffer* buffer_;
 };
 
+constexpr int64_t SHORT_WORK = 1 << 16;  // elements, for which to let go of the lock costs too much
+
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
 // tensors that are worked on is pinned meanwhile. Throws if one has no memory.
 class LongWork {
@@ -61,7 +63,7 @@ class LongWork {
            std::span<Tensor* const> more = {}) {
     for (const Tensor* x : tensors) check_values(x);
     for (const Tensor* x : more) check_values(x);
-    if (elements <= 1 << 16) return;
+    if (elements <= SHORT_WORK) return;
     pinned_.reserve(tensors.size() + more.size());
     for (const Tensor* x : tensors) pin(x);
     for (const Tensor* x : more) pin(x);
@@ -100,9 +102,16 @@ class LongWork {
 struct Scalar {
   alignas(16) char bytes[16];
 };
-// True if `value` (bool, int, float or complex, exactly) belongs to the dtype's kind or a lower
+// True if `value` (bool, int, float or complex) belongs to the dtype's kind or a lower
 // one and fits; then it is stored. False without an error otherwise, and for dtypes of users.
 bool store_scalar(PyObject* value, DType dtype, Scalar* out);
+
+// Whether a value is of one of Python's own types of numbers: what derives from them may have a
+// dtype, as NumPy's float64 does.
+inline bool is_plain_number(PyObject* value) {
+  return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
+         PyComplex_CheckExact(value);
+}
 
 // The element as a Python number; one of a user's dtype as that unpacks it. Throws PythonError.
 PyObject* load_scalar(DType dtype, const char* element);
