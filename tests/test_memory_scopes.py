@@ -284,6 +284,7 @@ def test_mark_of_another_arena_is_refused_though_that_is_gone() -> None:
 
 
 def test_thread_that_ends_inside_a_scope_lets_go_of_it() -> None:
+    gc.collect()
     before = memory.stats().reserved
     thread = threading.Thread(target=lambda: memory.use(memory.Arena("50MB")).__enter__())
     thread.start()

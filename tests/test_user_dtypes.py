@@ -451,3 +451,9 @@ def test_buffers_out_of_band_need_no_alignment() -> None:
     data = pickle.dumps(x, 5, buffer_callback=taken.append)
     shifted = memoryview(b"." + bytes(taken[0].raw()))[1:]
     assert pickle.loads(data, buffers=[shifted]).tolist() == [(1, 0.5), (2, 1.5)]
+
+
+def test_items_are_no_condition() -> None:
+    item = ts.zeros((), dtype=RGB)
+    with pytest.raises(ts.errors.InvalidArgument, match="condition.dtype must be bool"):
+        ts.where(item, 0, 0)

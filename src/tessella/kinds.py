@@ -185,12 +185,7 @@ class Where(Elementwise):
     ) -> tuple[list[Any], dict[str, Any]]:
         """Promote the two that are chosen from."""
         condition, *choices = map(to_number, inputs)
-        if not isinstance(condition, Tensor):
-            raise errors.not_tensor("condition", condition)
-        if condition.dtype is not boolean:
-            raise errors.wrong_value(
-                "condition.dtype", condition.dtype, "bool: compare, as in x != 0"
-            )
+        check_condition(condition)
         if not any(isinstance(x, Tensor) for x in choices):
             choices = [scalar_tensor(choices[0], choices), scalar_tensor(choices[1], choices)]
         common = common_dtype(self.operands[1:], choices)
@@ -280,10 +275,18 @@ def equal_items(x: Any, y: Any) -> Tensor:
     return OPS["all"].function(OPS["equal"].function(*both), axis=-1)
 
 
-def choose_items(condition: Any, x: Any, y: Any) -> Tensor:
-    """Choose between items by a bool tensor."""
+def check_condition(condition: Any) -> None:
+    """Require a bool tensor."""
     if not isinstance(condition, Tensor):
         raise errors.not_tensor("condition", condition)
+    if condition.dtype is not boolean:
+        rule = "bool: compare, as in x != 0"
+        raise errors.wrong_value("condition.dtype", condition.dtype, rule)
+
+
+def choose_items(condition: Any, x: Any, y: Any) -> Tensor:
+    """Choose between items by a bool tensor."""
+    check_condition(condition)
     dtype, both = item_operands(x, y)
     return from_bytes(OPS["where"].function(OPS["unsqueeze"].function(condition, -1), *both), dtype)
 

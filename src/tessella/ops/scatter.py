@@ -234,7 +234,8 @@ def _masked_ref(np: Any, x: Any, mask: Any, source: Any) -> Any:
     samples=[case((3, 4), indices=(arange(3), full((3,), 1)), values=ones(3)),
              case((3, 4), indices=(full((2,), 1),), values=ones(4), accumulate=True)],
     errors=[case((3,), indices=(arange(4),), values=ones(4), match="index 3 is out of bounds"),
-            case((3,), indices=arange(2), values=ones(2), match="indices must be a list or tuple")],
+            case((3,), indices=arange(2), values=ones(2), match="indices must be a list or tuple"),
+            case((3,), indices=(), values=ones(2), match="indices must be one index tensor")],
 )  # fmt: skip
 def index_put(x: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """Give a copy with x[indices] = values, or with the values added.
@@ -244,6 +245,8 @@ def index_put(x: Tensor, indices: Any, values: Tensor, accumulate: bool = False)
     """
     if not isinstance(indices, list | tuple):
         raise errors.wrong_type("indices", indices, "a list or tuple of index tensors")
+    if not indices:
+        raise errors.wrong_value("indices", indices, "one index tensor or more")
     plan = Gathering(x, tuple(indices))
     if plan.basic is not None or not plan.indices:
         raise errors.wrong_value("indices", indices, "index tensors and masks alone")

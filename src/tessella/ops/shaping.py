@@ -219,7 +219,7 @@ def _each(xs: tuple[Tensor, ...], change: Callable[[Tensor], Tensor]) -> Any:
 
 def _strided_params(x: Tensor, shape: Any, strides: Any, offset: Any) -> dict[str, Any]:
     sizes, steps = to_ints("shape", shape), to_ints("strides", strides)
-    start = x.offset if offset is None else to_int("offset", offset)
+    start = x.offset if offset is None else to_int("offset", offset, 62)
     inside = Layout(sizes, steps, start - x.offset)
     if _core.needs_node(x):  # its gradient is added to the elements of x alone
         reach = [(n - 1) * step for n, step in zip(sizes, steps, strict=True)]
@@ -255,5 +255,6 @@ as_strided = View(
              case((5,), shape=(2, 2), strides=(0, 1), offset=2, layouts="contiguous")],
     errors=[case((6,), shape=(3, 3), strides=(2, 1), match="reaches elements"),
             case((6,), shape=(2,), strides=(-1,), match="reaches elements"),
-            case((6,), shape=(2, 2), strides=(1,), match="strides")],
+            case((6,), shape=(2, 2), strides=(1,), match="strides"),
+            case((6,), shape=(), strides=(), offset=-(1 << 63), match="at most 62 bits")],
 ).function  # fmt: skip
