@@ -455,5 +455,5 @@ def test_buffers_out_of_band_need_no_alignment() -> None:
 
 def test_items_are_no_condition() -> None:
     item = ts.zeros((), dtype=RGB)
-    with pytest.raises(ts.errors.InvalidArgument, match="condition.dtype must be bool"):
+    with pytest.raises(ts.errors.InvalidArgument, match=r"condition\.dtype must be bool"):
         ts.where(item, 0, 0)
