@@ -101,7 +101,7 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "huge": (lambda: ts.dtypes.register("bad", fmt="9" * 30 + "B"), ts.errors.InvalidArgument,
              "is no format of struct"),
     "unknown": (lambda: ts.dtypes.find("bad"), ts.errors.ArgumentError,
-                "find: no dtype is called 'bad'\n.*\n  hint: ts.dtypes.register.* test_rgb"),
+                "find: no dtype is called 'bad'\n.*\n  hint: ts.dtypes.register.* registered: "),
     "unknown dtype": (lambda: ts.zeros(2, dtype="bad"), ts.errors.ArgumentError,
                       "zeros: dtype must be a Tessella dtype, got 'bad'"),
     "no number": (lambda: ts.dtypes.by_id(1000), ts.errors.ArgumentError,

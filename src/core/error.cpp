@@ -199,8 +199,13 @@ void fail_use_after_free(const std::string& what, const Allocator& allocator) {
 
 void fail_pinned(const Allocator& allocator, const std::string& who) {
   fail(Code::illegal_state, "memory of " + name_of(allocator) + " is in use by " + who,
-       "let go of it first: delete the array or memoryview, or wait for the operation; no reset in "
-       "__del__ or a callback");
+       "let go of it first: delete the array or memoryview, or wait for the operation");
+}
+
+void fail_in_making(const Allocator& allocator) {
+  fail(Code::illegal_state,
+       "memory of " + name_of(allocator) + " is in use by an operation that is making a tensor",
+       "a finalizer runs in the middle of it: reset outside of __del__ and weakref callbacks");
 }
 
 void fail_mark(const Allocator& allocator) {

@@ -63,6 +63,7 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
                                      int64_t rows = 0);
 [[noreturn]] void fail_use_after_free(const std::string& what, const Allocator& allocator);
 [[noreturn]] void fail_pinned(const Allocator& allocator, const std::string& who);
+[[noreturn]] void fail_in_making(const Allocator& allocator);
 [[noreturn]] void fail_mark(const Allocator& allocator);
 [[noreturn]] void fail_full(int64_t capacity, int64_t needed);
 [[noreturn]] void fail_cannot_grow(const MemoryEnds& ends, const std::string& purpose);

@@ -30,7 +30,7 @@ Arena& arena_of(const Handle& handle) { return static_cast<Arena&>(*handle.get()
 void release_to(const Handle& handle, int64_t mark) {
   Arena& arena = arena_of(handle);
   if (!arena.is_valid(mark)) fail_mark(arena);
-  if (tensors_in_making) fail_pinned(arena, "an operation that is making a tensor");
+  if (tensors_in_making) fail_in_making(arena);
   Buffer* pinned;
   if (!arena.can_release(mark, &pinned)) fail_pinned(arena, who_pins(pinned));
   arena.release_to(mark);

@@ -35,14 +35,15 @@ bool fails_on_purpose() {
   return true;
 }
 
-// Nothing always fits, also where the limit was set below what is live.
 bool fits(int64_t bytes, int64_t ceiling) {
-  return bytes == 0 || bytes <= ceiling - account.total.live - account.reserved;
+  return bytes <= ceiling - account.total.live - account.reserved;
 }
 
 // Room under the limit; memory that is kept for later gives way.
 bool make_room(int64_t bytes) {
-  if (fails_on_purpose() || !fits(bytes, account.limit)) return false;
+  if (fails_on_purpose()) return false;
+  if (bytes == 0) return true;  // also where the limit was set below what is live
+  if (!fits(bytes, account.limit)) return false;
   if (!fits(bytes, account.limit - account.kept)) heap().trim();
   return true;
 }
