@@ -440,3 +440,12 @@ def test_limit_of_the_environment_holds_without_memory_being_named() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                           env={**os.environ, "TESSELLA_MEMORY_LIMIT": "3000"})  # fmt: skip
     assert "OutOfMemory" in done.stdout
+
+
+def test_report_checks_how_many_are_shown() -> None:
+    with pytest.raises(ts.errors.InvalidArgument, match=r"^memory\.report: largest is -1\n"):
+        memory.report(-1)
+    with pytest.raises(
+        ts.errors.ArgumentError, match=r"^memory\.report: largest must be an integer"
+    ):
+        memory.report("all")  # type: ignore[arg-type]  # that is the mistake

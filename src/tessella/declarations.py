@@ -155,7 +155,8 @@ class Declared:
         `out` comes last: what others say holds while the result is made.
         """
         found = [name for name in keywords if name in CALL_WIDE and name not in self.parameters]
-        return min(found, key="out".__eq__, default="")
+        others = [name for name in found if name != "out"]
+        return next(iter(others or found), "")
 
     def signature(self) -> str:
         """Show how it is called."""

@@ -266,7 +266,7 @@ class OrderedArray(ShapedArray):
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, OrderedArray) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as a list: it changes
 
     @explained
     def min(self) -> Any:

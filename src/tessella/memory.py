@@ -25,7 +25,7 @@ from tessella.allocators import (
     heap as heap,
     wrap as wrap,
 )
-from tessella.arguments import to_bool
+from tessella.arguments import to_bool, to_int
 from tessella.hints import Any
 from tessella.holders import Stats as Stats, stats as stats, table
 from tessella.sizes import to_bytes as to_bytes, to_text as to_text
@@ -234,7 +234,13 @@ def report(largest: int = 5) -> str:
     >>> print(ts.memory.report().splitlines()[0].split()[0])
     memory
     """
-    return "\n".join(table(stats(), largest))
+    try:
+        most = to_int("largest", largest)
+        if most < 0:
+            raise errors.wrong_value("largest", largest, "0 or more")
+    except errors.TessellaError as error:
+        raise error.locate("memory.report", []) from None
+    return "\n".join(table(stats(), most))
 
 
 def trim() -> int:

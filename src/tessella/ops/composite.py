@@ -216,7 +216,7 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tenso
         raise errors.wrong_value("r", r, "0 or more")
     n = x.shape[0]
     count = _count_choices(n, r, with_replacement)
-    if count * r > _core.memory_counts()[3]:
+    if count * r > _core.memory_totals()["limit"]:
         _core.empty((count, r), x.dtype.id)  # refuses
     if count < 2:
         only = zeros((count, r), dtype=int64)
