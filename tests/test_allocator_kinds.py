@@ -249,10 +249,16 @@ def test_size_is_read_as_people_write_it(text: Any, size: int) -> None:
 @pytest.mark.parametrize(
     ("size", "text"),
     [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1 << 20, "1.0 MiB"),
-     (5 << 29, "2.5 GiB"), (1 << 40, "1.0 TiB"), (1 << 52, "4096.0 TiB")],
+     (5 << 29, "2.5 GiB"), (1 << 40, "1.0 TiB"), (1 << 52, "4.0 PiB"),
+     (-1536, "-1.5 KiB")],
 )  # fmt: skip
 def test_size_is_shown_as_people_read_it(size: int, text: str) -> None:
     assert memory.to_text(size) == text
+
+
+def test_size_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ts.errors.ArgumentError, match="size must be an integer, got str"):
+        memory.to_text("1KiB")  # type: ignore[arg-type]  # that is the mistake
 
 
 def test_copies_of_an_allocator_are_itself_and_pickles_are_refused() -> None:

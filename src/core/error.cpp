@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include <cmath>
+
 #include "memory/account.h"
 
 namespace tessella {
@@ -27,7 +29,7 @@ std::string to_text_bytes(int64_t bytes) {
   const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);
   int unit = 0;
-  while (value >= 1024 && unit < 6) value /= 1024, ++unit;
+  while (std::abs(value) >= 1024 && unit < 6) value /= 1024, ++unit;
   char text[32];
   snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
   return text;

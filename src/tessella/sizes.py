@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella import errors
+from tessella import _core, errors
 from tessella.arguments import to_int
 from tessella.hints import Any
 
@@ -42,7 +42,4 @@ def to_text(size: int) -> str:
     >>> ts.memory.to_text(98_304)
     '96.0 KiB'
     """
-    value, unit = float(size), 0
-    while abs(value) >= 1024 and unit < 4:
-        value, unit = value / 1024, unit + 1
-    return f"{value:.1f} {' KMGT'[unit]}iB" if unit else f"{size} B"
+    return _core.to_text_bytes(to_int("size", size))

@@ -3,6 +3,7 @@
 
 #include "../memory/allocators.h"
 #include "../tensor/dynamic.h"
+#include "../tensor/lines.h"
 #include "../tensor/pins.h"
 #include "bind.h"
 #include "handle.h"
@@ -149,6 +150,7 @@ void init_memory(nb::module_& module) {
   module.def("set_memory_limit", set_limit);
   module.def("default_memory_limit", default_limit);
   module.def("fail_allocations_from", fail_allocations_from);
+  module.def("to_text_bytes", to_text_bytes);
   module.def("record_lines", record_lines);
   module.def("line_of", [](nb::handle x) { return line_of(as_tensor(x.ptr())->buffer); });
   // Which tensors share memory, without reaching it.

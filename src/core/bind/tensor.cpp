@@ -118,7 +118,6 @@ void init_tensor(nb::module_& module) {
     return may_overlap(tensor_of(x)->buffer, tensor_of(y)->buffer);
   });
   module.def("bump_version", [](nb::handle x) { tensor_of(x)->buffer->version++; });
-  module.def("set_readonly", [](nb::handle x) { tensor_of(x)->buffer->is_readonly = true; });
 }
 
 }  // namespace tessella

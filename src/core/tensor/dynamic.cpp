@@ -7,6 +7,7 @@
 
 #include "../launch/copy.h"
 #include "guard.h"
+#include "lines.h"
 #include "pins.h"
 #include "run.h"
 

@@ -1,8 +1,6 @@
 // See pins.h.
 #include "pins.h"
 
-#include <unordered_map>
-
 namespace tessella {
 
 namespace {
@@ -13,23 +11,6 @@ Pin* first_pin;
 bool can_go(const Buffer* buffer) {
   return buffer->allocator && (buffer->allocator->reserves || buffer->kind == Kind::arrays);
 }
-
-std::unordered_map<const Buffer*, Site>& lines() {
-  static auto* sites = new std::unordered_map<const Buffer*, Site>;  // tensors outlive statics
-  return *sites;
-}
-
-void remember_line(Buffer* buffer) { lines()[buffer] = current_site(); }
-
-void forget_line(Buffer* buffer) {
-  auto found = lines().find(buffer);
-  if (found == lines().end()) return;
-  PyCodeObject* code = found->second.code;
-  lines().erase(found);
-  Py_XDECREF(code);
-}
-
-constexpr BufferWatch LINES{remember_line, forget_line};
 
 }  // namespace
 
@@ -54,13 +35,6 @@ std::string who_pins(const Buffer* buffer) {
     return line.empty() ? pin->how : std::string(pin->how) + ", since " + line;
   }
   return "an operation that runs in another thread";
-}
-
-void record_lines(bool is_wanted) { watch_buffers(is_wanted ? &LINES : nullptr); }
-
-std::string line_of(const Buffer* buffer) {
-  auto found = lines().find(buffer);
-  return found == lines().end() ? "" : to_text(found->second);
 }
 
 }  // namespace tessella

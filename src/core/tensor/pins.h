@@ -20,8 +20,4 @@ void end_pin(Pin* pin);
 // "a NumPy array or memoryview, since train.py:12", for a buffer that is pinned.
 std::string who_pins(const Buffer* buffer);
 
-// Where buffers were made, for those that were made while lines are recorded.
-void record_lines(bool is_wanted);
-std::string line_of(const Buffer* buffer);  // "" if it is not known
-
 }  // namespace tessella

@@ -7,10 +7,10 @@
 #include "exchange.h"
 #include "function.h"
 #include "guard.h"
+#include "lines.h"
 #include "method.h"
 #include "node.h"
 #include "operators.h"
-#include "pins.h"
 #include "view.h"
 
 namespace tessella {
