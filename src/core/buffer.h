@@ -20,7 +20,7 @@ struct Buffer {
   Device device;
   bool is_readonly;
   Kind kind;
-  bool is_watched;  // where it was made is known: see tensor/pins.h
+  bool is_watched;  // where it was made is known: see tensor/lines.h
   size_t bytes;
   char* data;
   Allocator* allocator;  // whose memory it is; nullptr for foreign and virtual buffers
