@@ -1,6 +1,8 @@
 // Dynamic arrays, for dynamic.py: what is not asked for often enough to be a method of the type.
 #include "../tensor/dynamic.h"
 
+#include "../tensor/lines.h"
+
 #include "bind.h"
 #include "handle.h"
 
@@ -45,7 +47,7 @@ bool rewrite(Array* a, nb::handle stamp, const Tensor* items) {
   if (!stamp_of(a).equal(stamp) || items->shape()[0] != a->length || !items->is_contiguous)
     return false;
   memcpy(a->at(0), items->data(), static_cast<size_t>(a->length * a->item_bytes));
-  ++a->buffer->version;
+  mark_written(a->buffer);
   return true;
 }
 
