@@ -46,7 +46,7 @@ bool rewrite(Array* a, nb::handle stamp, const Tensor* items) {
   check_free(a);
   if (!stamp_of(a).equal(stamp) || items->shape()[0] != a->length || !items->is_contiguous)
     return false;
-  memcpy(a->at(0), items->data(), static_cast<size_t>(a->length * a->item_bytes));
+  move_bytes(a->at(0), items->data(), a->length * a->item_bytes);
   mark_written(a->buffer);
   return true;
 }
