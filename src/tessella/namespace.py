@@ -65,8 +65,8 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")  # with functions that are declared
 MODULES: tuple[str, ...] = ("memory",)  # without
 
-# Classes that are loaded when they are first used, by their modules.
-CLASSES = {"DynamicArray": "dynamic"}
+# Classes and functions that are loaded when they are first used, by their modules.
+MEMBERS = {"DynamicArray": "dynamic", "graph": "diagrams"}
 
 # Names of the package by the module of ops/ that has them.
 LATER = {name: module for module, names in catalogue.FUNCTIONS.items() for name in names.split()}
@@ -225,8 +225,8 @@ def find(name: str) -> Any:
     """Give a name of the package that is not loaded yet; refuse one that does not exist."""
     if name in SUBPACKAGES or name in MODULES:
         return load_module(name)
-    if name in CLASSES:
-        found = getattr(load_module(CLASSES[name]), name)
+    if name in MEMBERS:
+        found = getattr(load_module(MEMBERS[name]), name)
         vars(sys.modules["tessella"])[name] = found
         return found
     module = LATER.get(name)
@@ -240,7 +240,7 @@ def find(name: str) -> Any:
 
 def names() -> list[str]:
     """List the names of the package, loaded or not: what dir(tessella) gives."""
-    later = {*LATER, *SUBPACKAGES, *MODULES, *CLASSES}
+    later = {*LATER, *SUBPACKAGES, *MODULES, *MEMBERS}
     return sorted({*vars(sys.modules["tessella"]), *later})
 
 
