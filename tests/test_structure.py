@@ -448,6 +448,7 @@ TREE = {
     "InplaceError": (RuntimeError, "inplace"),
     "UseAfterFree": (RuntimeError, "use_after_free"),
     "CaptureError": (RuntimeError, "capture"),
+    "CheckFailed": (AssertionError, "check_failed"),
     "FormatError": (ValueError, "format"),
     "ArgumentError": (TypeError, "argument"),
     "ExchangeError": (BufferError, "exchange"),
