@@ -122,7 +122,6 @@ def test_every_elementwise_method_has_its_twin() -> None:
         (lambda x: x.exp_(1), "exp_: 2 arguments given, 1 taken"),
         (lambda x: x.add_("a"), "add_: y must be a tensor or a number, got str"),
         (lambda x: x.requires_grad_().exp_(), "exp_: x requires gradients"),
-        (lambda x: x.add_(ts.ones(3, requires_grad=True)), "add_: the value requires gradients"),
         (lambda x: ts.broadcast_to(x[:1], (2, 3)).exp_(), "exp_: x has elements that share"),
         (lambda x: vars(ts.Tensor)["exp_"](3), "exp_: x must be a tensor, got int"),
     ],

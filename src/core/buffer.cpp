@@ -20,12 +20,14 @@ Buffer initial(size_t bytes, char* data, Allocator* allocator, Kind kind) {
           .is_readonly = false,
           .kind = kind,
           .is_watched = false,
+          .has_writes = false,
           .bytes = bytes,
           .data = data,
           .allocator = allocator,
           .release = nullptr,
           .owner = nullptr,
-          .pins = 0};
+          .pins = 0,
+          .saves = 0};
 }
 
 Buffer* watched(Buffer* buffer) {
@@ -165,6 +167,14 @@ void bury(Buffer* buffer) {
   discount(*buffer->allocator, buffer->bytes, buffer->kind);
   buffer->device = Device::freed;
   buffer->data = nullptr;
+}
+
+void change_kind(Buffer* buffer, Kind kind) {
+  if (buffer->allocator && buffer->has_memory()) {
+    account.count(buffer->kind, -static_cast<int64_t>(buffer->bytes));
+    account.count(kind, static_cast<int64_t>(buffer->bytes));
+  }
+  buffer->kind = kind;
 }
 
 void watch_buffers(const BufferWatch* next) {

@@ -20,7 +20,8 @@ struct Buffer {
   Device device;
   bool is_readonly;
   Kind kind;
-  bool is_watched;  // where it was made is known: see tensor/lines.h
+  bool is_watched : 1;  // where it was made is known: see tensor/lines.h
+  bool has_writes : 1;  // where it was written since it was saved is known
   size_t bytes;
   char* data;
   Allocator* allocator;  // whose memory it is; nullptr for foreign and virtual buffers
@@ -33,7 +34,8 @@ struct Buffer {
       Buffer *newer, *older;  // of one arena
     };
   };
-  int32_t pins;  // who uses the memory beside tensors: others that it was shared with, operations
+  int32_t pins;   // who uses the memory beside tensors: others that it was shared with, operations
+  int32_t saves;  // recorded operations that keep it for backward
 
   // The one way for host code to reach the data; a virtual buffer has none.
   char* host_ptr() const { return data; }
@@ -53,6 +55,9 @@ Buffer* resize_buffer(Buffer* buffer, size_t bytes);
 
 // Its memory is no longer there; it says so to whoever uses it.
 void bury(Buffer* buffer);
+
+// What its memory is for from now on.
+void change_kind(Buffer* buffer, Kind kind);
 
 // Called for each new buffer and each one that goes, while lines are recorded.
 struct BufferWatch {

@@ -35,6 +35,26 @@ std::string to_text_bytes(int64_t bytes) {
   return text;
 }
 
+void fail_graph_used(const std::string& name, const std::string& line) {
+  std::string where = line.empty() ? "" : ", called at " + line + ",";
+  fail(Code::illegal_state,
+       "the graph was freed by an earlier backward: " + name + where +
+           " no longer has what it saved",
+       "give the earlier call retain_graph=True, or compute the result again");
+}
+
+void fail_gradient_of_itself() {
+  fail(Code::invalid_argument, "a tensor cannot be its own gradient", "give a copy: x.clone()");
+}
+
+void fail_gradient(Shape shape, const char* dtype, Shape target, const char* target_dtype) {
+  bool is_shape = to_text(shape) != to_text(target);
+  fail(is_shape ? Code::shape : Code::dtype_mismatch,
+       std::string("a gradient of ") + dtype + " " + to_text(shape) + " for a tensor of " +
+           target_dtype + " " + to_text(target),
+       "a gradient has the shape and the dtype of its tensor");
+}
+
 void fail_axis_out_of_range(int64_t axis, int ndim) {
   std::string axes = ndim == 1 ? "1 axis" : number(ndim) + " axes";
   std::string range = ndim == 0 ? "a 0-d tensor has no axis to name; leave the axis out, or reshape"

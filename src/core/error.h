@@ -42,6 +42,10 @@ using Shape = std::span<const int64_t>;
 std::string to_text(Shape shape);          // "(2, 3)", "(4,)", "()"
 std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 
+[[noreturn]] void fail_gradient_of_itself();
+[[noreturn]] void fail_graph_used(const std::string& name, const std::string& line);
+[[noreturn]] void fail_gradient(Shape shape, const char* dtype, Shape target,
+                                const char* target_dtype);
 [[noreturn]] void fail_axis_out_of_range(int64_t axis, int ndim);
 [[noreturn]] void fail_axis_repeated(int64_t axis);
 [[noreturn]] void fail_axis_count(const char* what, int64_t got, int ndim);

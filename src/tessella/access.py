@@ -55,7 +55,7 @@ def write(self: Tensor, *index: int, value: Any, dtype: Any) -> None:
         _check_value(value, self.dtype)
         check_target(self)
         place = checked_index(self, index, "write")
-        fill_(self.detach()[tuple(place)], value)
+        fill_(self[tuple(place)], value)
     except errors.TessellaError as error:
         shown = [*_shown(self, index, dtype), f"value  {describe(value)}"]
         raise error.relocate("write", shown) from None

@@ -198,12 +198,15 @@ def user_site() -> str:
         if frame.f_back is None:
             return ""
         frame = frame.f_back
+    place, source = site_parts(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+    return f"{place}: {source}" if source else place
+
+
+def site_parts(path: str, line: int, names: dict[str, Any] | None = None) -> tuple[str, str]:
+    """Give a place as `file:line`, and its source as far as it can be found."""
     import linecache
 
-    path, line = frame.f_code.co_filename, frame.f_lineno
-    source = linecache.getline(path, line, frame.f_globals).strip()
-    place = f"{os.path.basename(path)}:{line}"
-    return f"{place}: {source}" if source else place
+    return f"{os.path.basename(path)}:{line}", linecache.getline(path, line, names).strip()
 
 
 def type_name(value: object) -> str:

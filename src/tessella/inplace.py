@@ -1,22 +1,24 @@
 """Writing into tensors: in-place operators, assignment, copy_ and fill.
 
 Everything is checked and computed before the first byte is written, so that a failure leaves the
-target as it was.
+target as it was. Where gradients are recorded, a write is recorded as a new value of the tensor
+whose memory it is (ops/regions.py): views of it follow when they are next used.
 """
 
 from __future__ import annotations
 
 from types import MethodType
 
-from tessella import _core, dtype_errors, errors
+from tessella import _core, dtype_errors, errors, gradient_errors
 from tessella._core import Tensor
 from tessella.arguments import NUMBERS, to_number
 from tessella.composites import Composite
 from tessella.declarations import CALL_WIDE, Declared, describe
-from tessella.dtypes import _ORDER, to_stored
+from tessella.dtypes import _ORDER, DType, to_stored
 from tessella.hints import Any
 from tessella.ops.creation import copy_of
-from tessella.records import Op, apply
+from tessella.kinds import cast
+from tessella.records import OPS, Op, apply
 
 
 def check_target(x: Tensor, name: str = "x") -> None:
@@ -25,28 +27,61 @@ def check_target(x: Tensor, name: str = "x") -> None:
         raise errors.readonly(name)
     if _core.layout_of(x).overlaps_itself:
         raise errors.overlapping_target(name)
-    if _core.is_grad_enabled() and x.requires_grad:
+    if not _core.is_grad_enabled():
+        return
+    base = _core.base_of(x)
+    if x.requires_grad and (name == "out" or (x.is_leaf and base is None)):
         raise errors.inplace_on_leaf(name)
+    if base is not None and base.requires_grad and base.is_leaf:
+        raise gradient_errors.view_of_leaf(name)
 
 
 def write(x: Tensor, value: Tensor, name: str = "x") -> None:
     """Copy `value`, broadcast and converted, into x."""
     check_target(x, name)
-    check_source(value)
+    if name == "out":
+        check_source(value)
     check_memory(x, value)
     check_kinds(x, value, name)
     _core.layout_of(value).broadcast_to(x.shape)
-    if _core.may_overlap(x, value):
-        value = copy_of(value)
+    is_recorded = _core.needs_node(x, value)
+    source = copy_of(value) if _core.may_overlap(x, value) else value
     if not x.is_virtual:
-        _core.copy(x, value, False)
+        _core.copy(x, source, False)
     _core.bump_version(x)
+    if is_recorded:
+        record_write(x, x, value)
 
 
 def check_source(value: Tensor) -> None:
-    """Refuse to drop gradients: a write is not recorded."""
+    """Refuse to drop gradients, where a write is not recorded."""
     if value.requires_grad and _core.is_grad_enabled():
         raise errors.inplace_from_graph()
+
+
+def record_write(x: Tensor, target: Tensor, value: Tensor) -> None:
+    """Record that `value` was written into `target`, a view of x or x itself."""
+    from tessella.ops import regions
+
+    owner = x if (base := _core.base_of(x)) is None else base
+    is_whole = target is owner and value.shape == x.shape and value.dtype is x.dtype
+    if is_whole and value.requires_grad:
+        _core.attach_as(x, value)
+        return
+    value = OPS["broadcast_to"].function(cast(value, x.dtype), target.shape)
+    places = {"within": regions.region_of(owner), "region": regions.region_of(target)}
+    _core.record(owner, regions.replace, (owner, value), places)
+    if owner is not x:
+        refresh(x)
+
+
+def refresh(x: Tensor) -> None:
+    """Record a view again, after the tensor whose memory it shares was written into."""
+    from tessella.ops import regions
+
+    base = _core.base_of(x)
+    places = {"within": regions.region_of(base), "region": regions.region_of(x)}
+    _core.record(x, regions.extract, (base,), places)
 
 
 def check_memory(x: Tensor, *values: Any) -> None:
@@ -94,6 +129,8 @@ def _put(
 ) -> Tensor:
     """Compute into a tensor: straight where a record can, else by way of another one."""
     check_target(out, name)
+    if name == "x" and _core.needs_node(*(x for x in args if isinstance(x, Tensor))):
+        return _put_recorded(each, out, args, keywords)
     value = _compute(each, out, args, keywords)
     if value is None:
         _core.bump_version(out)
@@ -102,6 +139,22 @@ def _put(
         raise errors.inplace_shape(value.shape, out.shape, name)
     write(out, value, name)
     return out
+
+
+def _put_recorded(
+    each: Declared, x: Tensor, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Tensor:
+    """Compute a new value and write it into x; what the rules need of the old one is kept."""
+    saves = each.saves if isinstance(each, Op) else -1  # a composite's parts are not known
+    kept = [
+        a.clone() if saves >> i & 1 and isinstance(a, Tensor) and _core.may_overlap(a, x) else a
+        for i, a in enumerate(args)
+    ]
+    value: Tensor = each.function(*kept, **keywords)
+    if value.shape != x.shape:
+        raise errors.inplace_shape(value.shape, x.shape)
+    write(x, value)
+    return x
 
 
 def _compute(
@@ -184,14 +237,25 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         value = value.item() if isinstance(value, Tensor) else to_number(value)
         if not self.dtype.is_user and not isinstance(value, NUMBERS):
             raise errors.wrong_type("value", value, "a number")
-        if not _core.fill(self, to_stored(value, self.dtype)):
+        if _core.needs_node(self):
+            write(self, scalar_of(value, self.dtype))
+        elif not _core.fill(self, to_stored(value, self.dtype)):
             raise errors.scalar_does_not_fit(value, self.dtype)
-        _core.bump_version(self)
+        else:
+            _core.bump_version(self)
     except errors.TessellaError as error:
         raise error.locate(
             "fill_", [f"x      {describe(self)}", f"value  {describe(value)}"]
         ) from None
     return self
+
+
+def scalar_of(value: Any, dtype: DType) -> Tensor:
+    """Make a 0-d tensor of a number, or of an item of a user's dtype."""
+    out = _core.empty((), dtype.id)
+    if not _core.fill(out, to_stored(value, dtype)):
+        raise errors.scalar_does_not_fit(value, dtype)
+    return out
 
 
 def zero_(self: Tensor) -> Tensor:
@@ -202,8 +266,11 @@ def zero_(self: Tensor) -> Tensor:
     """
     try:
         check_target(self)
-        _core.fill(self, False)
-        _core.bump_version(self)
+        if _core.needs_node(self):
+            write(self, scalar_of(False, self.dtype))
+        else:
+            _core.fill(self, False)
+            _core.bump_version(self)
     except errors.TessellaError as error:
         raise error.locate("zero_", [f"x  {describe(self)}"]) from None
     return self
@@ -221,4 +288,5 @@ def foreign(op: Op, x: Any, y: Any) -> Any:
 
 CALL_WIDE["out"] = write_into
 _core.set_hook("inplace", operate)
+_core.set_hook("refresh", refresh)
 _core.set_hook("foreign", foreign)

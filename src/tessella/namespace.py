@@ -10,11 +10,13 @@ import sys
 from tessella import (
     _core,
     access,
+    autograd,
     catalogue,
     errors,
     exchange,
     info,
     inplace,
+    modes,
     ops,
     pickling,
     printing,
@@ -57,13 +59,14 @@ CONSTANTS: dict[str, Any] = {
 # What is neither: the module that holds it, and its public names.
 FUNCTIONS: dict[Any, tuple[str, ...]] = {
     info: ("__array_namespace_info__",),
+    modes: ("enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"),
     random: ("Generator",),
     threads: ("get_num_threads", "num_threads", "set_num_threads"),
 }  # fmt: skip
 
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")  # with functions that are declared
-MODULES: tuple[str, ...] = ("memory",)  # without
+MODULES: tuple[str, ...] = ("autograd", "memory", "trees")  # without
 
 # Classes that are loaded when they are first used, by their modules.
 CLASSES = {"DynamicArray": "dynamic"}
@@ -90,25 +93,34 @@ METHODS: dict[str, Any] = {
     "at": tensors.at,
     "clear": inplace.zero_,
     "clear_": inplace.zero_,
+    "backward": autograd.tensor_backward,
     "clone": tensors.clone,
     "copy_": inplace.copy_,
     "detach": tensors.detach,
+    "detach_": autograd.detach_,
     "fill": inplace.fill_,
     "fill_": inplace.fill_,
     "flat_index": tensors.flat_index,
     "numpy": exchange.numpy_of,
     "read": access.read,
-    "requires_grad_": tensors.requires_grad_,
+    "register_hook": autograd.register_hook,
+    "register_post_accumulate_grad_hook": autograd.register_post_accumulate_grad_hook,
+    "requires_grad_": autograd.requires_grad_,
+    "retain_grad": autograd.retain_grad,
     "scale_": inplace.Twin(OPS["mul"], "scale_"),
     "to_device": tensors.to_device,
     "tolist": tensors.tolist,
     "write": access.write,
     "zero_": inplace.zero_,
+    "zero_grad": autograd.zero_grad,
 }
 
 
 # What modules that are loaded at first use tell of a tensor.
-PROPERTIES: dict[str, Any] = {"allocator": property(lambda x: find("memory").allocator_of(x))}
+PROPERTIES: dict[str, Any] = {
+    "allocator": property(lambda x: find("memory").allocator_of(x)),
+    "retains_grad": property(autograd.retains_grad),
+}
 
 # What Python, NumPy and the array API ask of a tensor, beside the slots of the core.
 PROTOCOLS: dict[str, Any] = {

@@ -20,6 +20,12 @@ OPS: dict[str, Op] = {}
 
 _SAVES_OUTPUT = 1 << 63
 
+# What a rule may ask for, as the core counts it: the number of the operand is added.
+_SOURCES = {
+    name: i << 8
+    for i, name in enumerate(("gradient", "output", "input", "shape", "dtype", "shapes"))
+}
+
 
 class Op(Declared):
     """One operation. Subclasses are the kinds."""
@@ -46,10 +52,10 @@ class Op(Declared):
         self.vjp: tuple[Rule | None, ...] = vjp if isinstance(vjp, tuple) else (vjp,)
         self.example = example
         self.is_differentiable = any(self.vjp)
-        self.saves = self._read_saves()
+        self.saves, rules = self._read_rules()
         self.function = Function(
             self, self.name, self._full_doc(), self.signature(), self.fast, opcode,
-            len(self.operands), self.saves, self.is_differentiable, bool(self.refuses),
+            len(self.operands), self.saves, self.is_differentiable, bool(self.refuses), rules,
         )  # fmt: skip
         OPS[self.name] = self
 
@@ -59,23 +65,28 @@ class Op(Declared):
         text = f"{self.name}{self.signature()}\n\n{self.doc}"
         return f"{text}\n\n{self.example}" if self.example else text
 
-    def _read_saves(self) -> int:
-        """Turn the names that the rules ask for into the mask of what is saved."""
-        known = (f"{name}_{what}" for name in self.operands for what in ("shape", "dtype"))
-        free = {"g", "x_shapes", *self.params, *known}
-        saves = 0
+    def _read_rules(self) -> tuple[int, tuple[Any, ...]]:
+        """Turn the names that the rules ask for into the mask of what is saved, and into codes."""
+        known = {"g": _SOURCES["gradient"], "out": _SOURCES["output"]}
+        known["x_shapes"] = _SOURCES["shapes"]
+        for i, name in enumerate(self.operands):
+            known[name] = _SOURCES["input"] + i
+            known |= {f"{name}_{what}": _SOURCES[what] + i for what in ("shape", "dtype")}
+        saves, rules = 0, []
         for rule in self.vjp:
             if rule is None:
+                rules.append(None)
                 continue
-            code = rule.__code__
-            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            asked = rule.__code__.co_varnames[: rule.__code__.co_argcount]
+            for name in asked:
                 if name == "out":
                     saves |= _SAVES_OUTPUT
                 elif name in self.operands:
                     saves |= 1 << self.operands.index(name)
-                elif name not in free:
+                elif name not in known and name not in self.params:
                     raise TypeError(f"{self.name}: its vjp asks for {name!r}, which is unknown")
-        return saves
+            rules.append((rule, tuple([known.get(name, name) for name in asked])))
+        return saves, tuple(rules)
 
     # --- the steps of a call ---
 
@@ -151,6 +162,8 @@ def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
     except errors.TessellaError as error:
         raise error.relocate(op.name, op.describe_call(args, keywords)) from None
     has_gradients = out.dtype.is_floating or out.dtype.is_complex
+    if op.gives == "view" and inputs and isinstance(inputs[0], Tensor):
+        _core.link_view(out, inputs[0])
     if op.is_differentiable and has_gradients and _core.needs_node(*inputs):
         _core.record(out, op.function, tuple(inputs), params or None)
     return out

@@ -338,20 +338,6 @@ def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     return self
 
 
-def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Ask for gradients of this tensor, or no longer.
-
-    >>> ts.zeros(2).requires_grad_().requires_grad
-    True
-    """
-    if to_bool("requires_grad", requires_grad):
-        return with_grad(self, True)
-    if self.grad_fn is not None:
-        raise errors.grad_of_result()
-    _core.set_requires_grad(self, False)
-    return self
-
-
 def detach(self: Tensor) -> Tensor:
     """Give the same memory outside any graph.
 

@@ -1,6 +1,8 @@
 // Dynamic arrays, for dynamic.py: what is not asked for often enough to be a method of the type.
 #include "../tensor/dynamic.h"
 
+#include "../tensor/lines.h"
+
 #include "bind.h"
 #include "handle.h"
 
@@ -44,8 +46,8 @@ bool rewrite(Array* a, nb::handle stamp, const Tensor* items) {
   check_free(a);
   if (!stamp_of(a).equal(stamp) || items->shape()[0] != a->length || !items->is_contiguous)
     return false;
-  memcpy(a->at(0), items->data(), static_cast<size_t>(a->length * a->item_bytes));
-  ++a->buffer->version;
+  move_bytes(a->at(0), items->data(), a->length * a->item_bytes);
+  mark_written(a->buffer);
   return true;
 }
 

@@ -1,16 +1,101 @@
 // Recording of gradients, and the modes of the fast path.
 #include "../tensor/function.h"
+#include "../tensor/gradients.h"
+#include "../tensor/lines.h"
 #include "../tensor/node.h"
+#include "../tensor/sweep.h"
 #include "../tensor/view.h"
 #include "bind.h"
 
 namespace tessella {
 
+namespace {
+
+PyObject* or_none(PyObject* object) { return object ? object : Py_None; }
+
+std::span<PyObject* const> items_of(const nb::tuple& tuple) {
+  return {reinterpret_cast<PyTupleObject*>(tuple.ptr())->ob_item, tuple.size()};
+}
+
+}  // namespace
+
 void init_graph(nb::module_& module) {
   module.def("is_grad_enabled", is_grad_enabled);
   module.def("set_grad_enabled", set_grad_enabled);
-  module.def("set_requires_grad",
-             [](nb::handle x, bool wanted) { tensor_of(x)->requires_grad = wanted; });
+  // A tensor that gradients are asked of is a leaf, and no longer the view of another.
+  module.def("set_requires_grad", [](nb::handle x, bool wanted) {
+    tensor_of(x)->requires_grad = wanted;
+    if (!tensor_of(x)->node) Py_CLEAR(tensor_of(x)->base);
+  });
+  module.def("link_view", [](nb::handle out, nb::handle x) {
+    link_view(tensor_of(out), as_object(tensor_of(x)));
+  });
+  module.def("base_of", [](nb::handle x) { return nb::borrow(or_none(tensor_of(x)->base)); });
+  // Takes a tensor out of the graph, or makes it one more result of who made another.
+  module.def("detach", [](nb::handle x) {
+    Tensor* tensor = tensor_of(x);
+    tensor->requires_grad = false;
+    Py_CLEAR(tensor->node);
+    Py_CLEAR(tensor->base);
+  });
+  module.def("attach_as", [](nb::handle x, nb::handle like) {
+    Tensor *tensor = tensor_of(x), *other = tensor_of(like);
+    Py_XSETREF(tensor->node, Py_XNewRef(other->node));
+    tensor->output = other->output;
+    tensor->requires_grad = other->requires_grad;
+  });
+  module.def("leaf_hooks", [](nb::handle x) { return nb::borrow(or_none(tensor_of(x)->hooks)); });
+  module.def(
+      "set_leaf_hooks",
+      [](nb::handle x, nb::handle hooks) {
+        Py_XSETREF(tensor_of(x)->hooks, hooks.is_none() ? nullptr : Py_NewRef(hooks.ptr()));
+      },
+      nb::arg("x"), nb::arg("hooks").none());
+  module.def("output_of", [](nb::handle x) { return static_cast<int>(tensor_of(x)->output); });
+  module.def(
+      "sweep",
+      [](nb::tuple roots, nb::tuple gradients, nb::handle wanted, bool retains, bool creates,
+         uint64_t since) {
+        return nb::steal(
+            sweep({roots.ptr(), gradients.ptr(), wanted.ptr(), retains, creates, since}));
+      },
+      nb::arg("roots"), nb::arg("gradients"), nb::arg("wanted").none(), nb::arg("retains"),
+      nb::arg("creates"), nb::arg("since") = 0);
+  module.def("sources_of", [](nb::tuple roots, uint64_t since) {
+    return nb::steal(sources_of(roots.ptr(), since));
+  });
+  module.def("recorded", recorded_nodes);  // how many operations so far
+  // Adds gradients to what tensors have, all of them or none.
+  module.def("update_gradients", [](nb::tuple tensors, nb::tuple gradients) {
+    LeafUpdates updates;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      updates.prepare(tensor_of(tensors[i]), Py_NewRef(nb::handle(gradients[i]).ptr()));
+    updates.commit();
+  });
+  module.def(
+      "record_call",
+      [](nb::tuple outs, nb::handle function, nb::tuple inputs, nb::handle params, nb::tuple kept) {
+        if (!record_call(items_of(outs), as_function(function.ptr()), items_of(inputs),
+                         params.is_none() ? nullptr : params.ptr(), items_of(kept)))
+          throw PythonError{};
+      },
+      nb::arg("outs"), nb::arg("function"), nb::arg("inputs"), nb::arg("params").none(),
+      nb::arg("kept"));
+  // Of what a node has saved: the tensor again; the lines that saved and overwrote it.
+  module.def("site_of_write", [](nb::handle node, int place) -> nb::object {
+    const Saved& saved = as_node(node.ptr())->saved[place];
+    Site site = site_of_write(saved.buffer, saved.version + 1);
+    if (!site.code) return nb::none();
+    int line = PyCode_Addr2Line(site.code, site.instruction);
+    return nb::make_tuple(nb::borrow(site.code->co_filename), line);
+  });
+  module.def("unpack_saved", [](nb::handle node) {
+    Node* self = as_node(node.ptr());
+    nb::list found;
+    for (int i = 0; i < self->saves; ++i)
+      found.append(nb::steal(unpack_strictly(self, self->saved[i], is_grad_enabled())));
+    return nb::tuple(found);
+  });
   module.def("needs_node", [](nb::args inputs) {
     return needs_node(reinterpret_cast<PyTupleObject*>(inputs.ptr())->ob_item,
                       static_cast<int>(inputs.size()));

@@ -1,5 +1,7 @@
 // The matrix product, for the slow path and matmul_into.
 #include "../launch/blas.h"
+#include "../tensor/lines.h"
+#include "../tensor/node.h"
 #include "../tensor/run.h"
 #include "bind.h"
 
@@ -10,8 +12,9 @@ namespace {
 // A matrix that can be an operand of a product into another as it is.
 bool is_plain_matrix(PyObject* object) {
   if (!is_tensor(object)) return false;
-  const Tensor* x = as_tensor(object);
-  return x->ndim == 2 && x->has_memory() && !x->requires_grad && x->dtype != DType::boolean &&
+  Tensor* x = as_tensor(object);
+  bool is_watched = is_grad_enabled() && asks_gradient(x);
+  return x->ndim == 2 && x->has_memory() && !is_watched && x->dtype != DType::boolean &&
          !is_user(x->dtype);
 }
 
@@ -33,7 +36,7 @@ bool multiply_into(nb::handle target, nb::handle left, nb::handle right, bool ac
   if (transpose_b) view_b = own(make_view(b, b->layout().transpose(0, 1)));
   run_matmul(transpose_a ? as_tensor(view_a.ptr()) : a, transpose_b ? as_tensor(view_b.ptr()) : b,
              out, accumulate, false);
-  ++out->buffer->version;
+  mark_written(out->buffer);
   return true;
 }
 

@@ -6,8 +6,8 @@
 
 namespace tessella {
 
-// What memory is for.
-#define MEMORY_KINDS(F) F(tensors) F(arrays) F(scratch)
+// What memory is for: `saved` is kept for backward, `gradients` are those of leaves.
+#define MEMORY_KINDS(F) F(tensors) F(arrays) F(scratch) F(saved) F(gradients)
 #define MEMORY_KIND(name) name,
 enum class Kind : uint8_t { MEMORY_KINDS(MEMORY_KIND) count };
 #undef MEMORY_KIND

@@ -8,6 +8,7 @@
 
 #include "foreign.h"
 #include "guard.h"
+#include "node.h"
 #include "pins.h"
 #include "run.h"
 
@@ -187,7 +188,7 @@ Tensor* import_as(PyObject* capsule, bool may_copy) {
 
 PyObject* to_capsule(Tensor* x, bool is_versioned, bool is_copied) {
   if (is_user(x->dtype)) fail_export_user_dtype(info(x->dtype).name);
-  if (x->requires_grad) fail_export_gradients();
+  if (asks_gradient(x)) fail_export_gradients();
   check_alive(x);
   if (x->is_virtual()) fail_export_virtual();
   if (steps_backwards(x)) fail_export_backwards();

@@ -66,7 +66,7 @@ int64_t wanted_capacity(const Array* a, int64_t needed) {
 
 void replace_buffer(Array* a, Buffer* buffer, int64_t capacity) {
   Buffer* old = a->buffer;
-  memcpy(buffer->host_ptr(), old->host_ptr(), static_cast<size_t>(a->length * a->item_bytes));
+  move_bytes(buffer->host_ptr(), old->host_ptr(), a->length * a->item_bytes);
   a->buffer = buffer;
   a->capacity = capacity;
   release(old);
@@ -114,7 +114,7 @@ void grow(Array* a, int64_t wanted, int64_t needed) {
 void copy_items(char* to, const Array* a, const Tensor* items) {
   int64_t bytes = items->size * itemsize(a->dtype);
   if (items->is_contiguous) {
-    memmove(to, items->data(), static_cast<size_t>(bytes));
+    move_bytes(to, items->data(), bytes);
     return;
   }
   Layout out = Layout::contiguous(items->sizes());
@@ -153,7 +153,7 @@ class Filling {
 // `copied`: the items, if they could not be read from where they lie.
 void write_items(char* to, const Array* a, const Tensor* items, const void* copied) {
   if (copied)
-    memcpy(to, copied, static_cast<size_t>(items->size * itemsize(a->dtype)));
+    move_bytes(to, copied, items->size * itemsize(a->dtype));
   else
     copy_items(to, a, items);
 }
@@ -269,7 +269,7 @@ void insert_items(Array* a, int64_t index, const Tensor* items) {
     Filling filling(a, items);
     write_items(to, a, items, from);
   } else {
-    memmove(to + bytes, to, static_cast<size_t>((a->length - index) * a->item_bytes));
+    move_bytes(to + bytes, to, (a->length - index) * a->item_bytes);
     write_items(to, a, items, from);
   }
   a->length += count;
@@ -282,7 +282,7 @@ void remove_items(Array* a, int64_t index, int64_t count) {
   if (count < 0 || count > a->length - index) fail_index_out_of_bounds(a->length, 0, a->length);
   char* to = a->at(index);
   int64_t behind = a->length - index - count;
-  memmove(to, to + count * a->item_bytes, static_cast<size_t>(behind * a->item_bytes));
+  move_bytes(to, to + count * a->item_bytes, behind * a->item_bytes);
   a->length -= count;
   ++a->buffer->version;
 }
@@ -310,7 +310,7 @@ void reverse_items(Array* a) {
 
 void clear_items(Array* a) {
   check_free(a);
-  memset(a->at(0), 0, a->buffer->bytes);
+  if (a->buffer->bytes) memset(a->at(0), 0, a->buffer->bytes);
   a->length = 0;
   ++a->buffer->version;
 }

@@ -3,6 +3,8 @@
 // array moved keeps the old memory. What Python offers beyond the everyday is in dynamic.py.
 #pragma once
 
+#include <string.h>
+
 #include "dims.h"
 #include "tensor.h"
 
@@ -27,6 +29,11 @@ struct Array {
 };
 
 extern PyTypeObject* array_type;
+
+// Of nothing there need not be an address, which memmove asks for.
+inline void move_bytes(void* to, const void* from, int64_t bytes) {
+  if (bytes > 0) memmove(to, from, static_cast<size_t>(bytes));
+}
 
 inline bool is_array(PyObject* object) { return PyObject_TypeCheck(object, array_type); }
 inline Array* as_array(PyObject* object) { return reinterpret_cast<Array*>(object); }

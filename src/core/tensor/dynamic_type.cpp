@@ -7,6 +7,7 @@
 
 #include "arguments.h"
 #include "guard.h"
+#include "lines.h"
 #include "result.h"
 #include "run.h"
 
@@ -123,7 +124,7 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
     if (!is_plain || !store_scalar(value, a->dtype, &scalar)) return nullptr;
     make_room(a, 1);
     memcpy(a->at(a->length++), scalar.bytes, static_cast<size_t>(a->item_bytes));
-    ++a->buffer->version;
+    mark_written(a->buffer);
     return Py_None;
   });
   PyErr_Clear();
@@ -137,7 +138,7 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
   if (!is_ready || !store_item(value, a->dtype, a->at(a->length)))
     return append_growing(self, value);
   ++a->length;
-  ++a->buffer->version;
+  mark_written(a->buffer);
   Py_RETURN_NONE;
 }
 
@@ -151,7 +152,7 @@ PyObject* append(PyObject* self, PyObject* value) {
   if (!is_double || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
   reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
   a->length = at + 1;
-  ++buffer->version;
+  mark_written(buffer);
   Py_RETURN_NONE;
 }
 
@@ -232,7 +233,7 @@ int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   Array* a = as_array(self);
   int64_t index;
   bool is_one = value && find_index(key, a, &index) && !a->item_ndim && a->buffer->has_memory();
-  if (is_one && store_item(value, a->dtype, a->at(index))) return ++a->buffer->version, 0;
+  if (is_one && store_item(value, a->dtype, a->at(index))) return mark_written(a->buffer), 0;
   PyObject* args[] = {key, value};
   PyObject* done =
       value ? decline(Slow::assign, self, args, 2) : decline(Slow::remove, self, args, 1);

@@ -6,6 +6,7 @@
 
 #include "foreign.h"
 #include "guard.h"
+#include "node.h"
 #include "pins.h"
 
 namespace tessella {
@@ -29,12 +30,12 @@ bool is_exported_readonly(const Tensor* x) {
   return x->buffer->is_readonly || (!x->is_contiguous && x->layout().overlaps_itself());
 }
 
-void check_request(const Tensor* x, int flags) {
+void check_request(Tensor* x, int flags) {
   if (is_user(x->dtype)) fail_export_user_dtype(info(x->dtype).name);
   if (!FORMATS[static_cast<int>(x->dtype)]) fail_export_dtype(info(x->dtype).name);
   check_alive(x);
   if (x->is_virtual()) fail_export_virtual();
-  if (x->requires_grad) fail_export_gradients();
+  if (asks_gradient(x)) fail_export_gradients();
   if (asks_for(flags, PyBUF_WRITABLE) && is_exported_readonly(x)) fail_export_readonly();
   bool in_rows = !asks_for(flags, PyBUF_STRIDES) || asks_for(flags, PyBUF_C_CONTIGUOUS);
   bool in_columns = asks_for(flags, PyBUF_F_CONTIGUOUS);

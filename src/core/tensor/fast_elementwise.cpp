@@ -3,6 +3,7 @@
 // there.
 #include "../launch/elementwise.h"
 #include "guard.h"
+#include "lines.h"
 #include "result.h"
 #include "run.h"
 
@@ -183,19 +184,18 @@ PyObject* fast_elementwise_into(Function* function, PyObject* const* args, int c
   if (function->kind != FastKind::elementwise || count != function->arity || !is_tensor(target))
     return nullptr;
   Tensor* out = as_tensor(target);
-  if (!is_writable(out) || !out->is_contiguous) return nullptr;
+  if (!out->is_contiguous) return nullptr;
   Operands operands;
   if (!collect(function, args, count, &operands) || !can_write(operands, count, out))
     return nullptr;
-  for (int i = 0; i < count && is_grad_enabled(); ++i)
-    if (operands.inputs[i].tensor && operands.inputs[i].tensor->requires_grad) return nullptr;
   const ElementwiseKernel& kernel = kernel_of(function, operands.dtype);
   if (!kernel.fn || result_dtype(kernel, operands.dtype) != out->dtype) return nullptr;
   return attempted([&]() -> PyObject* {
+    if (!is_writable(out) || needs_node(args, count)) return nullptr;
     if (!run_direct(kernel.fn, operands, count, out))
       run_elementwise(static_cast<Opcode>(function->opcode), operands.dtype, out, operands.inputs,
                       count, false);
-    ++out->buffer->version;
+    mark_written(out->buffer);
     return Py_NewRef(target);
   });
 }

@@ -2,6 +2,7 @@
 // gradient is recorded, and assignment to them. Whatever is wrong with an index is said in Python.
 #include "guard.h"
 #include "index_arrays.h"
+#include "lines.h"
 #include "result.h"
 #include "run.h"
 
@@ -93,9 +94,9 @@ Tensor* spread_value(PyObject* value, const Scalar& number, DType dtype, Shape s
 
 PyObject* fast_gather(PyObject* object, PyObject* key) {
   Tensor* x = as_tensor(object);
-  bool is_watched = x->requires_grad && is_grad_enabled();
-  if (is_watched || !x->has_memory()) return nullptr;
+  if (!x->has_memory()) return nullptr;
   return attempted([&]() -> PyObject* {
+    if (is_grad_enabled() && asks_gradient(x)) return nullptr;
     Key leading;
     if (!leading.take(x, key)) return nullptr;
     Result out(make_tensor(x->dtype, leading.result(x).sizes()));
@@ -112,8 +113,8 @@ PyObject* fast_gather(PyObject* object, PyObject* key) {
 bool fast_scatter(PyObject* object, PyObject* key, PyObject* value) {
   Tensor* x = as_tensor(object);
   Scalar number;
-  if (!is_assignable(x, value, &number)) return false;
   return attempted([&]() -> PyObject* {
+    if (!is_assignable(x, value, &number)) return nullptr;
     if (!x->is_contiguous && x->layout().overlaps_itself()) return nullptr;
     Key leading;
     if (!leading.take(x, key) || !is_apart(x, leading)) return nullptr;
@@ -124,7 +125,7 @@ bool fast_scatter(PyObject* object, PyObject* key, PyObject* value) {
     arrays.task.interruptible = false;
     LongWork work(source->size, {x, source.get()}, leading.all());
     launch::scatter(arrays.task);
-    ++x->buffer->version;
+    mark_written(x->buffer);
     return Py_None;
   });
 }

@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "guard.h"
 #include "index_arrays.h"
+#include "lines.h"
 #include "result.h"
 #include "run.h"
 
@@ -88,20 +89,20 @@ bool index_by(Indexing* indexing, PyObject* key) {
 
 }  // namespace
 
-bool is_assignable(const Tensor* x, PyObject* value, Scalar* number) {
+bool is_assignable(Tensor* x, PyObject* value, Scalar* number) {
   if (!is_writable(x)) return false;
   if (!is_tensor(value)) return store_scalar(value, x->dtype, number);
-  const Tensor* source = as_tensor(value);
+  Tensor* source = as_tensor(value);
   return source->dtype == x->dtype && !may_overlap(source->buffer, x->buffer) &&
-         source->has_memory() && !source->requires_grad;
+         source->has_memory() && !(is_grad_enabled() && asks_gradient(source));
 }
 
 bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {
   Tensor* x = as_tensor(object);
   Scalar number;
   bool is_number = !is_tensor(value);
-  if (!is_assignable(x, value, &number)) return false;
   return attempted([&]() -> PyObject* {
+    if (!is_assignable(x, value, &number)) return nullptr;
     Indexing indexing(x);
     if (!x->is_contiguous && x->layout().overlaps_itself()) return nullptr;
     if (!index_by(&indexing, key)) return nullptr;
@@ -112,7 +113,7 @@ bool fast_setitem(PyObject* object, PyObject* key, PyObject* value) {
       as_tensor(value)->layout().broadcast_to(target->sizes());  // throws: declined
       run_copy(target.get(), as_tensor(value), false);
     }
-    ++x->buffer->version;
+    mark_written(x->buffer);
     return Py_None;
   });
 }
@@ -124,6 +125,7 @@ PyObject* fast_getitem(PyObject* x, PyObject* key) {
     Indexing indexing(as_tensor(x));
     if (!index_by(&indexing, key)) return nullptr;
     Result out(make_view(as_tensor(x), indexing.layout()));
+    link_view(out.get(), x);
     return finish(out, function, &x, 1, [&] { return dict_of(Param::key, Py_NewRef(key)); });
   });
 }

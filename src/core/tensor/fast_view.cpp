@@ -130,6 +130,7 @@ PyObject* make_result(Function* function, PyObject* object, Request* request) {
     Result out(is_reshape ? reshape(x, request, may_copy)
                           : make_view(x, layout_after(x->layout(), *request)));
     if (!out.get()) return nullptr;
+    link_view(out.get(), object);
     return finish(out, function, &object, 1, [&] { return params_of(*request); });
   });
 }

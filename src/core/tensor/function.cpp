@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "guard.h"
 #include "method.h"
+#include "rules.h"
 
 namespace tessella {
 
@@ -76,11 +77,17 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(as_function(self)->record);
+  if (as_function(self)->rules)
+    for (const Rule& rule : *as_function(self)->rules) Py_VISIT(rule.callable);
   return 0;
 }
 
 int clear(PyObject* self) {
   Py_CLEAR(as_function(self)->record);
+  std::vector<Rule>* rules = as_function(self)->rules;
+  as_function(self)->rules = nullptr;
+  if (rules) forget_rules(*rules);
+  delete rules;
   return 0;
 }
 
@@ -137,22 +144,26 @@ bool kind_from_name(const char* name, FastKind* out) {
   return false;
 }
 
-// Function(record, name, doc, signature, kind, opcode, arity, saves, is_differentiable, is_strict)
+// Function(record, name, doc, signature, kind, opcode, arity, saves, is_differentiable, is_strict,
+//          rules)
 PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
-  PyObject *record, *name, *doc, *signature;
+  PyObject *record, *name, *doc, *signature, *rules;
   const char* kind_name;
   int opcode, arity, is_differentiable, is_strict;
   unsigned long long saves;
-  if (!PyArg_ParseTuple(args, "OUUUsiiKpp", &record, &name, &doc, &signature, &kind_name, &opcode,
-                        &arity, &saves, &is_differentiable, &is_strict))
+  if (!PyArg_ParseTuple(args, "OUUUsiiKppO", &record, &name, &doc, &signature, &kind_name, &opcode,
+                        &arity, &saves, &is_differentiable, &is_strict, &rules))
     return nullptr;
   FastKind kind;
   if (!kind_from_name(kind_name, &kind)) {
     PyErr_Format(PyExc_ValueError, "unknown kind of fast path: %s", kind_name);
     return nullptr;
   }
+  std::vector<Rule>* read = nullptr;
+  if (rules != Py_None && !(read = read_rules(rules))) return nullptr;
   Function* self = PyObject_GC_New(Function, type);
-  if (!self) return nullptr;
+  if (!self) return delete read, nullptr;
+  self->rules = read;
   self->vectorcall = call;
   self->record = Py_NewRef(record);
   self->name = Py_NewRef(name);

@@ -2,9 +2,24 @@
 // Calling it tries the fast path of its kind; what that declines goes to apply() in Python.
 #pragma once
 
+#include <vector>
+
 #include "tensor.h"
 
 namespace tessella {
+
+// What a rule of gradients asks for.
+struct Argument {
+  enum class Source : uint8_t { gradient, output, input, shape, dtype, shapes, param };
+  Source source;
+  uint8_t index;   // of the input
+  PyObject* name;  // of the parameter
+};
+
+struct Rule {
+  PyObject* callable;  // nullptr: this input has no gradient
+  std::vector<Argument> arguments;
+};
 
 // Each kind has its fast path; `none` always goes through apply().
 #define FAST_KINDS(F) F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat)
@@ -24,6 +39,8 @@ struct Function {
   bool is_differentiable;
   bool is_strict;  // some calls mean something else in PyTorch, and the record must look at them
   uint64_t saves;  // bit i: input i; bit 63: the output
+  std::vector<Rule>* rules;  // one for each input, or one for a list of them; nullptr: its record
+                             // has a method `pull`
 };
 constexpr int SAVES_OUTPUT = 63;
 

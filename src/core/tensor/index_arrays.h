@@ -37,7 +37,7 @@ class IndexArrays {
 Layout joint_shape(int count, Tensor* const* indices);
 
 // Whether a value can be assigned to elements of x as it is; a number is stored in x's dtype.
-bool is_assignable(const Tensor* x, PyObject* value, Scalar* number);
+bool is_assignable(Tensor* x, PyObject* value, Scalar* number);
 
 // A tensor (ndim, count): row d holds the coordinates of true elements along axis d.
 Tensor* nonzero_of(Tensor* mask);

@@ -2,8 +2,7 @@
 #include "lines.h"
 
 #include <unordered_map>
-
-#include "site.h"
+#include <vector>
 
 namespace tessella {
 
@@ -26,6 +25,17 @@ void forget_line(Buffer* buffer) {
 
 constexpr BufferWatch LINES{remember_line, forget_line};
 
+struct Write {
+  uint32_t version;
+  Site site;
+};
+constexpr size_t MOST_WRITES = 8;  // the first is what an error shows; later ones may be of others
+
+std::unordered_map<const Buffer*, std::vector<Write>>& writes() {
+  static auto* all = new std::unordered_map<const Buffer*, std::vector<Write>>;
+  return *all;
+}
+
 }  // namespace
 
 void record_lines(bool is_wanted) { watch_buffers(is_wanted ? &LINES : nullptr); }
@@ -33,6 +43,34 @@ void record_lines(bool is_wanted) { watch_buffers(is_wanted ? &LINES : nullptr);
 std::string line_of(const Buffer* buffer) {
   auto found = lines().find(buffer);
   return found == lines().end() ? "" : to_text(found->second);
+}
+
+void remember_write(Buffer* buffer) {
+  std::vector<Write>& known = writes()[buffer];
+  buffer->has_writes = true;
+  if (known.size() == MOST_WRITES) {
+    PyCodeObject* code = known.front().site.code;
+    known.erase(known.begin());
+    Py_XDECREF(code);
+  }
+  known.push_back({buffer->version, current_site()});
+}
+
+void forget_writes(Buffer* buffer) {
+  buffer->has_writes = false;
+  auto found = writes().find(buffer);
+  if (found == writes().end()) return;
+  std::vector<Write> gone = std::move(found->second);
+  writes().erase(found);
+  for (Write& write : gone) Py_XDECREF(write.site.code);
+}
+
+Site site_of_write(const Buffer* buffer, uint32_t version) {
+  auto found = writes().find(buffer);
+  if (found == writes().end()) return {nullptr, 0};
+  for (const Write& write : found->second)
+    if (write.version == version) return write.site;
+  return {nullptr, 0};
 }
 
 }  // namespace tessella

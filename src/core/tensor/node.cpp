@@ -1,10 +1,10 @@
 // Recording operations, and freeing what was recorded.
 #include "node.h"
 
-#include <structmember.h>
-
 #include "function.h"
 #include "guard.h"
+#include "lines.h"
+#include "operators.h"
 
 namespace tessella {
 
@@ -19,28 +19,46 @@ thread_local bool grad_enabled __attribute__((tls_model("initial-exec"))) = true
 thread_local Node* pending_nodes __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool is_freeing __attribute__((tls_model("initial-exec"))) = false;
 
+uint64_t recorded;  // nodes so far
+
+void keep(Buffer* buffer, bool is_of_leaf) {
+  ++buffer->saves;
+  if (!is_of_leaf && buffer->kind == Kind::tensors) change_kind(buffer, Kind::saved);
+}
+
+void let_go(Buffer* buffer) {
+  if (--buffer->saves == 0) {
+    if (buffer->kind == Kind::saved) change_kind(buffer, Kind::tensors);
+    if (buffer->has_writes) forget_writes(buffer);
+  }
+  release(buffer);
+}
+
+void free_saved(Saved& saved) {
+  if (saved.buffer) let_go(saved.buffer);
+  saved.dims.release();
+  Py_XDECREF(saved.producer);
+}
+
+// Takes everything out first, as what goes may run any code, which may look at the node.
 void free_contents(Node* node) {
-  for (int i = 0; i < node->inputs; ++i) {
-    Py_CLEAR(node->edges[i].target);
+  int inputs = node->inputs, saves = node->saves;
+  node->inputs = node->saves = 0;
+  for (int i = 0; i < inputs; ++i) {
     node->edges[i].shape.release();
+    Py_CLEAR(node->edges[i].target);
   }
-  for (int i = 0; i <= node->inputs; ++i) {
-    Saved& saved = node->saved[i];
-    if (saved.buffer) release(saved.buffer);
-    saved.buffer = nullptr;
-    saved.dims.release();
-    Py_CLEAR(saved.producer);
-  }
+  for (int i = 0; i < saves; ++i) free_saved(node->saved[i]);
   if (node->edges != node->inline_edges) PyMem_Free(node->edges);
   if (node->saved != node->inline_saved) PyMem_Free(node->saved);
-  node->inputs = -1;
-  Py_CLEAR(node->function);
+  node->edges = node->inline_edges;
+  node->saved = node->inline_saved;
   Py_CLEAR(node->params);
-  Py_CLEAR(node->code);
+  Py_CLEAR(node->hooks);
 }
 
 void deallocate(PyObject* self) {
-  Node* node = reinterpret_cast<Node*>(self);
+  Node* node = as_node(self);
   PyObject_GC_UnTrack(self);
   if (node->weakrefs) PyObject_ClearWeakRefs(self);
   // `weakrefs` is no longer needed: it links the pending nodes.
@@ -53,6 +71,8 @@ void deallocate(PyObject* self) {
     pending_nodes = reinterpret_cast<Node*>(next->weakrefs);
     PyTypeObject* type = Py_TYPE(next);
     free_contents(next);
+    Py_CLEAR(next->function);
+    Py_CLEAR(next->code);
     PyObject_GC_Del(next);
     Py_DECREF(type);
   }
@@ -60,208 +80,225 @@ void deallocate(PyObject* self) {
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
-  Node* node = reinterpret_cast<Node*>(self);
+  Node* node = as_node(self);
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(node->function);
   Py_VISIT(node->params);
+  Py_VISIT(node->hooks);
   for (int i = 0; i < node->inputs; ++i) Py_VISIT(node->edges[i].target);
-  for (int i = 0; i <= node->inputs; ++i) Py_VISIT(node->saved[i].producer);
+  for (int i = 0; i < node->saves; ++i) Py_VISIT(node->saved[i].producer);
   return 0;
 }
 
-void save(Saved& saved, PyObject* value, bool is_output) {
-  saved.is_output = is_output;
+// Memory of leaves is theirs; other memory lives on for backward alone.
+bool is_of_leaf(const Tensor* x) {
+  const Tensor* owner = x->base ? as_tensor(x->base) : x;
+  return owner->requires_grad && !owner->node;
+}
+
+// Fills the next place of `saved`, which the caller has made room for.
+void save(Node* node, PyObject* value, uint8_t own_output) {
+  Saved& saved = node->saved[node->saves];
+  saved.own_output = own_output;
+  saved.output = 0;
+  saved.buffer = nullptr;
+  saved.producer = nullptr;
+  saved.dims.clear();
   if (!is_tensor(value)) {
     saved.producer = Py_NewRef(value);
+    ++node->saves;
     return;
   }
   Tensor* x = as_tensor(value);
+  if (!saved.dims.set(x->dims)) throw PythonError{};
   saved.buffer = retain(x->buffer);
   saved.offset = x->offset;
   saved.ndim = x->ndim;
   saved.dtype = x->dtype;
   saved.version = x->buffer->version;
-  if (!saved.dims.set(x->dims)) throw PythonError{};
-  if (!is_output && x->requires_grad) saved.producer = Py_NewRef(x->node ? x->node : value);
-}
-
-// A tensor again, attached to who made it.
-PyObject* unpack(Node* node, const Saved& saved) {
-  if (!saved.buffer) return Py_NewRef(saved.producer ? saved.producer : Py_None);
-  Layout layout = Layout::of({saved.dims.data(), saved.ndim},
-                             {saved.dims.data() + saved.ndim, saved.ndim}, saved.offset);
-  if (saved.producer && is_tensor(saved.producer)) return Py_NewRef(saved.producer);
-  Tensor* tensor = make_over(retain(saved.buffer), saved.dtype, layout);
-  PyObject* producer = saved.is_output ? reinterpret_cast<PyObject*>(node) : saved.producer;
-  tensor->node = Py_XNewRef(producer);
-  tensor->requires_grad = producer != nullptr;
-  return as_object(tensor);
-}
-
-PyObject* get_function(PyObject* self, void*) {
-  return Py_NewRef(reinterpret_cast<Node*>(self)->function);
-}
-PyObject* get_params(PyObject* self, void*) {
-  PyObject* params = reinterpret_cast<Node*>(self)->params;
-  return params ? PyDict_Copy(params) : PyDict_New();
-}
-PyObject* get_inputs(PyObject* self, void*) {
-  Node* node = reinterpret_cast<Node*>(self);
-  PyObject* tuple = PyTuple_New(node->inputs);
-  for (int i = 0; tuple && i < node->inputs; ++i) {
-    PyObject* target = node->edges[i].target;
-    PyTuple_SET_ITEM(tuple, i, Py_NewRef(target ? target : Py_None));
+  if (own_output == NO_OUTPUT && x->requires_grad) {
+    saved.producer = Py_NewRef(x->node ? x->node : value);
+    saved.output = x->output;
   }
-  return tuple;
-}
-// One entry for each input and one for the output: a tensor, a Python scalar, or None.
-PyObject* get_saved(PyObject* self, void*) {
-  Node* node = reinterpret_cast<Node*>(self);
-  return guarded([&]() -> PyObject* {
-    PyObject* tuple = PyTuple_New(node->inputs + 1);
-    if (!tuple) throw PythonError{};
-    for (int i = 0; i <= node->inputs; ++i)
-      PyTuple_SET_ITEM(tuple, i, unpack(node, node->saved[i]));
-    return tuple;
-  });
-}
-PyObject* get_input_shapes(PyObject* self, void*) {
-  Node* node = reinterpret_cast<Node*>(self);
-  PyObject* tuple = PyTuple_New(node->inputs);
-  for (int i = 0; tuple && i < node->inputs; ++i) {
-    PyObject* shape = PyTuple_New(node->edges[i].ndim);
-    if (!shape) return Py_DECREF(tuple), nullptr;
-    for (int axis = 0; axis < node->edges[i].ndim; ++axis)
-      PyTuple_SET_ITEM(shape, axis, PyLong_FromLongLong(node->edges[i].shape.data()[axis]));
-    PyTuple_SET_ITEM(tuple, i, shape);
-  }
-  return tuple;
+  keep(x->buffer, is_of_leaf(x));
+  ++node->saves;
 }
 
-// A scalar input has the dtype of the call and no gradient: None.
-PyObject* get_input_dtypes(PyObject* self, void*) {
-  Node* node = reinterpret_cast<Node*>(self);
-  PyObject* tuple = PyTuple_New(node->inputs);
-  for (int i = 0; tuple && i < node->inputs; ++i) {
-    bool is_wanted = node->edges[i].target != nullptr;
-    PyTuple_SET_ITEM(tuple, i, Py_NewRef(is_wanted ? dtype_object(node->edges[i].dtype) : Py_None));
-  }
-  return tuple;
+Edge* take_edges(Node* node, int inputs) {
+  if (inputs <= INLINE_INPUTS) return node->inline_edges;
+  return static_cast<Edge*>(PyMem_Malloc(static_cast<size_t>(inputs) * sizeof(Edge)));
+}
+Saved* take_saved(Node* node, int saves) {
+  if (saves <= INLINE_INPUTS) return node->inline_saved;
+  return static_cast<Saved*>(PyMem_Malloc(static_cast<size_t>(saves) * sizeof(Saved)));
 }
 
-PyObject* get_site(PyObject* self, void*) {
-  Node* node = reinterpret_cast<Node*>(self);
-  if (!node->code) Py_RETURN_NONE;
-  int line = PyCode_Addr2Line(node->code, node->instruction);
-  return Py_BuildValue("(Oi)", node->code->co_filename, line);
-}
-
-PyGetSetDef properties[] = {
-    {"function", get_function, nullptr, "The operation that was recorded.", nullptr},
-    {"params", get_params, nullptr, "The parameters it was called with.", nullptr},
-    {"inputs", get_inputs, nullptr, "Node or leaf for each input that takes a gradient.", nullptr},
-    {"input_shapes", get_input_shapes, nullptr, "Shape of each input.", nullptr},
-    {"input_dtypes", get_input_dtypes, nullptr, "dtype of each input that takes a gradient.",
-     nullptr},
-    {"saved", get_saved, nullptr, "What the rule asked for: each input, then the output.", nullptr},
-    {"site", get_site, nullptr, "File and line of the call, outside of this package.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr},
-};
-
-PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Node, weakrefs), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr},
-};
-
-Node* make_node(Function* function, int inputs, PyObject* params) {
+// Room for so many saved values, none of them filled.
+Node* make_node(Function* function, int inputs, int saves, PyObject* params) {
   Node* node = PyObject_GC_New(Node, node_type);
   if (!node) throw PythonError{};
   node->function = Py_NewRef(reinterpret_cast<PyObject*>(function));
   node->params = Py_XNewRef(params);
+  node->hooks = node->weakrefs = nullptr;
   Site site = current_site();
   node->code = site.code;
   node->instruction = site.instruction;
-  node->weakrefs = nullptr;
-  node->inputs = inputs;
-  node->edges = node->inline_edges;
-  node->saved = node->inline_saved;
-  if (inputs > INLINE_INPUTS) {
-    node->edges = static_cast<Edge*>(PyMem_Calloc(static_cast<size_t>(inputs), sizeof(Edge)));
-    node->saved = static_cast<Saved*>(PyMem_Calloc(static_cast<size_t>(inputs) + 1, sizeof(Saved)));
-    if (!node->edges || !node->saved) {
-      PyMem_Free(node->edges);
-      PyMem_Free(node->saved);
-      node->edges = node->inline_edges;
-      node->saved = node->inline_saved;
-      node->inputs = -1;
-      Py_DECREF(node);
-      PyErr_NoMemory();
-      throw PythonError{};
-    }
-  }
-  for (int i = 0; i < inputs; ++i) {
-    node->edges[i].target = nullptr;
-    node->edges[i].shape.clear();
-    node->edges[i].ndim = 0;
-  }
-  for (int i = 0; i <= inputs; ++i) {
-    node->saved[i].buffer = nullptr;
-    node->saved[i].producer = nullptr;
-    node->saved[i].dims.clear();
+  node->sequence = ++recorded;
+  node->sweep = 0;
+  node->outputs = 1;
+  node->is_used = false;
+  node->inputs = node->saves = 0;
+  node->edges = take_edges(node, inputs);
+  node->saved = take_saved(node, saves);
+  if (!node->edges || !node->saved) {
+    if (!node->edges) node->edges = node->inline_edges;
+    if (!node->saved) node->saved = node->inline_saved;
+    Py_DECREF(node);
+    PyErr_NoMemory();
+    throw PythonError{};
   }
   return node;
 }
 
+void connect(Node* node, PyObject* input) {
+  Edge& edge = node->edges[node->inputs];
+  edge.target = nullptr;
+  edge.ndim = edge.output = 0;
+  edge.dtype = DType::float32;
+  edge.shape.clear();
+  if (is_tensor(input)) {
+    Tensor* x = as_tensor(input);
+    if (!edge.shape.set(x->shape(), x->ndim, nullptr, 0)) throw PythonError{};
+    edge.ndim = x->ndim;
+    edge.dtype = x->dtype;
+    edge.output = x->output;
+    if (x->requires_grad) edge.target = Py_NewRef(x->node ? x->node : input);
+  }
+  ++node->inputs;
+}
+
+void attach(Tensor* out, Node* node, uint8_t output) {
+  Py_XSETREF(out->node, Py_NewRef(reinterpret_cast<PyObject*>(node)));
+  out->output = output;
+  out->requires_grad = true;
+}
+
 }  // namespace
 
+uint64_t recorded_nodes() { return recorded; }
 bool is_grad_enabled() { return grad_enabled; }
 void set_grad_enabled(bool enabled) { grad_enabled = enabled; }
 
 bool needs_node(PyObject* const* inputs, int count) {
   if (!grad_enabled) return false;
+  bool is_asked = false;
   for (int i = 0; i < count; ++i)
-    if (is_tensor(inputs[i]) && as_tensor(inputs[i])->requires_grad) return true;
-  return false;
+    if (is_tensor(inputs[i])) is_asked |= asks_gradient(as_tensor(inputs[i]));
+  return is_asked;
+}
+
+bool is_outdated(const Tensor* x) {
+  PyObject* node = as_tensor(x->base)->node;
+  return node && (!x->node || as_node(x->node)->sequence < as_node(node)->sequence);
+}
+
+void refresh(Tensor* x) {
+  PyObject* done = PyObject_CallOneArg(hook(Hook::refresh), as_object(x));
+  if (!done) throw PythonError{};
+  Py_DECREF(done);
+}
+
+void link_view(Tensor* out, PyObject* x) {
+  Tensor* source = as_tensor(x);
+  if (!grad_enabled || !has_gradients(out->dtype) || source->buffer != out->buffer) return;
+  Py_XSETREF(out->base, Py_NewRef(source->base ? source->base : x));
 }
 
 bool record(Tensor* out, Function* function, PyObject* const* inputs, int count, PyObject* params) {
   Node* node = nullptr;
   try {
-    node = make_node(function, count, params);
+    node = make_node(function, count, __builtin_popcountll(function->saves), params);
     for (int i = 0; i < count; ++i) {
-      if (function->saves >> i & 1) save(node->saved[i], inputs[i], false);
-      if (!is_tensor(inputs[i])) continue;
-      Tensor* x = as_tensor(inputs[i]);
-      Edge& edge = node->edges[i];
-      if (!edge.shape.set(x->shape(), x->ndim, nullptr, 0)) throw PythonError{};
-      edge.ndim = x->ndim;
-      edge.dtype = x->dtype;
-      if (x->requires_grad) edge.target = Py_NewRef(x->node ? x->node : inputs[i]);
+      connect(node, inputs[i]);
+      if (i < SAVES_OUTPUT && function->saves >> i & 1) save(node, inputs[i], NO_OUTPUT);
     }
-    if (function->saves >> SAVES_OUTPUT & 1) save(node->saved[count], as_object(out), true);
+    if (function->saves >> SAVES_OUTPUT & 1) save(node, as_object(out), 0);
   } catch (const PythonError&) {
     Py_XDECREF(node);
     return false;
   }
   PyObject_GC_Track(node);
-  Py_XSETREF(out->node, reinterpret_cast<PyObject*>(node));
-  out->requires_grad = true;
-  // A result in its operand's memory is a view of it: writes to the view are writes to the base.
-  Tensor* first = count > 0 && is_tensor(inputs[0]) ? as_tensor(inputs[0]) : nullptr;
-  if (first && first->buffer == out->buffer)
-    Py_XSETREF(out->base, Py_NewRef(first->base ? first->base : inputs[0]));
+  attach(out, node, 0);
+  Py_DECREF(node);
   return true;
 }
 
+bool record_call(std::span<PyObject* const> outs, Function* function,
+                 std::span<PyObject* const> inputs, PyObject* params,
+                 std::span<PyObject* const> kept) {
+  Node* node = nullptr;
+  try {
+    node =
+        make_node(function, static_cast<int>(inputs.size()), static_cast<int>(kept.size()), params);
+    node->outputs = static_cast<uint8_t>(outs.size());
+    for (PyObject* input : inputs) connect(node, input);
+    for (PyObject* value : kept) {
+      size_t own = 0;
+      while (own < outs.size() && outs[own] != value) ++own;
+      save(node, value, own < outs.size() ? static_cast<uint8_t>(own) : NO_OUTPUT);
+    }
+  } catch (const PythonError&) {
+    Py_XDECREF(node);
+    return false;
+  }
+  PyObject_GC_Track(node);
+  for (size_t i = 0; i < outs.size(); ++i)
+    if (is_tensor(outs[i])) attach(as_tensor(outs[i]), node, static_cast<uint8_t>(i));
+  Py_DECREF(node);
+  return true;
+}
+
+PyObject* unpack(Node* node, const Saved& saved, bool attaches) {
+  if (!saved.buffer) return Py_NewRef(saved.producer ? saved.producer : Py_None);
+  if (saved.producer && is_tensor(saved.producer)) return Py_NewRef(saved.producer);
+  Layout layout = Layout::of({saved.dims.data(), saved.ndim},
+                             {saved.dims.data() + saved.ndim, saved.ndim}, saved.offset);
+  Tensor* tensor = make_over(retain(saved.buffer), saved.dtype, layout);
+  if (!attaches) return as_object(tensor);
+  bool is_own = saved.own_output != NO_OUTPUT;
+  PyObject* producer = is_own ? reinterpret_cast<PyObject*>(node) : saved.producer;
+  tensor->node = Py_XNewRef(producer);
+  tensor->output = is_own ? saved.own_output : saved.output;
+  tensor->requires_grad = producer != nullptr;
+  return as_object(tensor);
+}
+
+PyObject* unpack_strictly(Node* node, const Saved& saved, bool attaches) {
+  if (saved.buffer && saved.buffer->version != saved.version) {
+    auto* self = reinterpret_cast<PyObject*>(node);
+    long place = &saved - node->saved;
+    PyObject* error = PyObject_CallFunction(hook(Hook::overwritten), "Ol", self, place);
+    if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
+    Py_XDECREF(error);
+    throw PythonError{};
+  }
+  return unpack(node, saved, attaches);
+}
+
+void use_up(Node* node) {
+  node->is_used = true;
+  free_contents(node);
+}
+
 bool init_node_type(PyObject* module) {
-  PyType_Slot slots[] = {
+  PyType_Slot slots[8] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-      {Py_tp_getset, properties},
-      {Py_tp_members, members},
       {Py_tp_doc, const_cast<char*>("One recorded operation.")},
-      {0, nullptr},
   };
+  int used = 3;
+  add_node_slots(slots, &used);
+  slots[used] = {0, nullptr};
   PyType_Spec spec = {"tessella.Node", sizeof(Node), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                       slots};

@@ -2,6 +2,8 @@
 // tensors, so that a saved output makes no cycle. Chains of nodes are freed by a worklist.
 #pragma once
 
+#include <span>
+
 #include "site.h"
 #include "tensor.h"
 
@@ -9,15 +11,18 @@ namespace tessella {
 
 struct Function;
 
+constexpr uint8_t NO_OUTPUT = 255;  // also the most results that one node has
+
 // What is needed to rebuild a tensor: its memory, its place in it, and who made it.
 struct Saved {
-  Buffer* buffer;      // nullptr: nothing saved, or a Python scalar in `producer`
+  Buffer* buffer;      // nullptr: a Python scalar in `producer`
   PyObject* producer;  // Node, leaf Tensor, scalar, or nullptr
   int64_t offset;
   uint32_t version;  // of the buffer when it was saved
   uint8_t ndim;
   DType dtype;
-  bool is_output;  // produced by the node itself
+  uint8_t own_output;  // which result of the node itself it is, or NO_OUTPUT
+  uint8_t output;      // which result of the producer it is
   Dims dims;
 };
 
@@ -26,6 +31,7 @@ struct Edge {
   Sides shape;
   uint8_t ndim;
   DType dtype;
+  uint8_t output;  // which result of the target
 };
 
 constexpr int INLINE_INPUTS = 2;
@@ -33,20 +39,31 @@ constexpr int INLINE_INPUTS = 2;
 struct Node {
   PyObject_HEAD PyObject* function;
   PyObject* params;    // dict of the call's parameters, or nullptr
+  PyObject* hooks;     // called with the gradients of the results, gives them; or nullptr
   PyCodeObject* code;  // of the user's line, or nullptr: see site.h
   int instruction;
   int inputs;
+  uint64_t sequence;  // in the order of recording: that of an input is smaller
+  uint32_t sweep;     // the last that found it, and its place there
+  uint32_t place;
+  int saves;
+  uint8_t outputs;
+  bool is_used;  // a sweep has been here and has let go of what was saved
   Edge* edges;   // [inputs]
-  Saved* saved;  // [inputs + 1]; the last is the output
+  Saved* saved;  // [saves]: what the record asks for, inputs first, then the output
   Edge inline_edges[INLINE_INPUTS];
-  Saved inline_saved[INLINE_INPUTS + 1];
+  Saved inline_saved[INLINE_INPUTS];
   PyObject* weakrefs;
 };
 // With the collector's header (two words) at most what Python's allocator of small objects takes.
 static_assert(sizeof(Node) + 2 * sizeof(void*) <= 512);
 
-extern PyTypeObject* node_type;
+inline Node* as_node(PyObject* object) { return reinterpret_cast<Node*>(object); }
 
+extern PyTypeObject* node_type;
+inline bool is_node(PyObject* object) { return Py_TYPE(object) == node_type; }
+
+uint64_t recorded_nodes();  // so far
 bool is_grad_enabled();
 void set_grad_enabled(bool enabled);
 
@@ -54,9 +71,34 @@ void set_grad_enabled(bool enabled);
 bool needs_node(PyObject* const* inputs, int count);
 
 // Records `out = function(inputs, params)`. Inputs are tensors or Python scalars. `params` may be
-// nullptr. Returns false with a Python error set.
+// nullptr. `out` may be an input that was overwritten. Returns false with a Python error set.
 bool record(Tensor* out, Function* function, PyObject* const* inputs, int count, PyObject* params);
 
+// Records a call that has several results and says itself what it keeps.
+bool record_call(std::span<PyObject* const> outs, Function* function,
+                 std::span<PyObject* const> inputs, PyObject* params,
+                 std::span<PyObject* const> kept);
+
+// Whether gradients flow to x. A view whose base was written into has a new history first.
+bool is_outdated(const Tensor* x);
+void refresh(Tensor* x);  // throws PythonError
+inline bool asks_gradient(Tensor* x) {
+  if (x->base && is_outdated(x)) refresh(x);
+  return x->requires_grad;
+}
+
+// Makes `out`, which shares the memory of x, its view: writes to one are writes to the other.
+void link_view(Tensor* out, PyObject* x);
+
+// A tensor again, attached to who made it if asked. The strict one refuses what was overwritten.
+PyObject* unpack(Node* node, const Saved& saved, bool attaches);
+PyObject* unpack_strictly(Node* node, const Saved& saved, bool attaches);
+
+// Lets go of everything that was recorded, when it is no longer needed.
+void use_up(Node* node);
+
+// Appends the slots of what Python sees; there must be room.
+void add_node_slots(PyType_Slot* slots, int* used);
 bool init_node_type(PyObject* module);
 
 }  // namespace tessella

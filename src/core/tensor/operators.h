@@ -16,7 +16,10 @@ enum class Hook : unsigned char {
   contains,
   size,  // the types of x.size and x.data_ptr
   address,
-  unknown,  // an attribute that does not exist
+  unknown,      // an attribute that does not exist
+  refresh,      // a view whose base was written into
+  overwritten,  // the error of a saved tensor that was written into
+  conform,      // a gradient of another shape or dtype than what it is of
   count
 };
 bool set_hook(const char* name, PyObject* callable);

@@ -26,8 +26,8 @@ class Result {
 };
 
 // Whether its elements may be written where they lie, as far as gradients and memory go.
-inline bool is_writable(const Tensor* x) {
-  bool is_watched = x->requires_grad && is_grad_enabled();
+inline bool is_writable(Tensor* x) {
+  bool is_watched = is_grad_enabled() && asks_gradient(x);
   return !is_watched && x->has_memory() && !x->buffer->is_readonly;
 }
 

@@ -6,6 +6,7 @@
 #include "caller.h"
 #include "exchange.h"
 #include "function.h"
+#include "gradients.h"
 #include "guard.h"
 #include "lines.h"
 #include "method.h"
@@ -52,7 +53,8 @@ void initialise(Tensor* tensor, Buffer* buffer, DType dtype, int ndim, int64_t o
   tensor->dtype = dtype;
   tensor->requires_grad = false;
   tensor->is_contiguous = is_contiguous;
-  tensor->node = tensor->grad = tensor->base = tensor->weakrefs = nullptr;
+  tensor->output = 0;
+  tensor->node = tensor->grad = tensor->base = tensor->hooks = tensor->weakrefs = nullptr;
 }
 
 Buffer* buffer_for(DType dtype, Shape shape, int64_t size) {
@@ -85,14 +87,16 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(tensor->node);
   Py_VISIT(tensor->grad);
   Py_VISIT(tensor->base);
+  Py_VISIT(tensor->hooks);
   return 0;
 }
 
 int clear(PyObject* self) {
   Tensor* tensor = as_tensor(self);
   Py_CLEAR(tensor->node);
-  Py_CLEAR(tensor->grad);
+  if (tensor->grad) set_gradient(tensor, nullptr);
   Py_CLEAR(tensor->base);
+  Py_CLEAR(tensor->hooks);
   return 0;
 }
 
@@ -196,12 +200,37 @@ PyObject* get_grad(PyObject* self, void*) {
   PyObject* grad = as_tensor(self)->grad;
   return Py_NewRef(grad ? grad : Py_None);
 }
+// A gradient is given by the user: another tensor, of the same shape and dtype.
+int set_grad(PyObject* self, PyObject* value, void*) {
+  Tensor* x = as_tensor(self);
+  PyObject* done = guarded([&]() -> PyObject* {
+    if (value && value != Py_None) {
+      if (!is_tensor(value)) fail_not_tensor(Py_TYPE(value)->tp_name);
+      Tensor* g = as_tensor(value);
+      if (value == self) fail_gradient_of_itself();
+      if (g->dtype != x->dtype || to_text(g->sizes()) != to_text(x->sizes()))
+        fail_gradient(g->sizes(), info(g->dtype).name, x->sizes(), info(x->dtype).name);
+    }
+    set_gradient(x, value == Py_None ? nullptr : value);
+    return Py_None;
+  });
+  return done ? 0 : -1;
+}
 PyObject* get_node(PyObject* self, void*) {
-  PyObject* node = as_tensor(self)->node;
-  return Py_NewRef(node ? node : Py_None);
+  return guarded([&]() -> PyObject* {
+    asks_gradient(as_tensor(self));
+    PyObject* node = as_tensor(self)->node;
+    return Py_NewRef(node ? node : Py_None);
+  });
 }
 PyObject* get_requires_grad(PyObject* self, void*) {
-  return PyBool_FromLong(as_tensor(self)->requires_grad);
+  return guarded([&] { return PyBool_FromLong(asks_gradient(as_tensor(self))); });
+}
+PyObject* get_is_leaf(PyObject* self, void*) {
+  return guarded([&] {
+    asks_gradient(as_tensor(self));
+    return PyBool_FromLong(!as_tensor(self)->node);
+  });
 }
 
 PyObject* get_transposed(PyObject* self, void*) { return matrix_transpose(self); }
@@ -260,7 +289,8 @@ PyGetSetDef properties[] = {
     {"is_virtual", get_is_virtual, nullptr, "Whether it has a shape but no memory.", nullptr},
     {"is_freed", get_is_freed, nullptr, "Whether an arena took its memory back.", nullptr},
     {"is_readonly", get_is_readonly, nullptr, "Whether writing is refused.", nullptr},
-    {"grad", get_grad, nullptr, "The accumulated gradient, or None.", nullptr},
+    {"grad", get_grad, set_grad, "The accumulated gradient, or None.", nullptr},
+    {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operation made it.", nullptr},
     {"grad_fn", get_node, nullptr, "The recorded operation that made it, or None.", nullptr},
     {"requires_grad", get_requires_grad, nullptr, "Whether gradients flow to it.", nullptr},
     {"T", get_transposed, nullptr, "A matrix with its two axes exchanged: a view.", nullptr},

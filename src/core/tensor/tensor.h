@@ -18,11 +18,13 @@ struct Tensor {
   Dims dims;  // shape, then strides in elements
   uint8_t ndim;
   DType dtype;
-  bool requires_grad;
-  bool is_contiguous;
+  bool requires_grad : 1;  // see `asks_gradient` in node.h
+  bool is_contiguous : 1;
+  uint8_t output;  // which result of the node
   PyObject* node;  // the Node that made it, or nullptr for a leaf
   PyObject* grad;
-  PyObject* base;  // of a differentiable view
+  PyObject* base;   // whose memory a view shares, if gradients are to follow writes to either
+  PyObject* hooks;  // of a leaf: called with its gradient, gives it; or nullptr
   PyObject* weakrefs;
 
   const int64_t* shape() const { return dims.data(); }

@@ -120,13 +120,19 @@ def set(x: Tensor, key: Any, value: Any) -> None:
             raise errors.wrong_value("del x[key]", key, "not used: a tensor keeps its elements")
         inplace.check_target(x)
         source = _value_tensor(value, x.dtype)
+        is_recorded = _core.needs_node(x, source)
         if is_basic(key):
             target = x.detach()[key]
-            inplace.write(target, source)
+            inplace.write(target, source.detach())
+            if is_recorded:
+                inplace.record_write(x, target, source)
             return
         plan = Gathering(x, key)
         base = x.detach() if plan.basic is None else getitem(x.detach(), key=plan.basic)
-        _write_gathered(base, plan, source)
+        if is_recorded:
+            _record_gathered(x, base, plan, source)
+        else:
+            _write_gathered(base, plan, source)
     except errors.TessellaError as error:
         error.operation = ""
         shown = [f"x      {describe(x)}", f"key    {describe(key)}", f"value  {describe(value)}"]
@@ -146,19 +152,25 @@ def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
     _core.bump_version(base)
 
 
+def _record_gathered(x: Tensor, target: Tensor, plan: Gathering, source: Tensor) -> None:
+    """Assign by index tensors where gradients are recorded: a new value of the target."""
+    from tessella.ops import selection
+
+    part = x if plan.basic is None else getitem(x, key=plan.basic)
+    value = selection.put_axes(part, source, tuple(plan.axes), tuple(plan.indices), plan.place)
+    inplace.write(target, value.detach())
+    inplace.record_write(x, target, value)
+
+
 def _value_tensor(value: Any, dtype: DType) -> Tensor:
     """Make the assigned value a tensor; numbers and items take the target's dtype."""
     if isinstance(value, Tensor):
-        inplace.check_source(value)
-        return value.detach()
+        return value
     if dtype.is_user and isinstance(value, list):
         return tensor(value, dtype)
     value = to_number(value)
     if dtype.is_user or isinstance(value, NUMBERS):
-        out = _core.empty((), dtype.id)
-        if not _core.fill(out, to_stored(value, dtype)):
-            raise errors.scalar_does_not_fit(value, dtype)
-        return out
+        return inplace.scalar_of(value, dtype)
     if isinstance(value, LISTS):
         return tensor(value)
     if is_shareable(value):

@@ -1,0 +1,41 @@
+// Gradients on their way: fitted to what they are of, added up, and kept in the leaves.
+#pragma once
+
+#include <vector>
+
+#include "node.h"
+
+namespace tessella {
+
+// A gradient of the shape and dtype of what it is of: summed over what was broadcast, made real.
+// Takes over `part`, gives a new reference; throws PythonError.
+PyObject* conform(PyObject* part, Shape shape, DType dtype);
+
+// Adds `part`, which it takes over, to what `total` holds: in place where nobody else can see it.
+// Throws PythonError.
+void add_gradient(PyObject** total, PyObject* part);
+
+// What is to happen to the gradients of leaves. Everything that can fail is done in `prepare`:
+// until `commit`, which cannot, every leaf is as it was.
+class LeafUpdates {
+ public:
+  LeafUpdates() = default;
+  ~LeafUpdates();
+  LeafUpdates(const LeafUpdates&) = delete;
+  LeafUpdates& operator=(const LeafUpdates&) = delete;
+  void prepare(Tensor* leaf, PyObject* gradient);  // takes over `gradient`; throws
+  void commit();
+
+ private:
+  struct Update {
+    PyObject* leaf;
+    PyObject* gradient;  // to add, or to put in place of what is there
+    bool is_added;
+  };
+  std::vector<Update> updates_;
+};
+
+// Puts a tensor, or nullptr, in place of a leaf's gradient, and counts its memory as such.
+void set_gradient(Tensor* leaf, PyObject* gradient);
+
+}  // namespace tessella

@@ -1,0 +1,399 @@
+"""Reverse-mode differentiation: from a result back to what it was computed from.
+
+The sweep itself is the core's (tensor/sweep.h): it visits each recorded operation once, in the
+reverse of the order in which they were recorded, and calls the rules of the records. Here are the
+checks before it, and what it asks back: the hooks, and gradients brought to the shape of their
+tensors.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from tessella import _core, errors, gradient_errors
+from tessella._core import Node, Tensor
+from tessella.arguments import to_bool
+from tessella.declarations import describe
+from tessella.dtypes import DType
+from tessella.hints import Any, Callable, Sequence
+from tessella.kinds import cast
+from tessella.modes import (
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
+)
+from tessella.ops.creation import with_grad, zeros_like
+from tessella.ops.elementwise import real
+from tessella.ops.reduce import sum_to_shape
+
+# --- the sweep ------------------------------------------------------------------------------------
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add the gradients of the sum of some tensors to `.grad` of the leaves they come from.
+
+    >>> x = ts.tensor([1.0, 2.0], requires_grad=True)
+    >>> ts.autograd.backward([(x * x).sum(), x.sum()])
+    >>> x.grad.tolist()
+    [3.0, 5.0]
+    """
+    try:
+        roots, gradients = _roots("tensors", tensors, grad_tensors)
+        wanted = None if inputs is None else _wanted(inputs)
+        keeps, creates = _flags(retain_graph, create_graph)
+        if wanted is None:
+            _core.sweep(roots, gradients, None, keeps, creates)
+            return
+        found = _core.sweep(roots, gradients, wanted, keeps, creates)
+        pairs = [(x, g) for x, g in zip(wanted, found, strict=True) if g is not None]
+        _core.update_gradients(tuple([x for x, _ in pairs]), tuple([g for _, g in pairs]))
+    except errors.TessellaError as error:
+        raise _located(error, "backward", tensors) from None
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """Give the gradients of the sum of some outputs by some inputs; nothing is kept in `.grad`.
+
+    >>> x = ts.tensor([1.0, 2.0], requires_grad=True)
+    >>> ts.autograd.grad((x * x).sum(), x)[0].tolist()
+    [2.0, 4.0]
+    """
+    try:
+        roots, gradients = _roots("outputs", outputs, grad_outputs)
+        wanted = _wanted(inputs)
+        keeps, creates = _flags(retain_graph, create_graph)
+        found = list(_core.sweep(roots, gradients, wanted, keeps, creates))
+        for i, g in enumerate(found):
+            if g is None and to_bool("materialize_grads", materialize_grads):
+                found[i] = zeros_like(wanted[i].detach())
+            elif g is None and not to_bool("allow_unused", allow_unused):
+                raise gradient_errors.unused(i)
+    except errors.TessellaError as error:
+        raise _located(error, "grad", outputs) from None
+    return tuple(found)
+
+
+def _located(error: errors.TessellaError, name: str, tensors: Any) -> errors.TessellaError:
+    """Add what was differentiated; an error that says whose memory is at fault says enough."""
+    if error.operands:
+        return error
+    return error.locate(name, [f"x  {describe(x)}" for x in _listed(tensors)])
+
+
+def _listed(tensors: Any) -> list[Any]:
+    return list(tensors) if isinstance(tensors, list | tuple) else [tensors]
+
+
+def _flags(retain_graph: Any, create_graph: Any) -> tuple[bool, bool]:
+    creates = to_bool("create_graph", create_graph)
+    return creates if retain_graph is None else to_bool("retain_graph", retain_graph), creates
+
+
+def _roots(name: str, tensors: Any, gradients: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Check what is differentiated, and the gradients that it begins with."""
+    roots = _listed(tensors)
+    given = [None] * len(roots) if gradients is None else _listed(gradients)
+    if len(given) != len(roots):
+        raise gradient_errors.gradient_count(len(given), len(roots))
+    for i, (x, g) in enumerate(zip(roots, given, strict=True)):
+        shown = "x" if not isinstance(tensors, list | tuple) else f"{name}[{i}]"
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor(shown, x, "a tensor")
+        if not x.requires_grad:
+            raise gradient_errors.no_graph(shown)
+        _check_gradient(shown, x, g)
+    return tuple(roots), tuple(given)
+
+
+def _check_gradient(name: str, x: Tensor, g: Any) -> None:
+    if g is None:
+        if x.size != 1:
+            raise gradient_errors.not_scalar(name, x.shape, x.size)
+        if x.dtype.is_complex:
+            raise gradient_errors.complex_root(name)
+        return
+    if not isinstance(g, Tensor):
+        raise errors.not_tensor("gradient", g, "a tensor")
+    if g.shape != x.shape or g.dtype is not x.dtype:
+        raise gradient_errors.gradient_differs(
+            name, f"{g.dtype} {g.shape}", f"{x.dtype} {x.shape}", g.shape != x.shape
+        )
+
+
+def _wanted(inputs: Any) -> tuple[Any, ...]:
+    found = _listed(inputs)
+    if not found:
+        raise errors.wrong_value("inputs", inputs, "one tensor or more")
+    for i, x in enumerate(found):
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor(f"inputs[{i}]", x, "a tensor")
+        if not x.requires_grad:
+            raise gradient_errors.not_differentiable_leaf(i)
+    return tuple(found)
+
+
+# --- what the sweep asks back ---------------------------------------------------------------------
+
+
+def conform(g: Any, shape: tuple[int, ...], dtype: DType) -> Tensor:
+    """Bring a gradient to the shape and dtype of what it is of."""
+    if not isinstance(g, Tensor):
+        raise gradient_errors.not_gradient(g)
+    if g.shape != shape:
+        joint = _core.broadcast_shapes(g.shape, shape) if g.ndim >= len(shape) else ()
+        if joint != g.shape:
+            raise gradient_errors.rule_shape(g.shape, shape)
+        g = sum_to_shape(g, shape)
+    if g.dtype.is_complex and not dtype.is_complex:
+        g = real(g)
+    return cast(g, dtype)
+
+
+def overwritten(node: Node, place: int) -> errors.InplaceError:
+    """Build the error of a saved tensor that was written into."""
+    return gradient_errors.overwritten(node.name, node.site, _core.site_of_write(node, place))
+
+
+# --- hooks ----------------------------------------------------------------------------------------
+
+
+class Handle:
+    """A registered hook, which can be removed; as a context it is removed at its end."""
+
+    def __init__(self, hooks: dict[int, Any], key: int) -> None:
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> None:
+        """Take the hook away; once is enough."""
+        self._hooks.pop(self._key, None)
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+class Hooks:
+    """The hooks of one tensor: called with its gradient, which each of them may replace."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, Callable[[Tensor], Any]] = {}
+        self.after: dict[int, Callable[[Tensor], Any]] = {}
+        self.kept: weakref.ref[Tensor] | None = None  # a result that keeps its gradient
+        self.next = 0
+
+    def add(self, hooks: dict[int, Any], hook: Callable[[Tensor], Any]) -> Handle:
+        """Register one."""
+        self.next += 1
+        hooks[self.next] = hook
+        return Handle(hooks, self.next)
+
+    def __call__(self, g: Tensor) -> Tensor:
+        """Give the gradient that goes on."""
+        for hook in list(self.before.values()):
+            given = hook(g)
+            if given is None:
+                continue
+            if not isinstance(given, Tensor):
+                raise gradient_errors.hook_result(given)
+            _check_gradient("x", g, given)
+            g = given
+        tensor = None if self.kept is None else self.kept()
+        if tensor is not None:
+            _core.update_gradients((tensor,), (g,))
+        return g
+
+    def finish(self, leaf: Tensor) -> None:
+        """Tell that the gradient of a leaf was accumulated."""
+        for hook in list(self.after.values()):
+            hook(leaf)
+
+
+class NodeHooks:
+    """The hooks of the results of one recorded operation, by their numbers."""
+
+    def __init__(self) -> None:
+        self.results: dict[int, Hooks] = {}
+
+    def __call__(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give the gradients that go on."""
+        found = list(gradients)
+        for output, hooks in self.results.items():
+            if found[output] is not None:
+                found[output] = hooks(found[output])
+        return tuple(found)
+
+
+def hooks_of(x: Tensor) -> Hooks:
+    """Give the hooks of a tensor, made if there are none."""
+    node = x.grad_fn
+    if node is None:
+        found = _core.leaf_hooks(x)
+        if found is None:
+            found = Hooks()
+            _core.set_leaf_hooks(x, found)
+        return found
+    if node.hooks is None:
+        node.hooks = NodeHooks()
+    return node.hooks.results.setdefault(_core.output_of(x), Hooks())
+
+
+# --- methods of Tensor ----------------------------------------------------------------------------
+
+
+def tensor_backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add the gradients of this tensor to `.grad` of the leaves it comes from.
+
+    >>> x = ts.tensor(3.0, requires_grad=True)
+    >>> (x * x).backward()
+    >>> x.grad.item()
+    6.0
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> Handle:
+    """Call a function with the gradient of this tensor; what it gives, if any, replaces it.
+
+    >>> x = ts.tensor(3.0, requires_grad=True)
+    >>> handle = x.register_hook(lambda g: g * 10)
+    >>> (x * x).backward()
+    >>> x.grad.item()
+    60.0
+    """
+    _check_hook(self, hook, "register_hook")
+    hooks = hooks_of(self)
+    return hooks.add(hooks.before, hook)
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> Handle:
+    """Call a function with this leaf after its gradient was accumulated.
+
+    >>> x = ts.tensor(3.0, requires_grad=True)
+    >>> handle = x.register_post_accumulate_grad_hook(lambda x: print(x.grad.item()))
+    >>> (x * x).backward()
+    6.0
+    """
+    _check_hook(self, hook, "register_post_accumulate_grad_hook")
+    if not self.is_leaf:
+        raise gradient_errors.hook_of_result().locate(
+            "register_post_accumulate_grad_hook", [f"x  {describe(self)}"]
+        )
+    hooks = hooks_of(self)
+    return hooks.add(hooks.after, hook)
+
+
+def _check_hook(x: Tensor, hook: Any, name: str) -> None:
+    try:
+        if not callable(hook):
+            raise errors.wrong_type("hook", hook, "a function of the gradient")
+        if not x.requires_grad:
+            raise gradient_errors.no_hooks("x")
+    except errors.TessellaError as error:
+        raise error.locate(name, [f"x  {describe(x)}"]) from None
+
+
+def retain_grad(self: Tensor) -> None:
+    """Keep the gradient of a result in `.grad`, as leaves do.
+
+    >>> x = ts.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> y.retain_grad()
+    >>> y.backward()
+    >>> y.grad.item()
+    1.0
+    """
+    if not self.requires_grad:
+        raise gradient_errors.no_hooks("x").locate("retain_grad", [f"x  {describe(self)}"])
+    if not self.is_leaf:
+        hooks_of(self).kept = weakref.ref(self)
+
+
+def retains_grad(self: Tensor) -> bool:
+    """Tell whether this is a result that keeps its gradient."""
+    node = self.grad_fn
+    if node is None or node.hooks is None:
+        return False
+    hooks = node.hooks.results.get(_core.output_of(self))
+    return hooks is not None and hooks.kept is not None and hooks.kept() is self
+
+
+def zero_grad(self: Tensor, set_to_none: bool = True) -> None:
+    """Forget the gradient, or set it to 0.
+
+    >>> x = ts.tensor(3.0, requires_grad=True)
+    >>> (x * x).backward()
+    >>> x.zero_grad()
+    >>> x.grad is None
+    True
+    """
+    if to_bool("set_to_none", set_to_none) or self.grad is None:
+        self.grad = None
+    else:
+        self.grad = zeros_like(self.grad.detach())
+
+
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Ask for gradients of this tensor, or no longer.
+
+    >>> ts.zeros(2).requires_grad_().requires_grad
+    True
+    """
+    try:
+        if to_bool("requires_grad", requires_grad):
+            return self if self.requires_grad else with_grad(self, True)
+        if self.grad_fn is not None:
+            raise errors.grad_of_result()
+        _core.set_requires_grad(self, False)
+    except errors.TessellaError as error:
+        raise error.locate("requires_grad_", [f"x  {describe(self)}"]) from None
+    return self
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Take this tensor out of the graph: it becomes a leaf without gradients.
+
+    >>> x = ts.ones(2, requires_grad=True) * 2
+    >>> x.detach_().requires_grad
+    False
+    """
+    if _core.base_of(self) is not None:
+        raise gradient_errors.detached_view().locate("detach_", [f"x  {describe(self)}"])
+    _core.detach(self)
+    return self
+
+
+_core.set_hook("conform", conform)
+_core.set_hook("overwritten", overwritten)
+
+
+def __getattr__(name: str) -> Any:
+    """Load what few programs use when it is asked for."""
+    if name == "Function":
+        from tessella.functions import Function
+
+        return Function
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,151 @@
+"""Whether gradients are recorded: contexts and decorators, for each thread apart."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+from tessella import _core
+from tessella.arguments import to_bool
+from tessella.hints import Any, Callable
+
+is_grad_enabled = _core.is_grad_enabled
+
+
+class _Mode:
+    """A mode as a context, which may be entered again inside itself, and as a decorator."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_core.is_grad_enabled())
+        _core.set_grad_enabled(self._enabled)
+
+    def __exit__(self, *error: object) -> None:
+        _core.set_grad_enabled(self._before.pop())
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Run a function in this mode; a generator whenever it is resumed."""
+        enabled = self._enabled
+
+        if inspect.isgeneratorfunction(function):
+            return _resumed(function, enabled)
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **keywords: Any) -> Any:
+            with _Mode(enabled):
+                return function(*args, **keywords)
+
+        return wrapped
+
+
+def _resumed(function: Callable[..., Any], enabled: bool) -> Callable[..., Any]:
+    """Make a generator run in a mode whenever it is resumed, and its caller never."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **keywords: Any) -> Any:
+        generator = function(*args, **keywords)
+        step, value = generator.send, None
+        try:
+            while True:
+                with _Mode(enabled):
+                    found = step(value)
+                try:
+                    step, value = generator.send, (yield found)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:
+                    step, value = generator.throw, error
+        except StopIteration as end:
+            return end.value
+        finally:
+            with _Mode(enabled):
+                generator.close()
+
+    return wrapped
+
+
+class no_grad(_Mode):  # noqa: N801 - used like a function
+    """Record no gradients: a context, or a decorator with or without parentheses.
+
+    >>> x = ts.ones(2, requires_grad=True)
+    >>> with ts.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        made = super().__new__(cls)
+        if function is None:
+            return made
+        _Mode.__init__(made, False)
+        return made(function)
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+
+class enable_grad(_Mode):  # noqa: N801 - used like a function
+    """Record gradients, also inside no_grad.
+
+    >>> x = ts.ones(2, requires_grad=True)
+    >>> with ts.no_grad(), ts.enable_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    True
+    """
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        made = super().__new__(cls)
+        if function is None:
+            return made
+        _Mode.__init__(made, True)
+        return made(function)
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+
+class inference_mode(_Mode):  # noqa: N801 - used like a function
+    """Record no gradients, as no_grad does; its results may be used anywhere.
+
+    >>> with ts.inference_mode():
+    ...     ts.is_grad_enabled()
+    False
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        made = super().__new__(cls)
+        if not callable(mode):
+            return made
+        _Mode.__init__(made, False)
+        return made(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(not to_bool("mode", mode) and _core.is_grad_enabled())
+
+
+class set_grad_enabled(_Mode):  # noqa: N801 - used like a function
+    """Record gradients or not from now on; as a context, until its end.
+
+    >>> with ts.set_grad_enabled(False):
+    ...     ts.is_grad_enabled()
+    False
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(to_bool("mode", mode))
+        self._until = _core.is_grad_enabled()
+        _core.set_grad_enabled(self._enabled)
+
+    def __enter__(self) -> None:
+        self._before.append(self._until)
+        _core.set_grad_enabled(self._enabled)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Run a function in this mode; the mode outside is as it was."""
+        _core.set_grad_enabled(self._until)
+        return super().__call__(function)

@@ -1,0 +1,33 @@
+"""Nested containers of tensors: tuples, lists and dicts, taken apart and put together again."""
+
+from __future__ import annotations
+
+from tessella.hints import Any, Callable
+
+Rebuild = Callable[[list[Any]], Any]
+
+
+def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
+    """Give what a nested container holds, in order, and how to put others in their places.
+
+    >>> leaves, rebuild = ts.trees.flatten({"w": 1, "b": (2, 3)})
+    >>> leaves, rebuild([10, 20, 30])
+    ([1, 2, 3], {'w': 10, 'b': (20, 30)})
+    """
+    leaves: list[Any] = []
+    rebuild = _walk(tree, leaves)
+    return leaves, lambda values: rebuild(iter(values))
+
+
+def _walk(tree: Any, leaves: list[Any]) -> Callable[[Any], Any]:
+    if isinstance(tree, dict):
+        parts = {key: _walk(value, leaves) for key, value in tree.items()}
+        return lambda values: {key: part(values) for key, part in parts.items()}
+    if isinstance(tree, tuple | list):
+        items = [_walk(value, leaves) for value in tree]
+        kind = type(tree)
+        if hasattr(tree, "_fields"):  # a named tuple takes its fields one by one
+            return lambda values: kind(*[item(values) for item in items])
+        return lambda values: kind([item(values) for item in items])
+    leaves.append(tree)
+    return next
