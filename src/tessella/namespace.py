@@ -68,8 +68,14 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")  # with functions that are declared
 MODULES: tuple[str, ...] = ("autograd", "memory", "trees")  # without
 
-# Classes that are loaded when they are first used, by their modules.
-CLASSES = {"DynamicArray": "dynamic"}
+# Other names that are loaded when they are first used, by their modules.
+CLASSES = {
+    "DynamicArray": "dynamic",
+    "checkpoint": "checkpoints",
+    **dict.fromkeys(
+        ("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"), "transforms"
+    ),
+}
 
 # Names of the package by the module of ops/ that has them.
 LATER = {name: module for module, names in catalogue.FUNCTIONS.items() for name in names.split()}

@@ -1,0 +1,96 @@
+"""checkpoint: computing a function again for backward, in place of keeping what it computed."""
+
+from __future__ import annotations
+
+from tessella import _core, errors, gradient_errors
+from tessella._core import Node, Tensor
+from tessella.arguments import to_bool
+from tessella.hints import Any, Callable
+from tessella.modes import enable_grad
+from tessella.ops.random import default_generator
+from tessella.trees import flatten
+
+
+class Again:
+    """The record of such calls: what the engine asks for their gradients."""
+
+    name = "checkpoint"
+    operands: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.function = _core.Function(
+            self, self.name, "A function that is computed again.", "(f, *args)", "none", 0, 0, 0,
+            True, False, None,
+        )  # fmt: skip
+
+    def pull(self, node: Node, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Compute the function again, recording, and go back through it."""
+        _core.unpack_saved(node)  # refuses arguments that were overwritten
+        call, sources = node.params["call"], node.params["sources"]
+        before = _core.recorded()
+        creates = _core.is_grad_enabled()
+        with enable_grad():
+            outs = [x for x in flatten(call())[0] if _is_recorded(x)]
+        if len(outs) != len(gradients):
+            raise gradient_errors.changed_in_checkpoint()
+        pairs = [(x, g) for x, g in zip(outs, gradients, strict=True) if g is not None]
+        roots, begin = tuple([x for x, _ in pairs]), tuple([g for _, g in pairs])
+        found: tuple[Any, ...] = _core.sweep(roots, begin, sources, creates, creates, before)
+        return found
+
+
+_AGAIN = Again()
+
+
+def _is_recorded(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.requires_grad
+
+
+def checkpoint(
+    f: Callable[..., Any], *args: Any, preserve_rng_state: bool = True, **keywords: Any
+) -> Any:
+    """Call f, and keep its arguments only: what it computed is computed again for backward.
+
+    Values and gradients are those of f(*args), to the bit; random numbers from the default
+    generator are drawn again unless preserve_rng_state is False.
+
+    >>> x = ts.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = ts.checkpoint(lambda x: (x.exp().sin() * x).sum(), x)
+    >>> y.backward()
+    >>> x.grad.shape
+    (2,)
+    """
+    if not callable(f):
+        raise errors.wrong_type("f", f, "a function").locate("checkpoint", [])
+    if not _core.is_grad_enabled():
+        return f(*args, **keywords)
+    call = _replayed(f, args, keywords) if to_bool("preserve_rng_state", preserve_rng_state) else (
+        lambda: f(*args, **keywords)
+    )  # fmt: skip
+    before = _core.recorded()
+    leaves, rebuild = flatten(f(*args, **keywords))
+    outs = [x for x in leaves if _is_recorded(x)]
+    if not outs:
+        return rebuild(leaves)
+    sources = tuple(_core.sources_of(tuple(outs), before))
+    kept = [x for x in flatten((args, keywords))[0] if isinstance(x, Tensor)]
+    fresh = [x.detach() if _is_recorded(x) else x for x in leaves]
+    results = tuple([new for old, new in zip(leaves, fresh, strict=True) if _is_recorded(old)])
+    params = {"call": call, "sources": sources}
+    _core.record_call(results, _AGAIN.function, sources, params, tuple(kept))
+    return rebuild(fresh)
+
+
+def _replayed(f: Callable[..., Any], args: Any, keywords: Any) -> Callable[[], Any]:
+    """Give a call of f that draws the numbers which a call now would draw."""
+    seed, counter = default_generator.seed, default_generator.counter
+
+    def call() -> Any:
+        now = default_generator.seed, default_generator.counter
+        default_generator.seed, default_generator.counter = seed, counter
+        try:
+            return f(*args, **keywords)
+        finally:
+            default_generator.seed, default_generator.counter = now
+
+    return call

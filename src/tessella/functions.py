@@ -1,0 +1,201 @@
+"""Operations of users with a gradient of their own: autograd.Function."""
+
+from __future__ import annotations
+
+from tessella import _core, errors, gradient_errors
+from tessella._core import Node, Tensor
+from tessella.arguments import to_bool
+from tessella.declarations import describe
+from tessella.hints import Any
+from tessella.modes import no_grad
+from tessella.ops.creation import zeros
+
+MOST_RESULTS = 254  # of one recorded operation: see NO_OUTPUT in node.h
+
+
+class Context:
+    """What forward leaves for backward."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self._saved: tuple[Any, ...] = ()  # until it is recorded; then the node has the tensors
+        self._places: tuple[int | None, ...] = ()  # of each saved value among the node's tensors
+        self._node: Node | None = None  # while backward runs: kept longer it would be a cycle
+        self._dirty: tuple[Tensor, ...] = ()
+        self._constant: tuple[Tensor, ...] = ()
+        self._materializes = True
+        self._results: list[tuple[tuple[int, ...], Any]] = []
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or results for backward, which finds them in `saved_tensors`."""
+        for x in tensors:
+            if x is not None and not isinstance(x, Tensor):
+                raise errors.not_tensor("tensors", x, "a tensor or None")
+        self._saved = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """Give what was saved; what has been overwritten since is refused."""
+        if self._node is None:
+            return self._saved
+        kept = _core.unpack_saved(self._node)
+        return tuple([None if place is None else kept[place] for place in self._places])
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Name the inputs that forward has changed in place; it gives them back as results."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Name the results that have no gradient."""
+        self._constant = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Choose what backward gets for results that no gradient reached: zeros, or None."""
+        self._materializes = to_bool("value", value)
+
+
+class Function:
+    """An operation with a gradient of its own: a class with two static methods.
+
+    >>> class Cube(ts.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 3 * g * x * x
+    >>> x = ts.tensor(2.0, requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad.item()
+    12.0
+    """
+
+    _function: _core.Function
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        text = cls.__doc__ or ""
+        cls._function = _core.Function(
+            Call(cls), cls.__name__, text, "(*args)", "none", 0, 0, 0, True, False, None
+        )
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """Compute the result; what backward needs is left in ctx."""
+        raise NotImplementedError
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Fill ctx, for a forward that does not take it."""
+        raise NotImplementedError
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Give the gradient of each argument of forward, from those of its results."""
+        raise NotImplementedError
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Compute, and record the call where gradients are recorded."""
+        try:
+            return _apply(cls, args)
+        except errors.TessellaError as error:
+            raise error.locate(cls.__name__, [f"x  {describe(x)}" for x in args]) from None
+
+
+class Call:
+    """What the engine knows of such a class: the record of its calls."""
+
+    def __init__(self, cls: type[Function]) -> None:
+        self.cls = cls
+        self.name = cls.__name__
+        self.operands: tuple[str, ...] = ()
+
+    def pull(self, node: Node, gradients: tuple[Any, ...]) -> list[Any]:
+        """Call backward; give a gradient for each tensor among the arguments of forward."""
+        cls, params = self.cls, node.params
+        ctx, places = params["ctx"], params["places"]
+        if cls.backward is Function.backward:
+            raise gradient_errors.not_called(cls.__name__, "backward")
+        given = [
+            zeros(shape, dtype=dtype) if g is None and ctx._materializes else g
+            for g, (shape, dtype) in zip(gradients, ctx._results, strict=True)
+        ]
+        ctx._node = node
+        try:
+            found = cls.backward(ctx, *given)
+        finally:
+            ctx._node = None
+        parts = list(found) if isinstance(found, tuple | list) else [found]
+        count = params["count"]
+        if len(parts) < count or any(part is not None for part in parts[count:]):
+            raise gradient_errors.rule_count(cls.__name__, len(parts), count)
+        return [parts[place] for place in places]
+
+
+def _apply(cls: type[Function], args: tuple[Any, ...]) -> Any:
+    if cls.forward is Function.forward:
+        raise gradient_errors.not_called(cls.__name__, "forward")
+    places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+    inputs = tuple([args[i] for i in places])
+    is_recorded = _core.needs_node(*inputs)
+    needs = tuple([isinstance(x, Tensor) and x.requires_grad for x in args])
+    ctx = Context(needs if is_recorded else (False,) * len(args))
+    with no_grad():
+        if cls.setup_context is Function.setup_context:
+            result = cls.forward(ctx, *args)
+        else:
+            result = cls.forward(*args)
+            cls.setup_context(ctx, args, result)
+    for x in ctx._dirty:
+        _core.bump_version(x)
+    if not is_recorded:
+        return result
+    return _record(cls, ctx, result, inputs, {"ctx": ctx, "places": places, "count": len(args)})
+
+
+def _record(
+    cls: type[Function], ctx: Context, result: Any, inputs: tuple[Tensor, ...], params: Any
+) -> Any:
+    is_single = not isinstance(result, tuple | list)
+    results = [result] if is_single else list(result)
+    outs: list[Tensor] = []
+    saved = list(ctx._saved)
+    for i, x in enumerate(results):
+        if not _has_gradient(x, ctx):
+            continue
+        results[i] = _own(x, inputs, ctx)
+        saved = [results[i] if each is x else each for each in saved]
+        outs.append(results[i])
+    if len(outs) > MOST_RESULTS:
+        raise gradient_errors.too_many_results(cls.__name__, len(outs), MOST_RESULTS)
+    kept = [x for x in saved if x is not None]
+    numbers = iter(range(len(kept)))
+    ctx._places = tuple([None if x is None else next(numbers) for x in saved])
+    ctx._results = [(x.shape, x.dtype) for x in outs]
+    ctx._saved = ctx._dirty = ctx._constant = ()
+    if outs:
+        _core.record_call(tuple(outs), cls._function, inputs, params, tuple(kept))
+    if is_single:
+        return results[0]
+    return type(result)(results) if isinstance(result, list) else tuple(results)
+
+
+def _has_gradient(x: Any, ctx: Context) -> bool:
+    if not isinstance(x, Tensor) or not (x.dtype.is_floating or x.dtype.is_complex):
+        return False
+    return all(x is not other for other in ctx._constant)
+
+
+def _own(x: Tensor, inputs: tuple[Tensor, ...], ctx: Context) -> Tensor:
+    """Give a result that may get a history of its own: an input as it was keeps its own."""
+    if any(x is each for each in ctx._dirty):
+        if x.is_leaf and x.requires_grad:
+            raise errors.inplace_on_leaf("x")
+        return x
+    if any(x is each for each in inputs) or x.requires_grad:
+        return x.detach()
+    return x
