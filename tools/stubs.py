@@ -31,7 +31,7 @@ from builtins import complex as _complex
 from builtins import float as _float
 from builtins import int as _int
 from builtins import str as _str
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Self, TypeAlias, overload
 """
 
@@ -81,6 +81,7 @@ PROPERTIES = {
     "allocator": "Allocator | None",
     "is_contiguous": "_bool",
     "is_freed": "_bool",
+    "is_leaf": "_bool",
     "is_readonly": "_bool",
     "is_virtual": "_bool",
     "itemsize": "_int",
@@ -89,11 +90,14 @@ PROPERTIES = {
     "ndim": "_int",
     "offset": "_int",
     "requires_grad": "_bool",
+    "retains_grad": "_bool",
     "shape": "tuple[_int, ...]",
     "size": "_int",
     "strides": "tuple[_int, ...]",
     "version": "_int",
 }
+
+WRITABLE = ("grad", "requires_grad")
 
 BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
           "and", "or", "xor", "lshift", "rshift")  # fmt: skip
@@ -349,6 +353,10 @@ def tensor_class() -> str:
     lines = ["def __new__(cls, x: Tensor, /) -> Self: ...", "__array_ufunc__: None"]
     for name in sorted(own):
         lines.append(f"@property\ndef {name}(self) -> {PROPERTIES.get(name, 'Any')}: ...")
+        if name in WRITABLE:
+            lines.append(
+                f"@{name}.setter\ndef {name}(self, value: {PROPERTIES[name]}) -> None: ..."
+            )
     lines.append("def item(self, *index: _int) -> Any: ...")
     lines += [*operators(), *tensor_methods()]
     return "class Tensor:\n" + textwrap.indent("\n".join(lines), "    ")
@@ -367,6 +375,7 @@ _Axes: TypeAlias = _Ints | None
 def core_stub() -> str:
     """Give the text of _core.pyi."""
     lines = ["import numpy", "from tessella.allocators import Allocator",
+             "from tessella.autograd import Handle",
              "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,

@@ -9,6 +9,7 @@ from tessella import (
     access as access,
     allocators as allocators,
     arguments as arguments,
+    autograd as autograd,
     catalogue as catalogue,
     composites as composites,
     declarations as declarations,
@@ -20,6 +21,7 @@ from tessella import (
     exchange as exchange,
     exchange_errors as exchange_errors,
     fft as fft,
+    gradient_errors as gradient_errors,
     hints as hints,
     holders as holders,
     host as host,
@@ -30,6 +32,7 @@ from tessella import (
     layouts as layouts,
     linalg as linalg,
     memory as memory,
+    modes as modes,
     namespace as namespace,
     ops as ops,
     outcomes as outcomes,
@@ -40,12 +43,21 @@ from tessella import (
     spellings as spellings,
     tensors as tensors,
     threads as threads,
+    trees as trees,
 )
 from tessella._core import Tensor as Tensor
 from tessella.allocators import Allocator
+from tessella.checkpoints import checkpoint as checkpoint
 from tessella.dtypes import DType as DType
 from tessella.dynamic import DynamicArray as DynamicArray
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
+from tessella.modes import (
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
+)
 from tessella.ops.formulas import Parts
 from tessella.ops.histograms import Histogram
 from tessella.ops.ordering import Ordered
@@ -57,6 +69,14 @@ from tessella.threads import (
     get_num_threads as get_num_threads,
     num_threads as num_threads,
     set_num_threads as set_num_threads,
+)
+from tessella.transforms import (
+    grad as grad,
+    hessian as hessian,
+    jacobian as jacobian,
+    jvp as jvp,
+    value_and_grad as value_and_grad,
+    vjp as vjp,
 )
 
 _Number: TypeAlias = _bool | _int | _float | _complex

@@ -245,14 +245,15 @@ def hooks_of(x: Tensor) -> Hooks:
     """Give the hooks of a tensor, made if there are none."""
     node = x.grad_fn
     if node is None:
-        found = _core.leaf_hooks(x)
+        found: Hooks | None = _core.leaf_hooks(x)
         if found is None:
             found = Hooks()
             _core.set_leaf_hooks(x, found)
         return found
     if node.hooks is None:
         node.hooks = NodeHooks()
-    return node.hooks.results.setdefault(_core.output_of(x), Hooks())
+    results: dict[int, Hooks] = node.hooks.results
+    return results.setdefault(_core.output_of(x), Hooks())
 
 
 # --- methods of Tensor ----------------------------------------------------------------------------
@@ -392,8 +393,9 @@ _core.set_hook("overwritten", overwritten)
 
 def __getattr__(name: str) -> Any:
     """Load what few programs use when it is asked for."""
-    if name == "Function":
-        from tessella.functions import Function
+    if name != "Function":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tessella.functions import Function
 
-        return Function
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = Function
+    return Function

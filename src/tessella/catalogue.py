@@ -59,6 +59,9 @@ FUNCTIONS = {
     "ranks": """
         kthvalue median mode nanmedian nanquantile quantile
     """,
+    "regions": """
+
+    """,
     "running": """
         cummax cummin logcumsumexp
     """,
@@ -155,6 +158,9 @@ METHODS = {
     """,
     "ranks": """
         kthvalue median mode nanmedian nanquantile quantile
+    """,
+    "regions": """
+
     """,
     "running": """
         cummax cummin logcumsumexp logcumsumexp_

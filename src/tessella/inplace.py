@@ -16,8 +16,8 @@ from tessella.composites import Composite
 from tessella.declarations import CALL_WIDE, Declared, describe
 from tessella.dtypes import _ORDER, DType, to_stored
 from tessella.hints import Any
-from tessella.ops.creation import copy_of
 from tessella.kinds import cast
+from tessella.ops.creation import copy_of
 from tessella.records import OPS, Op, apply
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-
 from tessella import _core
 from tessella.arguments import to_bool
 from tessella.hints import Any, Callable
 
-is_grad_enabled = _core.is_grad_enabled
+_GENERATOR = 0x20  # the flag of a generator's code; `inspect`, which names it, loads slowly
+
+
+def is_grad_enabled() -> bool:
+    """Tell whether gradients are recorded in this thread.
+
+    >>> ts.is_grad_enabled()
+    True
+    """
+    return _core.is_grad_enabled()
 
 
 class _Mode:
@@ -28,10 +34,12 @@ class _Mode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Run a function in this mode; a generator whenever it is resumed."""
-        enabled = self._enabled
+        import functools
 
-        if inspect.isgeneratorfunction(function):
-            return _resumed(function, enabled)
+        enabled = self._enabled
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & _GENERATOR:
+            return functools.wraps(function)(_resumed(function, enabled))
 
         @functools.wraps(function)
         def wrapped(*args: Any, **keywords: Any) -> Any:
@@ -44,7 +52,6 @@ class _Mode:
 def _resumed(function: Callable[..., Any], enabled: bool) -> Callable[..., Any]:
     """Make a generator run in a mode whenever it is resumed, and its caller never."""
 
-    @functools.wraps(function)
     def wrapped(*args: Any, **keywords: Any) -> Any:
         generator = function(*args, **keywords)
         step, value = generator.send, None

@@ -72,9 +72,7 @@ MODULES: tuple[str, ...] = ("autograd", "memory", "trees")  # without
 CLASSES = {
     "DynamicArray": "dynamic",
     "checkpoint": "checkpoints",
-    **dict.fromkeys(
-        ("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"), "transforms"
-    ),
+    **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"), "transforms"),
 }
 
 # Names of the package by the module of ops/ that has them.

@@ -72,7 +72,8 @@ class Op(Declared):
         for i, name in enumerate(self.operands):
             known[name] = _SOURCES["input"] + i
             known |= {f"{name}_{what}": _SOURCES[what] + i for what in ("shape", "dtype")}
-        saves, rules = 0, []
+        saves = 0
+        rules: list[Any] = []
         for rule in self.vjp:
             if rule is None:
                 rules.append(None)

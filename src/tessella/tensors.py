@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tessella import _core, errors, exchange_errors
 from tessella._core import Tensor
-from tessella.arguments import is_scalar, to_bool, to_int, to_number
+from tessella.arguments import is_scalar, to_int, to_number
 from tessella.composites import Device, DTypeLike, Shape, composite
 from tessella.devices import to_device_name
 from tessella.dtypes import (

@@ -226,6 +226,12 @@ PyObject* get_node(PyObject* self, void*) {
 PyObject* get_requires_grad(PyObject* self, void*) {
   return guarded([&] { return PyBool_FromLong(asks_gradient(as_tensor(self))); });
 }
+int set_requires_grad(PyObject* self, PyObject* value, void*) {
+  if (!value) value = Py_None;  // `del` is no boolean
+  PyObject* done = PyObject_CallMethod(self, "requires_grad_", "O", value);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
 PyObject* get_is_leaf(PyObject* self, void*) {
   return guarded([&] {
     asks_gradient(as_tensor(self));
@@ -292,7 +298,7 @@ PyGetSetDef properties[] = {
     {"grad", get_grad, set_grad, "The accumulated gradient, or None.", nullptr},
     {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operation made it.", nullptr},
     {"grad_fn", get_node, nullptr, "The recorded operation that made it, or None.", nullptr},
-    {"requires_grad", get_requires_grad, nullptr, "Whether gradients flow to it.", nullptr},
+    {"requires_grad", get_requires_grad, set_requires_grad, "Whether gradients flow to it.", nullptr},
     {"T", get_transposed, nullptr, "A matrix with its two axes exchanged: a view.", nullptr},
     {"mT", get_last_transposed, nullptr, "The last two axes exchanged: a view.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},

@@ -9,7 +9,7 @@ from tessella._core import Tensor
 from tessella.arguments import LISTS, NUMBERS, to_number
 from tessella.composites import Operand, Shape, composite
 from tessella.declarations import REQUIRED, case, describe, refusal
-from tessella.dtypes import DType, boolean, float32, int64, to_stored
+from tessella.dtypes import DType, boolean, float32, int64
 from tessella.exchange import is_shareable, share
 from tessella.hints import Any, Sequence
 from tessella.indexing import Gathering, converted, is_basic
