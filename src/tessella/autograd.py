@@ -15,7 +15,7 @@ from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
 from tessella.declarations import describe
 from tessella.dtypes import DType
-from tessella.hints import Any, Callable, Sequence
+from tessella.hints import TYPE_CHECKING, Any, Callable, Sequence
 from tessella.kinds import cast
 from tessella.modes import (
     enable_grad as enable_grad,
@@ -27,6 +27,9 @@ from tessella.modes import (
 from tessella.ops.creation import with_grad, zeros_like
 from tessella.ops.elementwise import real
 from tessella.ops.reduce import sum_to_shape
+
+if TYPE_CHECKING:
+    from tessella.functions import Function as Function
 
 # --- the sweep ------------------------------------------------------------------------------------
 
