@@ -52,6 +52,8 @@ def backward(
         roots, gradients = _roots("tensors", tensors, grad_tensors)
         wanted = None if inputs is None else _wanted(inputs)
         keeps, creates = _flags(retain_graph, create_graph)
+        if _core.watches_values():
+            _check_roots(roots)
         if wanted is None:
             _core.sweep(roots, gradients, None, keeps, creates)
             return
@@ -97,6 +99,13 @@ def _located(error: errors.TessellaError, name: str, tensors: Any) -> errors.Tes
     if error.operands:
         return error
     return error.locate(name, [f"x  {describe(x)}" for x in _listed(tensors)])
+
+
+def _check_roots(roots: tuple[Tensor, ...]) -> None:
+    """While numbers are watched: refuse to go back from one that came in with the data."""
+    for x in roots:
+        if _core.is_anomalous(x):
+            raise gradient_errors.odd_root()
 
 
 def _listed(tensors: Any) -> list[Any]:
@@ -171,6 +180,16 @@ def conform(g: Any, shape: tuple[int, ...], dtype: DType) -> Tensor:
 def overwritten(node: Node, place: int) -> errors.InplaceError:
     """Build the error of a saved tensor that was written into."""
     return gradient_errors.overwritten(node.name, node.site, _core.site_of_write(node, place))
+
+
+def add_context(node: Node, error: BaseException) -> None:
+    """Say in whose gradient an error was raised."""
+    at = f", called at {':'.join(map(str, node.site)).rpartition('/')[2]}" if node.site else ""
+    place = f"the gradient of {node.name}{at}"
+    if isinstance(error, errors.TessellaError):
+        error.within(place)
+    else:
+        error.add_note(f"in {place}")
 
 
 # --- hooks ----------------------------------------------------------------------------------------
@@ -391,14 +410,22 @@ def detach_(self: Tensor) -> Tensor:
 
 
 _core.set_hook("conform", conform)
+_core.set_hook("context", add_context)
 _core.set_hook("overwritten", overwritten)
+
+
+_LATER = {
+    "Function": "functions",
+    "detect_anomaly": "anomalies",
+    "set_detect_anomaly": "anomalies",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Load what few programs use when it is asked for."""
-    if name != "Function":
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tessella.functions import Function
+    from importlib import import_module
 
-    globals()[name] = Function
-    return Function
+    found = globals()[name] = getattr(import_module(f"tessella.{_LATER[name]}"), name)
+    return found

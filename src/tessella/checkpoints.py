@@ -19,7 +19,7 @@ class Again:
 
     def __init__(self) -> None:
         self.function = _core.Function(
-            self, self.name, "A function that is computed again.", "(f, *args)", "none", 0, 0, 0,
+            self, self.name, "A function that is computed again.", "(f, *args)", "none", 0, 0,
             True, False, None,
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tessella.exceptions import (
     PACKAGE as PACKAGE,
+    AnomalyError as AnomalyError,
     ArgumentError as ArgumentError,
     BroadcastError as BroadcastError,
     CapacityOverflow as CapacityOverflow,

@@ -27,6 +27,7 @@ class TessellaError(Exception):
         self.hint = hint
         self.operation = ""
         self.operands: list[str] = []
+        self.places: list[str] = []
         self.site = ""
 
     def locate(self, operation: str, operands: list[str]) -> TessellaError:
@@ -46,9 +47,14 @@ class TessellaError(Exception):
         """Give the lines between what is wrong and the user's line."""
         return self.operands
 
+    def within(self, place: str) -> None:
+        """Add where it happened, beside the line that the user called."""
+        self.places.append(place)
+
     def __str__(self) -> str:
         lines = [f"{self.operation}: {self.what}" if self.operation else self.what]
         lines += [f"    {line}" for line in self.detail()]
+        lines += [f"  in {place}" for place in self.places]
         if self.site:
             lines.append(f"  at {self.site}")
         if self.hint:
@@ -137,6 +143,12 @@ class InplaceError(TessellaError, RuntimeError):
     """An in-place write that would make results wrong."""
 
     code = "inplace"
+
+
+class AnomalyError(TessellaError, ArithmeticError):
+    """An operation that made NaN or an infinity while somebody watched for it."""
+
+    code = "anomaly"
 
 
 class UseAfterFree(TessellaError, RuntimeError):  # noqa: N818

@@ -79,7 +79,7 @@ class Function:
         super().__init_subclass__(**keywords)
         text = cls.__doc__ or ""
         cls._function = _core.Function(
-            Call(cls), cls.__name__, text, "(*args)", "none", 0, 0, 0, True, False, None
+            Call(cls), cls.__name__, text, "(*args)", "none", 0, 0, True, False, None
         )
 
     @staticmethod

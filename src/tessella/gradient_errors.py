@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tessella.exceptions import (
+    AnomalyError,
     ArgumentError,
     BroadcastError,
     DTypeMismatch,
@@ -200,4 +201,19 @@ def changed_in_checkpoint() -> IllegalState:
     return IllegalState(
         "the function gave other results when it was computed again for backward",
         "what checkpoint computes twice must depend on its arguments alone",
+    )
+
+
+def odd_root() -> AnomalyError:
+    """A result that is not finite although no operation made it so."""
+    return AnomalyError(
+        "the result is not finite, and no operation made it so: it came in with the data",
+        "look at the data: ts.isfinite(x).all()",
+    )
+
+
+def anomaly(made: str, shown: str) -> AnomalyError:
+    """An operation that made NaN or an infinity."""
+    return AnomalyError(
+        f"made {made} of operands that have none", f"look at its operands; the result {shown}"
     )

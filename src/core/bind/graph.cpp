@@ -1,4 +1,5 @@
 // Recording of gradients, and the modes of the fast path.
+#include "../tensor/anomaly.h"
 #include "../tensor/function.h"
 #include "../tensor/gradients.h"
 #include "../tensor/lines.h"
@@ -117,6 +118,9 @@ void init_graph(nb::module_& module) {
     for (const char* name : VIEW_NAMES) names.append(name);
     return names;
   });
+  module.def("watches_values", [] { return watches_values; });
+  module.def("set_watches_values", [](bool wanted) { watches_values = wanted; });
+  module.def("is_anomalous", [](nb::handle x) { return is_anomalous(x.ptr()); });
   module.def("modes", [] { return modes; });
   module.def("set_modes", [](uint32_t bits) { modes = bits; });
   module.def("fast_path_counts", [] { return nb::make_tuple(counts.fast, counts.declined); });

@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "anomaly.h"
 #include "arguments.h"
 #include "guard.h"
 #include "method.h"
@@ -68,7 +69,7 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* 
     PyObject* out = is_out_alone(keywords)
                         ? fast_elementwise_into(self, args, static_cast<int>(count), args[count])
                         : call_fast(self, args, count, keywords);
-    if (out) return ++counts.fast, out;
+    if (out) return ++counts.fast, inspected(self, out, args, count);
     if (PyErr_Occurred()) return nullptr;
   }
   return call_slow(self, args, count, keywords);
@@ -114,7 +115,7 @@ PyObject* reduce(PyObject* self, PyObject*) { return Py_NewRef(as_function(self)
 PyObject* into(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   if (modes || count == 0) Py_RETURN_NONE;
   PyObject* out = fast_elementwise_into(as_function(self), args, static_cast<int>(count), args[0]);
-  if (out) return ++counts.fast, out;
+  if (out) return ++counts.fast, inspected(as_function(self), out, args, count);
   if (PyErr_Occurred()) return nullptr;
   Py_RETURN_NONE;
 }
@@ -144,15 +145,13 @@ bool kind_from_name(const char* name, FastKind* out) {
   return false;
 }
 
-// Function(record, name, doc, signature, kind, opcode, arity, saves, is_differentiable, is_strict,
-//          rules)
+// Function(record, name, doc, signature, kind, opcode, arity, is_differentiable, is_strict, rules)
 PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject *record, *name, *doc, *signature, *rules;
   const char* kind_name;
   int opcode, arity, is_differentiable, is_strict;
-  unsigned long long saves;
-  if (!PyArg_ParseTuple(args, "OUUUsiiKppO", &record, &name, &doc, &signature, &kind_name, &opcode,
-                        &arity, &saves, &is_differentiable, &is_strict, &rules))
+  if (!PyArg_ParseTuple(args, "OUUUsiippO", &record, &name, &doc, &signature, &kind_name, &opcode,
+                        &arity, &is_differentiable, &is_strict, &rules))
     return nullptr;
   FastKind kind;
   if (!kind_from_name(kind_name, &kind)) {
@@ -172,7 +171,6 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
   self->kind = kind;
   self->opcode = static_cast<uint8_t>(opcode);
   self->arity = static_cast<uint8_t>(arity);
-  self->saves = saves;
   self->is_differentiable = is_differentiable;
   self->is_strict = is_strict;
   PyObject_GC_Track(self);

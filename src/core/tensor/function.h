@@ -18,6 +18,7 @@ struct Argument {
 
 struct Rule {
   PyObject* callable;  // nullptr: this input has no gradient
+  uint64_t saves;      // what is saved for it: bit i: input i; bit 63: the output
   std::vector<Argument> arguments;
 };
 
@@ -38,7 +39,6 @@ struct Function {
   uint8_t arity;   // tensor operands
   bool is_differentiable;
   bool is_strict;  // some calls mean something else in PyTorch, and the record must look at them
-  uint64_t saves;  // bit i: input i; bit 63: the output
   std::vector<Rule>* rules;  // one for each input, or one for a list of them; nullptr: its record
                              // has a method `pull`
 };

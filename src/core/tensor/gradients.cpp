@@ -2,6 +2,7 @@
 #include "gradients.h"
 
 #include "../memory/allocators.h"
+#include "anomaly.h"
 #include "function.h"
 #include "guard.h"
 #include "lines.h"
@@ -108,8 +109,9 @@ void add_gradient(PyObject** total, PyObject* part) {
   bool is_plain = !as_tensor(*total)->requires_grad && !as_tensor(part)->requires_grad &&
                   as_tensor(*total)->has_memory() && as_tensor(part)->has_memory() &&
                   are_alike(*total, part);
-  if (is_plain && is_own(*total)) return add_into(*total, part);
-  if (is_plain && is_own(part)) {
+  // A thread that watches for numbers that are not finite must find both operands as they were.
+  if (is_plain && !watches_values && is_own(*total)) return add_into(*total, part);
+  if (is_plain && !watches_values && is_own(part)) {
     add_into(part, *total);
     Py_DECREF(*total);
     *total = holder.give();

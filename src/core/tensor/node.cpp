@@ -1,6 +1,8 @@
 // Recording operations, and freeing what was recorded.
 #include "node.h"
 
+#include <algorithm>
+
 #include "function.h"
 #include "guard.h"
 #include "lines.h"
@@ -145,6 +147,7 @@ Node* make_node(Function* function, int inputs, int saves, PyObject* params) {
   node->instruction = site.instruction;
   node->sequence = ++recorded;
   node->sweep = 0;
+  node->saved_bits = 0;
   node->outputs = 1;
   node->is_used = false;
   node->inputs = node->saves = 0;
@@ -175,6 +178,16 @@ void connect(Node* node, PyObject* input) {
     if (x->requires_grad) edge.target = Py_NewRef(x->node ? x->node : input);
   }
   ++node->inputs;
+}
+
+// What the rules of those inputs ask for that gradients flow to.
+uint64_t bits_to_save(const Function* function, PyObject* const* inputs, int count) {
+  uint64_t bits = 0;
+  const std::vector<Rule>& rules = *function->rules;
+  for (int i = 0; i < count; ++i)
+    if (is_tensor(inputs[i]) && as_tensor(inputs[i])->requires_grad)
+      bits |= rules[std::min(static_cast<size_t>(i), rules.size() - 1)].saves;
+  return bits;
 }
 
 void attach(Tensor* out, Node* node, uint8_t output) {
@@ -217,12 +230,14 @@ void link_view(Tensor* out, PyObject* x) {
 bool record(Tensor* out, Function* function, PyObject* const* inputs, int count, PyObject* params) {
   Node* node = nullptr;
   try {
-    node = make_node(function, count, __builtin_popcountll(function->saves), params);
+    uint64_t bits = bits_to_save(function, inputs, count);
+    node = make_node(function, count, __builtin_popcountll(bits), params);
+    node->saved_bits = bits;
     for (int i = 0; i < count; ++i) {
       connect(node, inputs[i]);
-      if (i < SAVES_OUTPUT && function->saves >> i & 1) save(node, inputs[i], NO_OUTPUT);
+      if (i < SAVES_OUTPUT && bits >> i & 1) save(node, inputs[i], NO_OUTPUT);
     }
-    if (function->saves >> SAVES_OUTPUT & 1) save(node, as_object(out), 0);
+    if (bits >> SAVES_OUTPUT & 1) save(node, as_object(out), 0);
   } catch (const PythonError&) {
     Py_XDECREF(node);
     return false;

@@ -46,6 +46,7 @@ struct Node {
   uint64_t sequence;  // in the order of recording: that of an input is smaller
   uint32_t sweep;     // the last that found it, and its place there
   uint32_t place;
+  uint64_t saved_bits;  // which of the operands are saved; bit 63: the output
   int saves;
   uint8_t outputs;
   bool is_used;  // a sweep has been here and has let go of what was saved

@@ -29,7 +29,7 @@ PyObject* get_inputs(PyObject* self, void*) {
 PyObject* get_saved(PyObject* self, void*) {
   Node* node = as_node(self);
   return guarded([&]() -> PyObject* {
-    uint64_t mask = as_function(node->function)->saves;
+    uint64_t mask = node->saved_bits;
     bool is_listed = !mask || node->is_used;
     int count = is_listed ? node->saves : node->inputs + 1;
     if (!mask && !node->saves) count = node->inputs + 1;

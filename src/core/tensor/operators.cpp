@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "anomaly.h"
 #include "function.h"
 #include "guard.h"
 #include "run.h"
@@ -15,7 +16,7 @@ namespace {
 PyObject* hooks[static_cast<int>(Hook::count)];
 constexpr const char* HOOK_NAMES[] = {"getitem", "setitem",     "inplace", "repr",    "foreign",
                                       "iterate", "contains",    "size",    "address", "unknown",
-                                      "refresh", "overwritten", "conform"};
+                                      "refresh", "overwritten", "anomaly", "context", "conform"};
 
 bool is_number(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);
@@ -41,7 +42,7 @@ PyObject* binary(Slot slot, PyObject* x, PyObject* y) {
   if (!modes) {
     PyObject* out =
         slot == Slot::matmul ? fast_matmul(function, x, y) : fast_elementwise(function, args, 2);
-    if (out) return ++counts.fast, out;
+    if (out) return ++counts.fast, inspected(function, out, args, 2);
     if (PyErr_Occurred()) return nullptr;
   }
   if (!is_operand(x) || !is_operand(y)) return call_foreign(function, x, y);
@@ -53,7 +54,7 @@ PyObject* unary(Slot slot, PyObject* x) {
   if (!function) return refuse_early();
   if (!modes) {
     PyObject* out = fast_elementwise(function, &x, 1);
-    if (out) return ++counts.fast, out;
+    if (out) return ++counts.fast, inspected(function, out, &x, 1);
     if (PyErr_Occurred()) return nullptr;
   }
   return call_slow(function, &x, 1, nullptr);
@@ -80,7 +81,7 @@ PyObject* inplace_slot(PyObject* x, PyObject* y) {
   if (!modes) {
     PyObject* operands[] = {x, y};
     PyObject* out = fast_elementwise_into(function, operands, 2, x);
-    if (out) return ++counts.fast, out;
+    if (out) return ++counts.fast, inspected(function, out, operands, 2);
     if (PyErr_Occurred()) return nullptr;
   }
   ++counts.declined;

@@ -19,6 +19,8 @@ enum class Hook : unsigned char {
   unknown,      // an attribute that does not exist
   refresh,      // a view whose base was written into
   overwritten,  // the error of a saved tensor that was written into
+  anomaly,      // a result that is not finite
+  context,      // an error in a rule of gradients
   conform,      // a gradient of another shape or dtype than what it is of
   count
 };

@@ -12,6 +12,7 @@ constexpr size_t MOST_ARGUMENTS = 16;
 
 bool read_rule(PyObject* entry, Rule* out) {
   out->callable = nullptr;
+  out->saves = 0;
   if (entry == Py_None) return true;
   PyObject *callable, *asked;
   if (!PyArg_ParseTuple(entry, "OO!", &callable, &PyTuple_Type, &asked)) return false;
@@ -26,6 +27,8 @@ bool read_rule(PyObject* entry, Rule* out) {
       argument.source = static_cast<Argument::Source>(code >> 8);
       argument.index = static_cast<uint8_t>(code & 255);
     }
+    if (argument.source == Argument::Source::input) out->saves |= uint64_t{1} << argument.index;
+    if (argument.source == Argument::Source::output) out->saves |= uint64_t{1} << SAVES_OUTPUT;
     out->arguments.push_back(argument);
   }
   if (out->arguments.size() > MOST_ARGUMENTS) {
@@ -38,7 +41,7 @@ bool read_rule(PyObject* entry, Rule* out) {
 
 // Where a saved input, or the output, stands among what the node has saved.
 const Saved& saved_at(const Node* node, int bit) {
-  uint64_t before = as_function(node->function)->saves & ((uint64_t{1} << bit) - 1);
+  uint64_t before = node->saved_bits & ((uint64_t{1} << bit) - 1);
   return node->saved[__builtin_popcountll(before)];
 }
 

@@ -8,6 +8,7 @@
 #include "function.h"
 #include "gradients.h"
 #include "guard.h"
+#include "operators.h"
 #include "result.h"
 #include "rules.h"
 #include "run.h"
@@ -274,7 +275,7 @@ class Sweep {
       else
         pull_each(step, *function->rules);
     } catch (const PythonError&) {
-      add_note(step.node);
+      add_context(step.node);
       throw;
     }
   }
@@ -330,18 +331,14 @@ class Sweep {
   }
 
   // Says in whose gradient an error was raised.
-  static void add_note(Node* node) {
+  static void add_context(Node* node) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
-    std::string line = to_text(Site{node->code, node->instruction});
-    PyObject* note =
-        PyUnicode_FromFormat("  in the gradient of %U%s%s", as_function(node->function)->name,
-                             line.empty() ? "" : ", called at ", line.c_str());
-    PyObject* done = note && value ? PyObject_CallMethod(value, "add_note", "O", note) : nullptr;
+    auto* self = reinterpret_cast<PyObject*>(node);
+    PyObject* done = PyObject_CallFunctionObjArgs(hook(Hook::context), self, value, nullptr);
     if (!done) PyErr_Clear();
     Py_XDECREF(done);
-    Py_XDECREF(note);
     PyErr_Restore(type, value, traceback);
   }
 
