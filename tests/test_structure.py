@@ -22,7 +22,7 @@ import pytest
 
 import tessella as ts
 from conftest import sampled
-from tessella import _core, catalogue, dtypes, errors, namespace
+from tessella import _core, catalogue, diagrams, dtypes, errors, namespace
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -178,7 +178,8 @@ def test_no_module_hides_a_public_function() -> None:
     """`import tessella.x` would put the module where the function x was."""
     modules = {path.stem for path in PACKAGE.iterdir()}
     assert not modules & {
-        name for name, value in namespace.public_names().items() if callable(value)
+        *namespace.MEMBERS,
+        *(name for name, value in namespace.public_names().items() if callable(value)),
     }
 
 
@@ -258,11 +259,12 @@ PLAIN: dict[str, Any] = {
     if owner != "UserDType" or not name.startswith("_")
 }
 PLAIN |= {
-    f"DynamicArray.{name}": value
-    for name, value in inspect.getmembers(ts.DynamicArray, inspect.isfunction)
+    f"{owner.__name__}.{name}": value
+    for owner in (ts.DynamicArray, diagrams.Graph)
+    for name, value in inspect.getmembers(owner, inspect.isfunction)
     if not name.startswith("_")
 }
-PLAIN["DynamicArray"] = ts.DynamicArray
+PLAIN |= {name: getattr(ts, name) for name in namespace.MEMBERS} | {"Graph": diagrams.Graph}
 PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 
 
@@ -367,6 +369,7 @@ def test_import_loads_what_everyday_code_needs_and_no_more() -> None:
         ("print(ts.tensor([2.0, 1.0]).elu_().tolist())", "[2.0, 1.0]"),
         ("from tessella import sort; print(sort is ts.sort is ts.Tensor.sort)", "True"),
         ("print(hasattr(ts, 'sort'), hasattr(ts.Tensor, 'sort'))", "True True"),
+        ("print('tessella.diagrams' in sys.modules, 'graph' in dir(ts))", "False True"),
         ("print({'sort', 'add', 'linalg'} <= {*dir(ts)}, 'sort' in dir(ts.Tensor))", "True True"),
     ],
 )
@@ -446,6 +449,7 @@ TREE = {
     "IllegalState": (RuntimeError, "illegal_state"),
     "PreconditionFailed": (RuntimeError, "precondition_failed"),
     "InplaceError": (RuntimeError, "inplace"),
+    "AnomalyError": (ArithmeticError, "anomaly"),
     "UseAfterFree": (RuntimeError, "use_after_free"),
     "CaptureError": (RuntimeError, "capture"),
     "CheckFailed": (AssertionError, "check_failed"),

@@ -393,7 +393,7 @@ def package_stub() -> str:
     imports.append("from tessella._core import Tensor as Tensor")
     imports.append("from tessella.allocators import Allocator")
     imports.append("from tessella.dtypes import DType as DType")
-    for name, module in namespace.CLASSES.items():
+    for name, module in namespace.MEMBERS.items():
         imports.append(f"from tessella.{module} import {name} as {name}")
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]

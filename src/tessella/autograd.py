@@ -29,6 +29,10 @@ from tessella.ops.elementwise import real
 from tessella.ops.reduce import sum_to_shape
 
 if TYPE_CHECKING:
+    from tessella.anomalies import (
+        detect_anomaly as detect_anomaly,
+        set_detect_anomaly as set_detect_anomaly,
+    )
     from tessella.functions import Function as Function
 
 # --- the sweep ------------------------------------------------------------------------------------

@@ -15,7 +15,9 @@ class Again:
     """The record of such calls: what the engine asks for their gradients."""
 
     name = "checkpoint"
-    operands: tuple[str, ...] = ()
+    operands = ("x",)
+    params: dict[str, Any] = {}
+    saves = 0
 
     def __init__(self) -> None:
         self.function = _core.Function(

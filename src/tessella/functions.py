@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 from tessella import _core, errors, gradient_errors
 from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
@@ -20,11 +22,12 @@ class Context:
         self.needs_input_grad = needs_input_grad
         self._saved: tuple[Any, ...] = ()  # until it is recorded; then the node has the tensors
         self._places: tuple[int | None, ...] = ()  # of each saved value among the node's tensors
-        self._node: Node | None = None  # while backward runs: kept longer it would be a cycle
+        self._node: weakref.ref[Node] | None = None  # that has the tensors: it has this object
         self._dirty: tuple[Tensor, ...] = ()
         self._constant: tuple[Tensor, ...] = ()
         self._materializes = True
-        self._results: list[tuple[tuple[int, ...], Any]] = []
+        # Of each result its shape and dtype, and its number among those that have gradients.
+        self._results: list[tuple[Any, Any, int | None]] = []
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs or results for backward, which finds them in `saved_tensors`."""
@@ -38,7 +41,10 @@ class Context:
         """Give what was saved; what has been overwritten since is refused."""
         if self._node is None:
             return self._saved
-        kept = _core.unpack_saved(self._node)
+        node = self._node()
+        if node is None or node.is_used:
+            raise gradient_errors.saved_freed().locate("saved_tensors", [])
+        kept = _core.unpack_saved(node)
         return tuple([None if place is None else kept[place] for place in self._places])
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -109,10 +115,13 @@ class Function:
 class Call:
     """What the engine knows of such a class: the record of its calls."""
 
+    operands = ("x",)
+    params: dict[str, Any] = {}
+    saves = 0
+
     def __init__(self, cls: type[Function]) -> None:
         self.cls = cls
         self.name = cls.__name__
-        self.operands: tuple[str, ...] = ()
 
     def pull(self, node: Node, gradients: tuple[Any, ...]) -> list[Any]:
         """Call backward; give a gradient for each tensor among the arguments of forward."""
@@ -120,15 +129,12 @@ class Call:
         ctx, places = params["ctx"], params["places"]
         if cls.backward is Function.backward:
             raise gradient_errors.not_called(cls.__name__, "backward")
-        given = [
-            zeros(shape, dtype=dtype) if g is None and ctx._materializes else g
-            for g, (shape, dtype) in zip(gradients, ctx._results, strict=True)
-        ]
-        ctx._node = node
-        try:
-            found = cls.backward(ctx, *given)
-        finally:
-            ctx._node = None
+        given = []
+        for shape, dtype, number in ctx._results:
+            g = None if number is None else gradients[number]
+            is_missing = g is None and dtype is not None and ctx._materializes
+            given.append(zeros(shape, dtype=dtype) if is_missing else g)
+        found = cls.backward(ctx, *given)
         parts = list(found) if isinstance(found, tuple | list) else [found]
         count = params["count"]
         if len(parts) < count or any(part is not None for part in parts[count:]):
@@ -165,7 +171,10 @@ def _record(
     outs: list[Tensor] = []
     saved = list(ctx._saved)
     for i, x in enumerate(results):
-        if not _has_gradient(x, ctx):
+        is_tensor = isinstance(x, Tensor)
+        number = len(outs) if _has_gradient(x, ctx) else None
+        ctx._results.append((x.shape, x.dtype, number) if is_tensor else (None, None, None))
+        if number is None:
             continue
         results[i] = _own(x, inputs, ctx)
         saved = [results[i] if each is x else each for each in saved]
@@ -175,10 +184,12 @@ def _record(
     kept = [x for x in saved if x is not None]
     numbers = iter(range(len(kept)))
     ctx._places = tuple([None if x is None else next(numbers) for x in saved])
-    ctx._results = [(x.shape, x.dtype) for x in outs]
-    ctx._saved = ctx._dirty = ctx._constant = ()
     if outs:
         _core.record_call(tuple(outs), cls._function, inputs, params, tuple(kept))
+        node = outs[0].grad_fn
+        assert node is not None
+        ctx._node = weakref.ref(node)
+        ctx._saved = ctx._dirty = ctx._constant = ()
     if is_single:
         return results[0]
     return type(result)(results) if isinstance(result, list) else tuple(results)

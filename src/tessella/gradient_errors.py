@@ -217,3 +217,11 @@ def anomaly(made: str, shown: str) -> AnomalyError:
     return AnomalyError(
         f"made {made} of operands that have none", f"look at its operands; the result {shown}"
     )
+
+
+def saved_freed() -> IllegalState:
+    """Saved tensors, asked for after backward has let go of them."""
+    return IllegalState(
+        "the saved tensors were freed by backward",
+        "read them inside backward, or call it with retain_graph=True",
+    )

@@ -18,7 +18,7 @@ from tessella.dtypes import _ORDER, DType, to_stored
 from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.creation import copy_of
-from tessella.records import OPS, Op, apply, judge_anomaly
+from tessella.records import OPS, Op, apply
 
 
 def check_target(x: Tensor, name: str = "x") -> None:
@@ -135,7 +135,7 @@ def _put(
     if value is None:
         _core.bump_version(out)
         if _core.is_anomalous(out):
-            judge_anomaly(each, args, out)
+            _core.judge_anomaly(each, args, out)
         return out
     if value.shape != out.shape:
         raise errors.inplace_shape(value.shape, out.shape, name)

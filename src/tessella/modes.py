@@ -117,7 +117,9 @@ class enable_grad(_Mode):  # noqa: N801 - used like a function
 
 
 class inference_mode(_Mode):  # noqa: N801 - used like a function
-    """Record no gradients, as no_grad does; its results may be used anywhere.
+    """Record no gradients, as no_grad does; inference_mode(False) records them.
+
+    Its results are tensors like any other, and may be used where gradients are recorded.
 
     >>> with ts.inference_mode():
     ...     ts.is_grad_enabled()
@@ -132,7 +134,7 @@ class inference_mode(_Mode):  # noqa: N801 - used like a function
         return made(mode)
 
     def __init__(self, mode: bool = True) -> None:
-        super().__init__(not to_bool("mode", mode) and _core.is_grad_enabled())
+        super().__init__(not to_bool("mode", mode))
 
 
 class set_grad_enabled(_Mode):  # noqa: N801 - used like a function

@@ -68,10 +68,11 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")  # with functions that are declared
 MODULES: tuple[str, ...] = ("autograd", "memory", "testing", "trees")  # without
 
-# Other names that are loaded when they are first used, by their modules.
-CLASSES = {
+# Classes and functions that are loaded when they are first used, by their modules.
+MEMBERS = {
     "DynamicArray": "dynamic",
     "checkpoint": "checkpoints",
+    "graph": "diagrams",
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"), "transforms"),
 }
 
@@ -241,8 +242,8 @@ def find(name: str) -> Any:
     """Give a name of the package that is not loaded yet; refuse one that does not exist."""
     if name in SUBPACKAGES or name in MODULES:
         return load_module(name)
-    if name in CLASSES:
-        found = getattr(load_module(CLASSES[name]), name)
+    if name in MEMBERS:
+        found = getattr(load_module(MEMBERS[name]), name)
         vars(sys.modules["tessella"])[name] = found
         return found
     module = LATER.get(name)
@@ -256,7 +257,7 @@ def find(name: str) -> Any:
 
 def names() -> list[str]:
     """List the names of the package, loaded or not: what dir(tessella) gives."""
-    later = {*LATER, *SUBPACKAGES, *MODULES, *CLASSES}
+    later = {*LATER, *SUBPACKAGES, *MODULES, *MEMBERS}
     return sorted({*vars(sys.modules["tessella"]), *later})
 
 
@@ -282,6 +283,7 @@ def install(module: dict[str, Any]) -> None:
     errors.set_reporter(lambda: list(load_module("holders").shortage()))
     if "TESSELLA_MEMORY_LIMIT" in os.environ:
         find("memory")
+    _core.set_hook("anomaly", lambda *call: load_module("anomalies").judge(*call))
     _core.set_hook("repr", printing.represent)
     _core.set_hook("iterate", tensors.iterate)
     _core.set_hook("contains", tensors.contains)

@@ -163,7 +163,7 @@ def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
     except errors.TessellaError as error:
         raise error.relocate(op.name, op.describe_call(args, keywords)) from None
     if _core.watches_values() and op.gives != "view" and _core.is_anomalous(out):
-        judge_anomaly(op, (*inputs, *params.values()), out)
+        _core.judge_anomaly(op, (*inputs, *params.values()), out)
     has_gradients = out.dtype.is_floating or out.dtype.is_complex
     if op.gives == "view" and inputs and isinstance(inputs[0], Tensor):
         _core.link_view(out, inputs[0])
@@ -172,14 +172,6 @@ def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
     return out
 
 
-def judge_anomaly(op: Declared, args: tuple[Any, ...], out: Tensor) -> None:
-    """Ask who made a result that is not finite."""
-    from tessella.anomalies import judge
-
-    judge(op, args, out)
-
-
-_core.set_hook("anomaly", judge_anomaly)
 _core.set_error_maker(errors.from_core)
 _core.set_package_folder(errors.PACKAGE)
 _core.set_apply(apply)

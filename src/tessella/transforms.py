@@ -111,7 +111,9 @@ def _plain(x: Any, creates: bool) -> Any:
     return x if creates or not isinstance(x, Tensor) else x.detach()
 
 
-def _name_of(f: Any) -> str:
+def _name_of(title: str, f: Any) -> str:
+    if not callable(f):
+        raise errors.wrong_type("f", f, "a function").locate(title, [])
     return str(getattr(f, "__name__", type(f).__name__))
 
 
@@ -124,7 +126,12 @@ def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fals
     >>> value.item(), g.tolist()
     (5.0, [2.0, 4.0])
     """
+    return _value_and_grad("value_and_grad", f, argnums, has_aux)
+
+
+def _value_and_grad(title: str, f: Callable[..., Any], argnums: Any, has_aux: Any) -> Any:
     has_aux = to_bool("has_aux", has_aux)
+    name = _name_of(title, f)
 
     @functools.wraps(f)
     def wrapped(*args: Any, **keywords: Any) -> Any:
@@ -137,11 +144,11 @@ def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fals
                 call[place] = x
             result = run.call(lambda *a: f(*a, **keywords), call)
             value, aux = result if has_aux else (result, None)
-            _check_number(_name_of(f), value)
+            _check_number(name, value)
             creates = run.creates([value])
             found = run.rebuild(run.pull([value], None, creates))
         except errors.TessellaError as error:
-            raise error.locate(_name_of(f), []) from None
+            raise error.locate(title, [f"f  {name}"]) from None
         gradient = found if isinstance(argnums, tuple | list) else found[0]
         gradient = tuple(gradient) if isinstance(argnums, tuple | list) else gradient
         value = _plain(value, creates)
@@ -170,7 +177,11 @@ def grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
     >>> ts.grad(ts.grad(lambda x: x**3))(2.0).item()
     12.0
     """
-    both = value_and_grad(f, argnums, has_aux)
+    return _grad("grad", f, argnums, has_aux)
+
+
+def _grad(title: str, f: Callable[..., Any], argnums: Any, has_aux: Any) -> Any:
+    both = _value_and_grad(title, f, argnums, has_aux)
 
     @functools.wraps(f)
     def wrapped(*args: Any, **keywords: Any) -> Any:
@@ -188,10 +199,11 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     [2.0, 40.0]
     """
     try:
+        name = _name_of("vjp", f)
         run = _Run("primals", list(primals))
         result = run.call(f, run.rebuild(run.inputs))
         value, aux = result if to_bool("has_aux", has_aux) else (result, None)
-        outs, rebuild = _outputs(_name_of(f), value)
+        outs, rebuild = _outputs(name, value)
         creates = run.creates(outs)
     except errors.TessellaError as error:
         raise error.locate("vjp", []) from None
@@ -236,9 +248,10 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     [2.0, 40.0]
     """
     try:
+        name = _name_of("jvp", f)
         run = _Run("primals", list(primals))
         along = _like("tangents", list(tangents), run.inputs)
-        outs, rebuild = _outputs(_name_of(f), run.call(f, run.rebuild(run.inputs)))
+        outs, rebuild = _outputs(name, run.call(f, run.rebuild(run.inputs)))
         creates = run.creates(outs) or any(v.requires_grad for v in along)
         with enable_grad():
             dummies = [zeros_like(x.detach()).requires_grad_() for x in outs]
@@ -267,6 +280,11 @@ def jacobian(f: Callable[..., Any], argnums: Any = 0) -> Any:
     >>> ts.jacobian(lambda x: x * x)(ts.tensor([1.0, 2.0])).tolist()
     [[2.0, 0.0], [0.0, 4.0]]
     """
+    return _jacobian("jacobian", f, argnums)
+
+
+def _jacobian(title: str, f: Callable[..., Any], argnums: Any) -> Any:
+    name = _name_of(title, f)
 
     @functools.wraps(f)
     def wrapped(*args: Any, **keywords: Any) -> Any:
@@ -276,11 +294,11 @@ def jacobian(f: Callable[..., Any], argnums: Any = 0) -> Any:
             call = list(args)
             for place, x in zip(places, run.rebuild(run.inputs), strict=True):
                 call[place] = x
-            outs, rebuild = _outputs(_name_of(f), run.call(lambda *a: f(*a, **keywords), call))
+            outs, rebuild = _outputs(name, run.call(lambda *a: f(*a, **keywords), call))
             creates = run.creates(outs)
             rows = [_rows(run, outs, i, creates) for i in range(len(outs))]
         except errors.TessellaError as error:
-            raise error.locate(_name_of(f), []) from None
+            raise error.locate(title, [f"f  {name}"]) from None
         shown = []
         for row in rows:
             found = run.rebuild(row)
@@ -317,4 +335,4 @@ def hessian(f: Callable[..., Any], argnums: Any = 0) -> Any:
     >>> ts.hessian(lambda x: (x**3).sum())(ts.tensor([1.0, 2.0])).tolist()
     [[6.0, 0.0], [0.0, 12.0]]
     """
-    return jacobian(grad(f, argnums), argnums)
+    return _jacobian("hessian", _grad("hessian", f, argnums, False), argnums)

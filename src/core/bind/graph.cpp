@@ -4,6 +4,7 @@
 #include "../tensor/gradients.h"
 #include "../tensor/lines.h"
 #include "../tensor/node.h"
+#include "../tensor/operators.h"
 #include "../tensor/sweep.h"
 #include "../tensor/view.h"
 #include "bind.h"
@@ -121,6 +122,13 @@ void init_graph(nb::module_& module) {
   module.def("watches_values", [] { return watches_values; });
   module.def("set_watches_values", [](bool wanted) { watches_values = wanted; });
   module.def("is_anomalous", [](nb::handle x) { return is_anomalous(x.ptr()); });
+  // Asks who made a result that is not finite; raises if it was this operation.
+  module.def("judge_anomaly", [](nb::handle record, nb::tuple args, nb::handle out) {
+    PyObject* done = PyObject_CallFunctionObjArgs(hook(Hook::anomaly), record.ptr(), args.ptr(),
+                                                  out.ptr(), nullptr);
+    if (!done) throw PythonError{};
+    Py_DECREF(done);
+  });
   module.def("modes", [] { return modes; });
   module.def("set_modes", [](uint32_t bits) { modes = bits; });
   module.def("fast_path_counts", [] { return nb::make_tuple(counts.fast, counts.declined); });

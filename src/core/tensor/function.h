@@ -19,6 +19,7 @@ struct Argument {
 struct Rule {
   PyObject* callable;  // nullptr: this input has no gradient
   uint64_t saves;      // what is saved for it: bit i: input i; bit 63: the output
+  bool is_listed;      // it gives a list: the gradients of all inputs
   std::vector<Argument> arguments;
 };
 

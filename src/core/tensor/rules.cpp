@@ -13,6 +13,7 @@ constexpr size_t MOST_ARGUMENTS = 16;
 bool read_rule(PyObject* entry, Rule* out) {
   out->callable = nullptr;
   out->saves = 0;
+  out->is_listed = false;
   if (entry == Py_None) return true;
   PyObject *callable, *asked;
   if (!PyArg_ParseTuple(entry, "OO!", &callable, &PyTuple_Type, &asked)) return false;
@@ -29,6 +30,7 @@ bool read_rule(PyObject* entry, Rule* out) {
     }
     if (argument.source == Argument::Source::input) out->saves |= uint64_t{1} << argument.index;
     if (argument.source == Argument::Source::output) out->saves |= uint64_t{1} << SAVES_OUTPUT;
+    out->is_listed |= argument.source == Argument::Source::shapes;
     out->arguments.push_back(argument);
   }
   if (out->arguments.size() > MOST_ARGUMENTS) {

@@ -270,7 +270,7 @@ class Sweep {
       Function* function = as_function(step.node->function);
       if (!function->rules)
         pull_by_record(step);
-      else if (function->rules->size() < static_cast<size_t>(step.node->inputs))
+      else if (function->rules->front().is_listed)
         pull_list(step, function->rules->front());
       else
         pull_each(step, *function->rules);

@@ -13,6 +13,7 @@ from tessella.dtypes import DType, boolean, float32, int64
 from tessella.exchange import is_shareable, share
 from tessella.hints import Any, Sequence
 from tessella.indexing import Gathering, converted, is_basic
+from tessella.kinds import cast
 from tessella.ops.creation import arange, copy_of, full, zeros
 from tessella.ops.elementwise import floor_divide, remainder, where
 from tessella.ops.movement import broadcast_to, getitem, normal_axes, reshape
@@ -97,6 +98,84 @@ scatter_axes = Scatter(
 ).function  # fmt: skip
 
 
+def index_shape(indices: Sequence[Tensor]) -> tuple[int, ...]:
+    """Give the shape that index tensors broadcast to."""
+    shape: tuple[int, ...] = ()
+    for index in indices:
+        shape = _core.broadcast_shapes(shape, index.shape)
+    return shape
+
+
+class Put(Op):
+    """A copy of x with values at the indices over some axes."""
+
+    items = "moved"
+    operands = ("x", "values")
+    params = {"axes": REQUIRED, "indices": REQUIRED, "place": 0}
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Spread the values over what is indexed, in the dtype of x."""
+        (x, values), params = super().prepare(inputs, params)
+        inplace.check_kinds(x, values)
+        place = params["place"]
+        rest = [size for i, size in enumerate(x.shape) if i not in params["axes"]]
+        target = (*rest[:place], *index_shape(params["indices"]), *rest[place:])
+        return [x, broadcast_to(cast(values, x.dtype), target)], params
+
+    def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
+        """Keep shape and dtype of x."""
+        return inputs[0].shape, inputs[0].dtype
+
+    def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
+        """Copy x, then write."""
+        _core.copy(out, inputs[0], True)
+        _core.scatter(inputs[1], out, params["axes"], params["indices"], params["place"])
+
+
+def _is_last(x_shape: Sequence[int], values_shape: Sequence[int], axes: Sequence[int],
+             indices: Sequence[Tensor], place: int) -> Tensor:  # fmt: skip
+    """Tell for each value whether it stays: whether no later one has the same indices."""
+    shape = index_shape(indices)
+    order = reshape(arange(math.prod(shape)), shape)
+    slots = zeros([x_shape[a] for a in axes], dtype=int64)
+    every = tuple(range(len(axes)))
+    _core.scatter(order, slots, every, list(indices), 0)
+    stays = gather_axes(slots, every, tuple(indices), 0) == order
+    after = len(values_shape) - place - len(shape)
+    return reshape(stays, (1,) * place + shape + (1,) * after)
+
+
+def _put_ref(np: Any, x: Any, values: Any, axes: Any, indices: Any, place: int = 0) -> Any:
+    out = x.copy()
+    count = np.broadcast(*indices).ndim
+    target = np.moveaxis(out, axes, range(len(axes)))
+    moved = np.moveaxis(values, range(place, place + count), range(count))
+    target[tuple(indices)] = moved
+    return out
+
+
+PUT_ERRORS = [case((4, 5), (2, 5), axes=(0,), indices=(arange(3, 5),),
+                   match="index 4 is out of bounds")]  # fmt: skip
+PUT_SAMPLES = [
+    case((4, 5), (3, 5), axes=(0,), indices=(arange(3),)),
+    case((4, 5), (3, 5), axes=(0,), indices=(full((3,), 1),)),
+    case((4, 5), (4, 2), axes=(1,), indices=(arange(2),), place=1),
+    case((4, 5), (3,), axes=(0, 1), indices=(arange(3), arange(2, -1, -1))),
+]
+put_axes = Put(
+    "put_axes", ulps=0, is_function=False, is_method=False,
+    vjp=(lambda g, values_shape, axes, indices, place: put_axes(
+            g, zeros(values_shape, dtype=g.dtype), axes, indices, place),
+         lambda g, x_shape, values_shape, axes, indices, place: where(
+            _is_last(x_shape, values_shape, axes, indices, place),
+            gather_axes(g, axes, indices, place), 0)),
+    doc="A copy with values at index tensors over some axes.", ref=_put_ref, samples=PUT_SAMPLES,
+    errors=PUT_ERRORS,
+).function  # fmt: skip
+
+
 def get(x: Tensor, key: Any) -> Tensor:
     """Do x[key]."""
     try:
@@ -154,10 +233,8 @@ def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
 
 def _record_gathered(x: Tensor, target: Tensor, plan: Gathering, source: Tensor) -> None:
     """Assign by index tensors where gradients are recorded: a new value of the target."""
-    from tessella.ops import selection
-
     part = x if plan.basic is None else getitem(x, key=plan.basic)
-    value = selection.put_axes(part, source, tuple(plan.axes), tuple(plan.indices), plan.place)
+    value = put_axes(part, source, tuple(plan.axes), tuple(plan.indices), plan.place)
     inplace.write(target, value.detach())
     inplace.record_write(x, target, value)
 

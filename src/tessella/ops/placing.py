@@ -8,9 +8,8 @@ from tessella.composites import Operand, composite
 from tessella.declarations import case
 from tessella.hints import Any
 from tessella.ops.creation import arange, full
-from tessella.ops.index import need_integers, set
+from tessella.ops.index import need_integers, put_axes, set
 from tessella.ops.movement import broadcast_to, diagonal, normal_axes, reshape, unsqueeze
-from tessella.ops.selection import put_axes
 
 
 def _need_shape(src: Tensor, shape: tuple[int, ...]) -> None:

@@ -12,9 +12,9 @@ from tessella.indexing import Gathering
 from tessella.kinds import cast, scalar_tensor
 from tessella.ops.creation import arange, full, ones, zeros
 from tessella.ops.elementwise import add, floor_divide, mul
-from tessella.ops.index import need_integers, scatter_axes, take, take_along_axis
+from tessella.ops.index import need_integers, put_axes, scatter_axes, take, take_along_axis
 from tessella.ops.movement import broadcast_to, normal_axes, reshape
-from tessella.ops.selection import join_axes, put_axes
+from tessella.ops.selection import join_axes
 
 At = tuple[tuple[int, ...], tuple[Tensor, ...], int]  # axes, indices, place
 
