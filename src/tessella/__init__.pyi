@@ -49,6 +49,7 @@ from tessella import (
 from tessella._core import Tensor as Tensor
 from tessella.allocators import Allocator
 from tessella.checkpoints import checkpoint as checkpoint
+from tessella.diagrams import graph as graph
 from tessella.dtypes import DType as DType
 from tessella.dynamic import DynamicArray as DynamicArray
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
