@@ -23,7 +23,7 @@ Call = Callable[..., list[Tensor]]
 _SEED = 5  # of directions and cotangents: the same at every check
 # The third derivatives of a function of ordinary size make differences wrong by this part.
 _CURVED = 1e-6
-# A smooth function's second difference is of the size of the step; far beyond that it has a kink.
+# A second difference is about the square of the step; where it is so many times more, look again.
 _BEND = 100
 _ROUNDINGS = 8  # units in the last place that f and a difference of its values are off by
 
@@ -130,35 +130,44 @@ class _Order:
 
     def compare(self, i: int) -> None:
         """Compare the gradient of one argument with the differences as it moves."""
+        step = self.step
         v = _draw(self.point[i], self.generator)
-        sides = [map(widened, self._moved(i, v, h)) for h in (-self.step, self.step)]
-        slopes: list[Tensor] = []
-        cotangents: list[Tensor] = []
-        rounding = 0.0
-        for at, before, after in zip(self.here, *sides, strict=True):
-            g = _draw(at, self.generator)
-            g = where(self._has_kink(before, widened(at), after), zeros_like(g), g)
-            slopes.append((after - before) / (2 * self.step))
-            cotangents.append(g)
-            rounding += terms(g, at) * _ROUNDINGS * self.unit / self.step
+        slopes, cotangents = self._differ(i, v)
         if any(x.size for x in self.here) and not any(bool((g != 0).any()) for g in cotangents):
-            raise check_errors.all_kinks(self.names[i], self.order, self.step)
+            raise check_errors.all_kinks(self.names[i], self.order, step)
         found = _pull(self.results, self.leaves[i : i + 1], cotangents, retain_graph=True)[0]
         wanted = sum(inner(g, slope) for g, slope in zip(cotangents, slopes, strict=True))
         given = inner(found.detach(), v)
         size = sum(terms(g, slope) for g, slope in zip(cotangents, slopes, strict=True))
-        most = self.allowed.difference(self.step, size + terms(found.detach(), v)) + rounding
+        most = self.allowed.difference(step, size + terms(found.detach(), v))
+        values = sum(terms(g, at) for g, at in zip(cotangents, self.here, strict=True))
+        most += _ROUNDINGS * self.unit * values / step
         if not abs(wanted - given) <= most:
-            raise check_errors.wrong_gradient(
-                self.names[i], self.order, given, wanted, most, self.step
-            )
+            raise check_errors.wrong_gradient(self.names[i], self.order, given, wanted, most, step)
 
-    def _has_kink(self, before: Tensor, at: Tensor, after: Tensor) -> Tensor:
-        """Tell where the step crossed a jump or a kink: differences say nothing there."""
-        slope = magnitude(after - before) / (2 * self.step)
-        bend = magnitude(after - 2 * at + before) / self.step
-        rounding = _ROUNDINGS * self.unit * magnitude(at) / self.step
-        return bend > _BEND * self.step * (1 + slope) + rounding
+    def _differ(self, i: int, v: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """Give the slopes of the results along v, and cotangents: 0 at jumps and kinks."""
+        here = [widened(x) for x in self.here]
+        before, after = ([*map(widened, self._moved(i, v, h))] for h in (-self.step, self.step))
+        slopes = [(b - a) / (2 * self.step) for a, b in zip(before, after, strict=True)]
+        bends = [a - 2 * x + b for a, x, b in zip(before, here, after, strict=True)]
+        sharp = [self._is_sharp(*each) for each in zip(bends, slopes, here, strict=True)]
+        if any(bool(each.any()) for each in sharp):
+            sides = [map(widened, self._moved(i, v, h / 2)) for h in (-self.step, self.step)]
+            halves = [a - 2 * x + b for x, a, b in zip(here, *sides, strict=True)]
+            sharp = [s & ~_is_smooth(*pair) for s, *pair in zip(sharp, bends, halves, strict=True)]
+        drawn = [_draw(x, self.generator) for x in self.here]
+        return slopes, [where(s, zeros_like(g), g) for s, g in zip(sharp, drawn, strict=True)]
+
+    def _is_sharp(self, bend: Tensor, slope: Tensor, at: Tensor) -> Tensor:
+        """Tell where the values bend more than those of most smooth functions would."""
+        rounding = _ROUNDINGS * self.unit * magnitude(at)
+        return magnitude(bend) > _BEND * self.step**2 * (1 + magnitude(slope)) + rounding
+
+
+def _is_smooth(bend: Tensor, half: Tensor) -> Tensor:
+    """Tell where half a step bends a quarter as much: at a kink it is half, or nothing."""
+    return magnitude(half - bend / 4) < magnitude(bend) / 16
 
 
 def _leaves(point: list[Tensor]) -> list[Tensor]:

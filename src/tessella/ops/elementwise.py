@@ -46,6 +46,11 @@ def _sign_slope(g: Tensor, x: Tensor) -> Tensor:
     return where(size == 0, 0, across / where(size == 0, 1, size))
 
 
+def _truncated_quotient(x: Any, y: Any) -> Tensor:
+    """Give how often y fits into x; x / y itself may round up to the next integer."""
+    return round((x - fmod(x, y)) / y)
+
+
 def _power_slope(x: Any, out: Tensor) -> Tensor:
     """Give d(x ** y)/dy = x ** y * log(x), and 0 where x is 0."""
     if not isinstance(x, Tensor):
@@ -136,7 +141,7 @@ remainder = binary(
 fmod = binary(
     "fmod",
     ulps=0,
-    vjp=(lambda g: g, lambda g, x, y: -g * trunc(x / y)),
+    vjp=(lambda g: g, lambda g, x, y: -g * _truncated_quotient(x, y)),
     doc="The remainder with the sign of x; an integer modulo 0 is 0.",
     ref="fmod",
     away=0.5,
