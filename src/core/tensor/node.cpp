@@ -150,6 +150,7 @@ Node* make_node(Function* function, int inputs, int saves, PyObject* params) {
   node->saved_bits = 0;
   node->outputs = 1;
   node->is_used = false;
+  node->visitors = 0;
   node->inputs = node->saves = 0;
   node->edges = take_edges(node, inputs);
   node->saved = take_saved(node, saves);
@@ -300,9 +301,8 @@ PyObject* unpack_strictly(Node* node, const Saved& saved, bool attaches) {
   return unpack(node, saved, attaches);
 }
 
-void use_up(Node* node) {
-  node->is_used = true;
-  free_contents(node);
+Visit::~Visit() {
+  if (--node_->visitors == 0 && node_->is_used) free_contents(node_);
 }
 
 bool init_node_type(PyObject* module) {
