@@ -10,6 +10,8 @@ from typing import Any
 
 Program = Callable[[Any, Any, Any], Any]
 PROGRAMS: dict[str, Program] = {}
+X = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]]
+Y = [2.0, -0.5, 1.25]
 
 
 def program(f: Program) -> Program:

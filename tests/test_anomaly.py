@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tessella as ts
-from leaves import leaf, slopes
+from leaves import grad_of, leaf
 from tessella.autograd import Function, detect_anomaly, set_detect_anomaly
 from tessella.errors import AnomalyError
 
@@ -61,7 +61,7 @@ def test_values_without_anomalies_pass() -> None:
     with detect_anomaly():
         x = leaf(1, 2)
         (ts.exp(x).log() * ts.tanh(x) / 3).sum().backward()
-    assert len(slopes(x)) == 2
+    assert grad_of(x).isfinite().all()
 
 
 def test_a_gradient_that_is_made_nan_is_named_with_its_forward_line() -> None:

@@ -14,12 +14,10 @@ import pytest
 
 import tessella as ts
 from leaves import grad_of, slopes
-from overwriting import PROGRAMS
+from overwriting import PROGRAMS, X, Y
 from tessella.errors import InplaceError
 
 STORED = json.loads((Path(__file__).parent / "overwriting.json").read_text())
-X = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]]
-Y = [2.0, -0.5, 1.25]
 
 
 def leaves() -> tuple[ts.Tensor, ts.Tensor]:
