@@ -62,7 +62,7 @@ def stats() -> Stats:
 
 
 def largest_tensors(most: int) -> list[tuple[int, Tensor, str]]:
-    """Give the buffers that take most: bytes, the tensor that shows most of each, what it is for."""
+    """Give the largest buffers: bytes, the tensor that shows most of each, what it is for."""
     objects = gc.get_objects()
     saved = _core.living_saved(objects)
     lines = {_core.buffer_key(x): line for x, line in reversed(saved)}

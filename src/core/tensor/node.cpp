@@ -191,6 +191,14 @@ uint64_t bits_to_save(const Function* function, PyObject* const* inputs, int cou
   return bits;
 }
 
+// Where some operand is a view, which may have to be recorded again first.
+[[gnu::noinline]] bool ask_each(PyObject* const* inputs, int count) {
+  bool is_asked = false;
+  for (int i = 0; i < count; ++i)
+    if (is_tensor(inputs[i])) is_asked |= asks_gradient(as_tensor(inputs[i]));
+  return is_asked;
+}
+
 void attach(Tensor* out, Node* node, uint8_t output) {
   Py_XSETREF(out->node, Py_NewRef(reinterpret_cast<PyObject*>(node)));
   out->output = output;
@@ -206,8 +214,11 @@ void set_grad_enabled(bool enabled) { grad_enabled = enabled; }
 bool needs_node(PyObject* const* inputs, int count) {
   if (!grad_enabled) return false;
   bool is_asked = false;
-  for (int i = 0; i < count; ++i)
-    if (is_tensor(inputs[i])) is_asked |= asks_gradient(as_tensor(inputs[i]));
+  for (int i = 0; i < count; ++i) {
+    if (!is_tensor(inputs[i])) continue;
+    if (as_tensor(inputs[i])->base) return ask_each(inputs, count);
+    is_asked |= as_tensor(inputs[i])->requires_grad;
+  }
   return is_asked;
 }
 
