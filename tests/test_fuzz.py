@@ -134,7 +134,8 @@ def attempt(name: str, function: Callable[..., Any], args: Any, named: Any) -> A
         assert name not in OPS and name not in COMPOSITES, error
         text = str(error)
         called = (f"{name}(", f"{getattr(function, '__name__', name)}(")
-        assert "argument" in text and text.replace(".__init__", "").startswith(called), text
+        plain = text.replace(".__init__", "").replace(".__new__", "")
+        assert "argument" in text and plain.startswith(called), text
         assert "incompatible function arguments" not in text, text
         return None
     assert _core.memory_counts()[0] - before < BOUND

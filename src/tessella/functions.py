@@ -11,6 +11,7 @@ from tessella.declarations import describe
 from tessella.hints import Any
 from tessella.modes import no_grad
 from tessella.ops.creation import zeros
+from tessella.trees import flatten
 
 MOST_RESULTS = 254  # of one recorded operation: see NO_OUTPUT in node.h
 
@@ -117,6 +118,7 @@ class Call:
 
     operands = ("x",)
     params: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     saves = 0
 
     def __init__(self, cls: type[Function]) -> None:
@@ -139,7 +141,14 @@ class Call:
         count = params["count"]
         if len(parts) < count or any(part is not None for part in parts[count:]):
             raise gradient_errors.rule_count(cls.__name__, len(parts), count)
+        self.inspect(tuple(given), parts)
         return [parts[place] for place in places]
+
+    def inspect(self, args: tuple[Any, ...], results: list[Any]) -> None:
+        """While numbers are watched: name the class if it made one that is not finite."""
+        for x in results if _core.watches_values() else ():
+            if isinstance(x, Tensor) and _core.is_anomalous(x):
+                _core.judge_anomaly(self, args, x)
 
 
 def _apply(cls: type[Function], args: tuple[Any, ...]) -> Any:
@@ -158,6 +167,7 @@ def _apply(cls: type[Function], args: tuple[Any, ...]) -> Any:
             cls.setup_context(ctx, args, result)
     for x in ctx._dirty:
         _core.bump_version(x)
+    cls._function.record.inspect(args, flatten(result)[0])
     if not is_recorded:
         return result
     return _record(cls, ctx, result, inputs, {"ctx": ctx, "places": places, "count": len(args)})

@@ -61,26 +61,39 @@ def stats() -> Stats:
     return Stats()
 
 
-def largest_tensors(most: int) -> list[tuple[int, Tensor]]:
-    """Give the buffers that take most, each as its bytes and the tensor that shows most of it."""
+def largest_tensors(most: int) -> list[tuple[int, Tensor, str]]:
+    """Give the largest buffers: bytes, the tensor that shows most of each, what it is for."""
+    objects = gc.get_objects()
+    saved = _core.living_saved(objects)
+    lines = {_core.buffer_key(x): line for x, line in reversed(saved)}
     found: dict[int, Tensor] = {}
-    for each in _core.living_tensors(gc.get_objects()):
+    for each in [*_core.living_tensors(objects), *(x for x, _ in saved)]:
         if not (each.is_virtual or each.is_freed):
             key = _core.buffer_key(each)
             if key not in found or found[key].nbytes < each.nbytes:
                 found[key] = each
-    sizes = [(_core.buffer_bytes(x), x) for x in found.values() if _core.allocator_of(x)]
-    sizes.sort(key=lambda pair: -pair[0])
+    sizes = [
+        (_core.buffer_bytes(x), x, _use(x, lines.get(key)))
+        for key, x in found.items()
+        if _core.allocator_of(x)
+    ]
+    sizes.sort(key=lambda holder: -holder[0])
     return sizes[:most]
 
 
-def describe(size: int, x: Tensor) -> str:
-    """Show one holder: bytes, dtype, shape, allocator, and the line if it is known."""
+def _use(x: Tensor, saved_at: str | None) -> str:
+    if saved_at is None:
+        return ", a gradient" if _core.is_gradient(x) else ""
+    return f", saved for backward at {saved_at}" if saved_at else ", saved for backward"
+
+
+def describe(size: int, x: Tensor, use: str) -> str:
+    """Show one holder: bytes, dtype, shape, allocator, what for, and the line if it is known."""
     owner = allocator_of(x)
     place = f" in {owner.name}" if owner and owner != heap else ""
     line = _core.line_of(x)
     made = f", made at {line}" if line else ""
-    return f"{to_text(size)} {x.dtype} {x.shape}{place}{made}"
+    return f"{to_text(size)} {x.dtype} {x.shape}{place}{use}{made}"
 
 
 def kinds(figures: Stats) -> str:
@@ -94,8 +107,8 @@ def shortage() -> list[str]:
     """Say in a few lines who holds memory, for the error that there is no more."""
     figures = stats()
     lines = [f"by kind   {kinds(figures)}"]
-    for i, (size, x) in enumerate(largest_tensors(3)):
-        lines.append(f"{'' if i else 'largest':<9} {describe(size, x)}")
+    for i, holder in enumerate(largest_tensors(3)):
+        lines.append(f"{'' if i else 'largest':<9} {describe(*holder)}")
     return lines
 
 
@@ -111,5 +124,5 @@ def table(figures: Stats, most: int) -> list[str]:
         counts = [f"{int(values[column]):,}" for column in columns[4:]]
         lines.append(f"  {name:<20}" + "".join(f"{text:>12}" for text in (*sizes, *counts)))
     lines += ["", "  largest"]
-    lines += [f"    {describe(size, x)}" for size, x in largest_tensors(most)]
+    lines += [f"    {describe(*holder)}" for holder in largest_tensors(most)]
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella import _core
+from tessella import _core, errors
 from tessella.arguments import to_bool
 from tessella.hints import Any, Callable
 
@@ -34,6 +34,8 @@ class _Mode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Run a function in this mode; a generator whenever it is resumed."""
+        if not callable(function):
+            raise errors.wrong_type("function", function, "a function")
         import functools
 
         enabled = self._enabled
@@ -91,7 +93,7 @@ class no_grad(_Mode):  # noqa: N801 - used like a function
         _Mode.__init__(made, False)
         return made(function)
 
-    def __init__(self) -> None:
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
         super().__init__(False)
 
 
@@ -112,7 +114,7 @@ class enable_grad(_Mode):  # noqa: N801 - used like a function
         _Mode.__init__(made, True)
         return made(function)
 
-    def __init__(self) -> None:
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
         super().__init__(True)
 
 
@@ -133,7 +135,7 @@ class inference_mode(_Mode):  # noqa: N801 - used like a function
         _Mode.__init__(made, False)
         return made(mode)
 
-    def __init__(self, mode: bool = True) -> None:
+    def __init__(self, mode: bool | Callable[..., Any] = True) -> None:
         super().__init__(not to_bool("mode", mode))
 
 

@@ -4,6 +4,7 @@
 #include "../memory/allocators.h"
 #include "../tensor/dynamic.h"
 #include "../tensor/lines.h"
+#include "../tensor/node.h"
 #include "../tensor/pins.h"
 #include "bind.h"
 #include "handle.h"
@@ -68,6 +69,21 @@ nb::list living_tensors(nb::list objects) {
       found.append(object);
     else if (PyType_IsSubtype(type, array_type) && as_array(object.ptr())->buffer->has_memory())
       found.append(own(view_items(as_array(object.ptr()), 0, as_array(object.ptr())->length)));
+  }
+  return found;
+}
+
+// What recorded operations among many objects keep for backward: tensors, each with the line that
+// called the operation.
+nb::list living_saved(nb::list objects) {
+  nb::list found;
+  for (nb::handle object : objects) {
+    if (Py_TYPE(object.ptr()) != node_type) continue;
+    Node* node = as_node(object.ptr());
+    std::string line = to_text(Site{node->code, node->instruction});
+    for (int i = 0; i < node->saves; ++i)
+      if (node->saved[i].buffer && node->saved[i].buffer->kind == Kind::saved)
+        found.append(nb::make_tuple(nb::steal(unpack(node, node->saved[i], false)), line));
   }
   return found;
 }
@@ -142,6 +158,9 @@ void init_memory(nb::module_& module) {
              [](nb::handle x) { return handle_of(as_tensor(x.ptr())->buffer->allocator); });
   module.def("all_allocators", all_allocators);
   module.def("living_tensors", living_tensors);
+  module.def("living_saved", living_saved);
+  module.def("is_gradient",
+             [](nb::handle x) { return as_tensor(x.ptr())->buffer->kind == Kind::gradients; });
   module.def("memory_totals", [] { return totals(*since_start); });
   module.def("memory_counts", [] {
     return nb::make_tuple(account.total.live, since_start->peak(), account.total.allocations,

@@ -129,7 +129,7 @@ LeafUpdates::~LeafUpdates() {
 }
 
 void LeafUpdates::prepare(Tensor* leaf, PyObject* gradient) {
-  updates_.push_back({Py_NewRef(as_object(leaf)), gradient, false});
+  updates_.push_back({Py_NewRef(as_object(leaf)), gradient, nullptr});
   Update& update = updates_.back();
   PyObject* before = leaf->grad;
   if (!before) {
@@ -140,7 +140,7 @@ void LeafUpdates::prepare(Tensor* leaf, PyObject* gradient) {
   bool is_plain = !as_tensor(before)->requires_grad && !as_tensor(gradient)->requires_grad &&
                   as_tensor(gradient)->has_memory() && are_alike(before, gradient);
   if (is_plain && is_own(before)) {
-    update.is_added = true;
+    update.before = before;
     return;
   }
   LeafScope scope(leaf);
@@ -151,10 +151,19 @@ void LeafUpdates::prepare(Tensor* leaf, PyObject* gradient) {
 void LeafUpdates::commit() {
   for (Update& update : updates_) {
     Tensor* leaf = as_tensor(update.leaf);
-    if (update.is_added)
-      add_into(leaf->grad, update.gradient);
-    else
+    PyObject* now = leaf->grad;
+    if (!update.before || !now) {
       set_gradient(leaf, update.gradient);
+    } else {
+      bool is_as_before = now == update.before && is_own(now);
+      Result held(as_tensor(Py_NewRef(now)));
+      if (is_as_before) {
+        add_into(now, update.gradient);
+      } else {
+        Result sum(as_tensor(call_add(now, update.gradient)));
+        set_gradient(leaf, as_object(sum.get()));
+      }
+    }
     Py_CLEAR(update.gradient);
   }
 }

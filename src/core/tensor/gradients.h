@@ -16,7 +16,8 @@ PyObject* conform(PyObject* part, Shape shape, DType dtype);
 void add_gradient(PyObject** total, PyObject* part);
 
 // What is to happen to the gradients of leaves. Everything that can fail is done in `prepare`:
-// until `commit`, which cannot, every leaf is as it was.
+// until `commit`, which cannot unless another thread writes the same gradients meanwhile, every
+// leaf is as it was.
 class LeafUpdates {
  public:
   LeafUpdates() = default;
@@ -29,8 +30,8 @@ class LeafUpdates {
  private:
   struct Update {
     PyObject* leaf;
-    PyObject* gradient;  // to add, or to put in place of what is there
-    bool is_added;
+    PyObject* gradient;      // to add, or to put in place of what is there
+    const PyObject* before;  // what it is added to; nullptr: it is put
   };
   std::vector<Update> updates_;
 };

@@ -150,6 +150,7 @@ Node* make_node(Function* function, int inputs, int saves, PyObject* params) {
   node->saved_bits = 0;
   node->outputs = 1;
   node->is_used = false;
+  node->visitors = 0;
   node->inputs = node->saves = 0;
   node->edges = take_edges(node, inputs);
   node->saved = take_saved(node, saves);
@@ -190,6 +191,14 @@ uint64_t bits_to_save(const Function* function, PyObject* const* inputs, int cou
   return bits;
 }
 
+// Where some operand is a view, which may have to be recorded again first.
+[[gnu::noinline]] bool ask_each(PyObject* const* inputs, int count) {
+  bool is_asked = false;
+  for (int i = 0; i < count; ++i)
+    if (is_tensor(inputs[i])) is_asked |= asks_gradient(as_tensor(inputs[i]));
+  return is_asked;
+}
+
 void attach(Tensor* out, Node* node, uint8_t output) {
   Py_XSETREF(out->node, Py_NewRef(reinterpret_cast<PyObject*>(node)));
   out->output = output;
@@ -205,8 +214,11 @@ void set_grad_enabled(bool enabled) { grad_enabled = enabled; }
 bool needs_node(PyObject* const* inputs, int count) {
   if (!grad_enabled) return false;
   bool is_asked = false;
-  for (int i = 0; i < count; ++i)
-    if (is_tensor(inputs[i])) is_asked |= asks_gradient(as_tensor(inputs[i]));
+  for (int i = 0; i < count; ++i) {
+    if (!is_tensor(inputs[i])) continue;
+    if (as_tensor(inputs[i])->base) return ask_each(inputs, count);
+    is_asked |= as_tensor(inputs[i])->requires_grad;
+  }
   return is_asked;
 }
 
@@ -300,9 +312,8 @@ PyObject* unpack_strictly(Node* node, const Saved& saved, bool attaches) {
   return unpack(node, saved, attaches);
 }
 
-void use_up(Node* node) {
-  node->is_used = true;
-  free_contents(node);
+Visit::~Visit() {
+  if (--node_->visitors == 0 && node_->is_used) free_contents(node_);
 }
 
 bool init_node_type(PyObject* module) {

@@ -49,9 +49,10 @@ struct Node {
   uint64_t saved_bits;  // which of the operands are saved; bit 63: the output
   int saves;
   uint8_t outputs;
-  bool is_used;  // a sweep has been here and has let go of what was saved
-  Edge* edges;   // [inputs]
-  Saved* saved;  // [saves]: what the record asks for, inputs first, then the output
+  bool is_used;       // a sweep has been here: what was saved is let go of, or about to be
+  uint16_t visitors;  // sweeps that are at it, in several threads
+  Edge* edges;        // [inputs]
+  Saved* saved;       // [saves]: what the record asks for, inputs first, then the output
   Edge inline_edges[INLINE_INPUTS];
   Saved inline_saved[INLINE_INPUTS];
   PyObject* weakrefs;
@@ -95,8 +96,17 @@ void link_view(Tensor* out, PyObject* x);
 PyObject* unpack(Node* node, const Saved& saved, bool attaches);
 PyObject* unpack_strictly(Node* node, const Saved& saved, bool attaches);
 
-// Lets go of everything that was recorded, when it is no longer needed.
-void use_up(Node* node);
+// A visit of a sweep, which may run any code: what was recorded stays until the last one ends.
+class Visit {
+ public:
+  explicit Visit(Node* node) : node_(node) { ++node->visitors; }
+  ~Visit();
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+ private:
+  Node* node_;
+};
 
 // Appends the slots of what Python sees; there must be room.
 void add_node_slots(PyType_Slot* slots, int* used);

@@ -216,6 +216,19 @@ class Sweep {
 
   void visit(Step& step) {
     Node* node = step.node;
+    if (node->is_used) fail_used(node);  // by another thread, since it was found
+    {
+      Visit visit(node);
+      visit_alive(step);
+      // What does not lead to what is wanted was not used: it stays for another sweep.
+      if (!request_.retains && step.is_needed) node->is_used = true;
+    }
+    step.node = nullptr;
+    Py_DECREF(node);
+  }
+
+  void visit_alive(Step& step) {
+    Node* node = step.node;
     bool is_reached = false;
     for (int i = 0; i < node->outputs; ++i) is_reached |= slot(step.first_slot + i) != nullptr;
     if (is_reached) {
@@ -225,10 +238,6 @@ class Sweep {
     for (int i = 0; i < node->outputs; ++i)
       if (is_kept_.empty() || !is_kept_[static_cast<size_t>(step.first_slot + i)])
         Py_CLEAR(slot(step.first_slot + i));
-    // What does not lead to what is wanted was not used: it stays for another sweep.
-    if (!request_.retains && step.is_needed) use_up(node);
-    step.node = nullptr;
-    Py_DECREF(node);
   }
 
   PyObject* gradients_of(const Step& step) {

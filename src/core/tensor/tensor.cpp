@@ -105,7 +105,7 @@ void deallocate(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   if (tensor->weakrefs) PyObject_ClearWeakRefs(self);
-  clear(self);
+  if (tensor->node || tensor->grad || tensor->base || tensor->hooks) clear(self);
   if (tensor->buffer) release(tensor->buffer);
   tensor->dims.release();
   type->tp_free(self);

@@ -18,8 +18,8 @@ struct Tensor {
   Dims dims;  // shape, then strides in elements
   uint8_t ndim;
   DType dtype;
-  bool requires_grad : 1;  // see `asks_gradient` in node.h
-  bool is_contiguous : 1;
+  bool requires_grad;  // see `asks_gradient` in node.h
+  bool is_contiguous;
   uint8_t output;  // which result of the node
   PyObject* node;  // the Node that made it, or nullptr for a leaf
   PyObject* grad;
