@@ -186,8 +186,8 @@ sum = ReduceTo(
     errors=_AXIS_ERRORS).function  # fmt: skip
 mean = Reduce(
     "mean",
-    vjp=lambda g, x_shape, axis, keepdims: (
-        spread(g, x_shape, axis, keepdims) / math.prod(x_shape[a] for a in axis)
+    vjp=lambda g, x_shape, axis, keepdims: spread(
+        g / math.prod([x_shape[a] for a in axis]), x_shape, axis, keepdims
     ),
     doc="The mean over axes.",
     ref="mean",
