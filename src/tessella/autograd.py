@@ -418,6 +418,15 @@ _core.set_hook("context", add_context)
 _core.set_hook("overwritten", overwritten)
 
 
+# What PyTorch has in its module of this name, and its place here.
+_ELSEWHERE = {
+    "Variable": "write ts.tensor(data, requires_grad=True)",
+    "functional": "write ts.jacobian(f)(x), ts.hessian(f)(x), ts.vjp(f, x), ts.jvp(f, (x,), (v,))",
+    "gradcheck": "write ts.testing.check_grads(f, args)",
+    "gradgradcheck": "write ts.testing.check_grads(f, args, order=2)",
+    "graph": "write ts.graph(loss), or node.inputs and node.saved of x.grad_fn",
+    "profiler": "measure with time.perf_counter",
+}
 _LATER = {
     "Function": "functions",
     "detect_anomaly": "anomalies",
@@ -428,7 +437,8 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     """Load what few programs use when it is asked for."""
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        here = _ELSEWHERE.get(name, "docs/gradients.md lists the names")
+        raise errors.unknown_name("tessella.autograd", name, lambda: here)
     from importlib import import_module
 
     found = globals()[name] = getattr(import_module(f"tessella.{_LATER[name]}"), name)

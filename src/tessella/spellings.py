@@ -46,6 +46,9 @@ class Address(Count):
 
 # Names that would mean something else: by "x." a method of Tensor, by "ts." a function.
 ABSENT: dict[str, Refusal] = {
+    "x.data": refusal(
+        "x.data", "x.detach()", "shares the memory; writes to x.detach() are noticed by backward"
+    ),
     "x.equal": refusal(
         "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"
     ),

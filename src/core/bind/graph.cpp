@@ -15,6 +15,20 @@ namespace {
 
 PyObject* or_none(PyObject* object) { return object ? object : Py_None; }
 
+// What Python gives is what it should be, or refused.
+Node* node_of(nb::handle object) {
+  if (!is_node(object.ptr())) throw nb::type_error("a recorded operation is needed");
+  return as_node(object.ptr());
+}
+Function* function_of(nb::handle object) {
+  if (Py_TYPE(object.ptr()) != function_type) throw nb::type_error("an operation is needed");
+  return as_function(object.ptr());
+}
+void check_tensors(const nb::tuple& tensors, bool may_be_none) {
+  for (nb::handle x : tensors)
+    if (!may_be_none || !x.is_none()) tensor_of(x);
+}
+
 std::span<PyObject* const> items_of(const nb::tuple& tuple) {
   return {reinterpret_cast<PyTupleObject*>(tuple.ptr())->ob_item, tuple.size()};
 }
@@ -58,17 +72,24 @@ void init_graph(nb::module_& module) {
       "sweep",
       [](nb::tuple roots, nb::tuple gradients, nb::handle wanted, bool retains, bool creates,
          uint64_t since) {
+        check_tensors(roots, false);
+        check_tensors(gradients, true);
+        if (roots.size() != gradients.size()) throw nb::type_error("a gradient for each root");
+        if (!wanted.is_none()) check_tensors(nb::cast<nb::tuple>(wanted), false);
         return nb::steal(
             sweep({roots.ptr(), gradients.ptr(), wanted.ptr(), retains, creates, since}));
       },
       nb::arg("roots"), nb::arg("gradients"), nb::arg("wanted").none(), nb::arg("retains"),
       nb::arg("creates"), nb::arg("since") = 0);
   module.def("sources_of", [](nb::tuple roots, uint64_t since) {
+    check_tensors(roots, false);
     return nb::steal(sources_of(roots.ptr(), since));
   });
   module.def("recorded", recorded_nodes);  // how many operations so far
   // Adds gradients to what tensors have, all of them or none.
   module.def("update_gradients", [](nb::tuple tensors, nb::tuple gradients) {
+    check_tensors(gradients, false);
+    if (tensors.size() != gradients.size()) throw nb::type_error("a gradient for each tensor");
     LeafUpdates updates;
     for (size_t i = 0; i < tensors.size(); ++i)
       updates.prepare(tensor_of(tensors[i]), Py_NewRef(nb::handle(gradients[i]).ptr()));
@@ -77,7 +98,10 @@ void init_graph(nb::module_& module) {
   module.def(
       "record_call",
       [](nb::tuple outs, nb::handle function, nb::tuple inputs, nb::handle params, nb::tuple kept) {
-        if (!record_call(items_of(outs), as_function(function.ptr()), items_of(inputs),
+        check_tensors(outs, false);
+        check_tensors(inputs, false);
+        check_tensors(kept, false);
+        if (!record_call(items_of(outs), function_of(function), items_of(inputs),
                          params.is_none() ? nullptr : params.ptr(), items_of(kept)))
           throw PythonError{};
       },
@@ -85,14 +109,17 @@ void init_graph(nb::module_& module) {
       nb::arg("kept"));
   // Of what a node has saved: the tensor again; the lines that saved and overwrote it.
   module.def("site_of_write", [](nb::handle node, int place) -> nb::object {
-    const Saved& saved = as_node(node.ptr())->saved[place];
+    if (place < 0 || place >= node_of(node)->saves) return nb::none();
+    const Saved& saved = node_of(node)->saved[place];
+    if (!saved.buffer) return nb::none();
     Site site = site_of_write(saved.buffer, saved.version + 1);
     if (!site.code) return nb::none();
     int line = PyCode_Addr2Line(site.code, site.instruction);
     return nb::make_tuple(nb::borrow(site.code->co_filename), line);
   });
   module.def("unpack_saved", [](nb::handle node) {
-    Node* self = as_node(node.ptr());
+    Node* self = node_of(node);
+    Visit visit(self);
     nb::list found;
     for (int i = 0; i < self->saves; ++i)
       found.append(nb::steal(unpack_strictly(self, self->saved[i], is_grad_enabled())));
@@ -107,7 +134,8 @@ void init_graph(nb::module_& module) {
       "record",
       [](nb::handle out, nb::handle function, nb::tuple inputs, nb::handle params) {
         PyObject* kept = params.is_none() ? nullptr : params.ptr();
-        if (!record(tensor_of(out), as_function(function.ptr()),
+        if (!function_of(function)->rules) throw nb::type_error("it has no rules");
+        if (!record(tensor_of(out), function_of(function),
                     reinterpret_cast<PyTupleObject*>(inputs.ptr())->ob_item,
                     static_cast<int>(inputs.size()), kept))
           throw PythonError{};

@@ -29,6 +29,7 @@ PyObject* get_inputs(PyObject* self, void*) {
 PyObject* get_saved(PyObject* self, void*) {
   Node* node = as_node(self);
   return guarded([&]() -> PyObject* {
+    Visit visit(node);  // to make tensors may run any code
     uint64_t mask = node->saved_bits;
     bool is_listed = !mask || node->is_used;
     int count = is_listed ? node->saves : node->inputs + 1;

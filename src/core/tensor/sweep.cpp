@@ -40,18 +40,12 @@ class GradMode {
 class Sweep {
  public:
   explicit Sweep(const SweepRequest& request) : request_(request) {}
-  ~Sweep() {
-    for (Step& step : steps_) Py_XDECREF(step.node);
-    for (PyObject* end : ends_) Py_DECREF(end);
-    for (PyObject* gradient : slots_) Py_XDECREF(gradient);
-  }
+  ~Sweep() { forget(); }
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
   PyObject* sources() {
-    discover();
-    number_slots();
-    connect();
+    prepare();
     PyObject* found = PyList_New(0);
     if (!found) throw PythonError{};
     std::vector<bool> is_listed(slots_.size());
@@ -68,9 +62,7 @@ class Sweep {
   }
 
   PyObject* run() {
-    discover();
-    number_slots();
-    connect();
+    prepare();
     choose();
     begin();
     GradMode mode(request_.creates);
@@ -83,7 +75,35 @@ class Sweep {
     return as_tensor(PyTuple_GET_ITEM(tuple, i));
   }
 
-  // --- the graph: no Python code runs before it is numbered ---
+  // --- the graph ---
+
+  void forget() {
+    for (Step& step : steps_) Py_XDECREF(step.node);
+    for (PyObject* end : ends_) Py_DECREF(end);
+    for (PyObject* gradient : slots_) Py_XDECREF(gradient);
+    steps_.clear();
+    targets_.clear();
+    slots_.clear();
+    ends_.clear();
+    end_slots_.clear();
+    root_slots_.clear();
+  }
+
+  // Nodes remember one sweep. One that a signal's handler began meanwhile has taken our marks.
+  void prepare() {
+    do {
+      forget();
+      discover();
+      number_slots();
+      connect();
+    } while (sweeps != id_);
+  }
+
+  // Ctrl-C is answered also in a long graph.
+  void look_at_signals() {
+    constexpr uint32_t EACH = 1 << 14;
+    if (++looks_ % EACH == 0 && PyErr_CheckSignals() < 0) throw PythonError{};
+  }
 
   void enter(PyObject* object, std::vector<Node*>* pending) {
     Node* node = as_node(object);
@@ -100,6 +120,7 @@ class Sweep {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(request_.roots); ++i)
       if (PyObject* node = item(request_.roots, i)->node) enter(node, &pending);
     while (!pending.empty()) {
+      look_at_signals();
       Node* node = pending.back();
       pending.pop_back();
       for (int i = 0; i < node->inputs; ++i)
@@ -145,9 +166,11 @@ class Sweep {
   int slot_of(Tensor* x) { return slot_of(x->node ? x->node : as_object(x), x->output); }
 
   void connect() {
-    for (const Step& step : steps_)
+    for (const Step& step : steps_) {
+      look_at_signals();
       for (int i = 0; i < step.node->inputs; ++i)
         targets_.push_back(slot_of(step.node->edges[i].target, step.node->edges[i].output));
+    }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(request_.roots); ++i)
       root_slots_.push_back(slot_of(item(request_.roots, i)));
   }
@@ -406,7 +429,7 @@ class Sweep {
   }
 
   const SweepRequest& request_;
-  uint32_t id_ = 0;
+  uint32_t id_ = 0, looks_ = 0;
   std::vector<Step> steps_;
   std::vector<int> targets_;      // the slot of each input of each step
   std::vector<PyObject*> slots_;  // a gradient for each result of each step, then of each leaf
