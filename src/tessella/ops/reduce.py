@@ -36,7 +36,7 @@ _WITHOUT_IDENTITY = [_NAMES[name] for name in ("max", "min", "argmax", "argmin")
 
 def spread(g: Tensor, shape: Sequence[int], axis: Sequence[int], keepdims: bool) -> Tensor:
     """Repeat a reduced tensor over the axes it was reduced along."""
-    if not keepdims:
+    if not keepdims and g.ndim:
         g = unsqueeze(g, tuple(axis))
     return broadcast_to(g, tuple(shape))
 
