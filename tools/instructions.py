@@ -33,12 +33,21 @@ OPERATIONS = {
     "a + b, gradient recorded": "w + b",
     "x.T": "x.T",
     "x.sum()": "x.sum()",
+    "ten operations and backward": "chain().backward()",
 }
 PROGRAM = """
 import os
 import tessella as ts
 a, b, x = ts.ones(8), ts.ones(8), ts.ones(4, 4)
 w = ts.ones(8, requires_grad=True)
+
+
+def chain():
+    w.grad = None
+    y = w
+    for _ in range(9):
+        y = y * b
+    return y.sum()
 """
 # Twenty rounds before the mark fill what is filled once.
 PHASE = """

@@ -1,1 +1,1 @@
-"""The programs of the row `wild`: each a plain function of an array namespace, giving a float."""
+"""What rows run: the programs of `wild`, plain functions of an array namespace, and training."""

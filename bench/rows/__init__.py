@@ -11,6 +11,7 @@ from bench.rows import (
     reduce,
     size,
     sorting,
+    steps,
     wild,
 )
 
@@ -19,6 +20,8 @@ ROWS: tuple[Row, ...] = (
     size.ROW,
     eager.SMALL,
     eager.MORE,
+    steps.EAGER,
+    steps.ANOMALY,
     allocating.SCOPED,
     allocating.ALLOCATORS,
     gemm.ROW,

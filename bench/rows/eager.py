@@ -13,6 +13,7 @@ from bench.cases import Bar, Case, Row, Work, ahead, within
 from bench.libraries import Libraries
 
 SIDE = 16
+MULTIPLICATIONS = 10
 
 Statements = str | dict[str, str]
 
@@ -33,12 +34,31 @@ def build_add(libs: Libraries, gradients: bool) -> dict[str, Work]:
     return {name: Work("a + b", {"a": pair[0], "b": pair[1]}) for name, pair in made.items()}
 
 
+def train_chain(a: Any, b: Any) -> Any:
+    """Ten multiplications and a sum, forward and backward; gives the gradient of the factor."""
+    a.grad = b.grad = None
+    x = a
+    for _ in range(MULTIPLICATIONS):
+        x = x * b
+    x.sum().backward()
+    return b.grad
+
+
+def build_chain(libs: Libraries) -> dict[str, Work]:
+    """The recorded operands again; the same function for both."""
+    return {
+        name: Work("run(a, b)", {"run": train_chain, **work.names})
+        for name, work in build_add(libs, gradients=True).items()
+    }
+
+
 SMALL = Row(
     "eager-small",
-    "one operation on 8 floats",
+    "operations on 8 floats",
     (
         Case("a + b", partial(build_add, gradients=False), (ahead(6, "torch"), ahead(1, "numpy"))),
         Case("a + b, recorded", partial(build_add, gradients=True), (ahead(6, "torch"),)),
+        Case("10 multiplications and a sum, backward", build_chain, (ahead(4, "torch"),)),
     ),
 )
 

@@ -26,7 +26,7 @@ from tessella.modes import (
 )
 from tessella.ops.creation import with_grad, zeros_like
 from tessella.ops.elementwise import real
-from tessella.ops.reduce import sum_to_shape
+from tessella.ops.reduce import sum, sum_to_shape
 
 if TYPE_CHECKING:
     from tessella.anomalies import (
@@ -117,12 +117,16 @@ def _listed(tensors: Any) -> list[Any]:
 
 
 def _flags(retain_graph: Any, create_graph: Any) -> tuple[bool, bool]:
+    if retain_graph is None and create_graph is False:
+        return False, False
     creates = to_bool("create_graph", create_graph)
     return creates if retain_graph is None else to_bool("retain_graph", retain_graph), creates
 
 
 def _roots(name: str, tensors: Any, gradients: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Check what is differentiated, and the gradients that it begins with."""
+    if gradients is None and isinstance(tensors, Tensor) and _is_loss(tensors):
+        return (tensors,), (None,)  # as nearly always
     roots = _listed(tensors)
     given = [None] * len(roots) if gradients is None else _listed(gradients)
     if len(given) != len(roots):
@@ -135,6 +139,10 @@ def _roots(name: str, tensors: Any, gradients: Any) -> tuple[tuple[Any, ...], tu
             raise gradient_errors.no_graph(shown)
         _check_gradient(shown, x, g)
     return tuple(roots), tuple(given)
+
+
+def _is_loss(x: Tensor) -> bool:
+    return x.requires_grad and x.ndim == 0 and x.dtype.is_floating
 
 
 def _check_gradient(name: str, x: Tensor, g: Any) -> None:
@@ -171,8 +179,11 @@ def conform(g: Any, shape: tuple[int, ...], dtype: DType) -> Tensor:
     """Bring a gradient to the shape and dtype of what it is of."""
     if not isinstance(g, Tensor):
         raise gradient_errors.not_gradient(g)
-    if g.shape != shape:
-        joint = _core.broadcast_shapes(g.shape, shape) if g.ndim >= len(shape) else ()
+    added = g.ndim - len(shape)
+    if added > 0 and g.shape[added:] == shape:  # a bias, say
+        g = sum(g, axis=tuple(range(added)))
+    elif g.shape != shape:
+        joint = _core.broadcast_shapes(g.shape, shape) if added >= 0 else ()
         if joint != g.shape:
             raise gradient_errors.rule_shape(g.shape, shape)
         g = sum_to_shape(g, shape)

@@ -6,7 +6,7 @@ Written by tools/generate.py from the table of operations; change that, not this
 FUNCTIONS = {
     "activation": """
         celu elu gelu glu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid
-        logsigmoid mish prelu relu6 selu silu softshrink softsign swish tanhshrink threshold
+        logsigmoid mish prelu relu relu6 selu silu softshrink softsign swish tanhshrink threshold
     """,
     "blas": """
         get_blas set_blas
@@ -102,7 +102,7 @@ METHODS = {
     "activation": """
         celu celu_ elu elu_ gelu gelu_ glu hardshrink hardshrink_ hardsigmoid hardsigmoid_ hardswish
         hardswish_ hardtanh hardtanh_ leaky_relu leaky_relu_ log_sigmoid log_sigmoid_ logsigmoid
-        logsigmoid_ mish mish_ prelu prelu_ relu6 relu6_ selu selu_ silu silu_ softshrink
+        logsigmoid_ mish mish_ prelu prelu_ relu relu6 relu6_ relu_ selu selu_ silu silu_ softshrink
         softshrink_ softsign softsign_ swish swish_ tanhshrink tanhshrink_ threshold threshold_
     """,
     "blas": """

@@ -10,7 +10,7 @@ from tessella.arguments import to_word
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.hints import Any
-from tessella.kinds import Binary, unary
+from tessella.kinds import Binary, binary, unary
 from tessella.ops.elementwise import (
     abs,
     clip,
@@ -71,6 +71,24 @@ def _approximate(x: Tensor, approximate: Any) -> Tensor:
     return gelu_tanh(x)
 
 
+relu = unary(
+    "relu",
+    ulps=0,
+    vjp=lambda g, out: gate(g, out),
+    doc="0 where x < 0, else x.",
+    ref=lambda np, x: np.where(x < 0, 0, x),
+    away=0.1,
+)
+gate = binary(
+    "gate",
+    ulps=0,
+    is_function=False,
+    is_method=False,
+    vjp=(lambda g, y: gate(g, y), None),
+    doc="x where y > 0, else 0: the gradient of relu.",
+    ref=lambda np, x, y: np.where(y > 0, x, 0),
+    away=0.1,
+)
 silu = unary(
     "silu",
     ulps=6,  # the exponential enters twice

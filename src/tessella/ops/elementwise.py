@@ -327,14 +327,6 @@ hypot = binary(
 
 # --- for networks and statistics -----------------------------------------------------------------
 
-relu = unary(
-    "relu",
-    ulps=0,
-    vjp=lambda g, out: where(out > 0, g, 0),
-    doc="0 where x < 0, else x.",
-    ref=lambda np, x: np.where(x < 0, 0, x),
-    away=0.1,
-)
 sigmoid = unary(
     "sigmoid",
     vjp=lambda g, out: g * out * (1 - out),

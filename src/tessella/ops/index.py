@@ -176,6 +176,15 @@ put_axes = Put(
 ).function  # fmt: skip
 
 
+def _leading_indices(x: Tensor, key: Any) -> tuple[Tensor, ...]:
+    """Give a key of int64 tensors over the first axes, if x[key] is to be recorded; or none."""
+    items = key if isinstance(key, tuple) else (key,)
+    for item in items:
+        if not isinstance(item, Tensor) or item.dtype is not int64 or not item.ndim:
+            return ()
+    return items if _core.needs_node(x) else ()
+
+
 def get(x: Tensor, key: Any) -> Tensor:
     """Do x[key]."""
     try:
@@ -184,6 +193,11 @@ def get(x: Tensor, key: Any) -> Tensor:
         given = converted(key)
         if given is not key:
             return x[given]  # by the fast path, or back to here
+        if leading := _leading_indices(x, key):
+            out = x.detach()[key]  # by the fast path
+            places = {"axes": tuple(range(len(leading))), "indices": leading, "place": 0}
+            _core.record(out, gather_axes, (x,), places)
+            return out
         plan = Gathering(x, key)
         basic = getitem(x, key=plan.basic) if plan.basic is not None else x
         return gather_axes(basic, tuple(plan.axes), tuple(plan.indices), plan.place)

@@ -74,25 +74,24 @@ def _gradient_a(g: Tensor, b: Tensor, a_shape: Sequence[int]) -> Tensor:
     b = conjugate(b)
     if b.ndim == 1:
         return unsqueeze(g, -1) * b
-    rows = unsqueeze(g, -2) if len(a_shape) == 1 else g
-    product = matmul(rows, transpose(b, -1, -2))
-    return (
-        reshape(product, (*product.shape[:-2], product.shape[-1])) if len(a_shape) == 1 else product
-    )
+    if len(a_shape) > 1:
+        return matmul(g, transpose(b, -1, -2))
+    product = matmul(unsqueeze(g, -2), transpose(b, -1, -2))
+    return reshape(product, (*product.shape[:-2], product.shape[-1]))
 
 
 def _gradient_b(g: Tensor, a: Tensor, b_shape: Sequence[int]) -> Tensor:
     a = conjugate(a)
     if a.ndim == 1:
         return unsqueeze(a, -1) * unsqueeze(g, -2) if len(b_shape) > 1 else a * g
-    columns = unsqueeze(g, -1) if len(b_shape) == 1 else g
-    product = matmul(transpose(a, -1, -2), columns)
-    return reshape(product, product.shape[:-1]) if len(b_shape) == 1 else product
+    if len(b_shape) > 1:
+        return matmul(transpose(a, -1, -2), g)
+    product = matmul(transpose(a, -1, -2), unsqueeze(g, -1))
+    return reshape(product, product.shape[:-1])
 
 
 matmul = Matmul(
-    "matmul", vjp=(lambda g, b, a_shape: _gradient_a(g, b, a_shape),
-                   lambda g, a, b_shape: _gradient_b(g, a, b_shape)),
+    "matmul", vjp=(_gradient_a, _gradient_b),
     doc="The matrix product a @ b. 1-D operands are a row on the left and a column on the right; "
         "axes before the last two broadcast.", ref="matmul",
     samples=[case((3, 4), (4, 5)), case((4,), (4,)), case((3, 4), (4,)), case((4,), (4, 2)),

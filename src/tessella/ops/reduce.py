@@ -36,7 +36,7 @@ _WITHOUT_IDENTITY = [_NAMES[name] for name in ("max", "min", "argmax", "argmin")
 
 def spread(g: Tensor, shape: Sequence[int], axis: Sequence[int], keepdims: bool) -> Tensor:
     """Repeat a reduced tensor over the axes it was reduced along."""
-    if not keepdims:
+    if not keepdims and g.ndim:
         g = unsqueeze(g, tuple(axis))
     return broadcast_to(g, tuple(shape))
 
@@ -188,8 +188,8 @@ sum = ReduceTo(
     errors=_AXIS_ERRORS).function  # fmt: skip
 mean = Reduce(
     "mean",
-    vjp=lambda g, x_shape, axis, keepdims: (
-        spread(g, x_shape, axis, keepdims) / math.prod(x_shape[a] for a in axis)
+    vjp=lambda g, x_shape, axis, keepdims: spread(
+        g / math.prod([x_shape[a] for a in axis]), x_shape, axis, keepdims
     ),
     doc="The mean over axes.",
     ref="mean",
