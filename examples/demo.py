@@ -1,4 +1,4 @@
-"""A first look: tensors, views that copy nothing, broadcasting, a timed matrix product, an error.
+"""A first look: tensors, views, broadcasting, gradients, a timed matrix product, an error.
 
 It is the smallest tour, for `make demo`; the operation reference is docs/operations.md.
 """
@@ -50,6 +50,15 @@ def show_product(size: int = 1024, repeats: int = 10) -> None:
          (a @ b.T).tolist() == (a @ b.T.contiguous()).tolist())  # fmt: skip
 
 
+def show_gradients() -> None:
+    """Show a gradient, and the graph that it went through."""
+    w = ts.tensor([1.0, 2.0], requires_grad=True)
+    loss = ((w * w).sum() - 1) ** 2
+    show("loss = ((w * w).sum() - 1) ** 2; ts.graph(loss)", ts.graph(loss, names={"w": w}))
+    loss.backward()
+    show("loss.backward(); w.grad", w.grad)
+
+
 def show_error() -> None:
     """Show what a mistake looks like."""
     try:
@@ -60,7 +69,7 @@ def show_error() -> None:
 
 def main() -> None:
     """Run the tour."""
-    for part in (show_views, show_arithmetic, show_product, show_error):
+    for part in (show_views, show_arithmetic, show_gradients, show_product, show_error):
         part()
 
 

@@ -452,6 +452,7 @@ TREE = {
     "AnomalyError": (ArithmeticError, "anomaly"),
     "UseAfterFree": (RuntimeError, "use_after_free"),
     "CaptureError": (RuntimeError, "capture"),
+    "CheckFailed": (AssertionError, "check_failed"),
     "FormatError": (ValueError, "format"),
     "ArgumentError": (TypeError, "argument"),
     "ExchangeError": (BufferError, "exchange"),

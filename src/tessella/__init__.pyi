@@ -42,6 +42,7 @@ from tessella import (
     sizes as sizes,
     spellings as spellings,
     tensors as tensors,
+    testing as testing,
     threads as threads,
     trees as trees,
 )

@@ -118,6 +118,8 @@ class Declared:
         home: str = "",
         matrices: str = "",
         tested: str = "",
+        distinct: bool = False,
+        no_gradient: str = "",
     ) -> None:
         self.name = f"{home}.{name}" if home else name
         self.home = home  # the subpackage that it is a member of
@@ -133,6 +135,10 @@ class Declared:
         self.count = count
         # What the first operand's last two axes are: "regular", "hermitian" or "definite" matrices.
         self.matrices = matrices
+        # Whether it has no slope where elements are equal, such as a deviation of 0.
+        self.distinct = distinct
+        # Why there is no gradient, where the result is continuous.
+        self.no_gradient = no_gradient
         # The test that stands for a reference, where there is none to compare with.
         self.tested = tested
         # How many units in the last place a float result may be off; 0: correctly rounded.

@@ -13,6 +13,7 @@ from tessella.exceptions import (
     BroadcastError as BroadcastError,
     CapacityOverflow as CapacityOverflow,
     CaptureError as CaptureError,
+    CheckFailed as CheckFailed,
     DTypeMismatch as DTypeMismatch,
     Empty as Empty,
     ExchangeError as ExchangeError,

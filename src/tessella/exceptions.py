@@ -157,6 +157,12 @@ class UseAfterFree(TessellaError, RuntimeError):  # noqa: N818
     code = "use_after_free"
 
 
+class CheckFailed(TessellaError, AssertionError):  # noqa: N818
+    """Something that a check of ts.testing found to be wrong."""
+
+    code = "check_failed"
+
+
 class CaptureError(TessellaError, RuntimeError):
     """A function that cannot be compiled."""
 

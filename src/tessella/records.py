@@ -43,7 +43,6 @@ class Op(Declared):
         name: str,
         *,
         vjp: Rule | tuple[Rule | None, ...] | None = None,
-        no_gradient: str = "",
         example: str = "",
         opcode: int = 0,
         **declared: Any,
@@ -53,7 +52,6 @@ class Op(Declared):
         self.vjp: tuple[Rule | None, ...] = vjp if isinstance(vjp, tuple) else (vjp,)
         self.example = example
         self.is_differentiable = any(self.vjp)
-        self.no_gradient = no_gradient  # why, where the result is continuous and has no vjp
         self.saves, rules = self._read_rules()
         self.function = Function(
             self, self.name, self._full_doc(), self.signature(), self.fast, opcode,

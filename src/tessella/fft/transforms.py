@@ -33,7 +33,8 @@ class Transform(Host):
         self.is_real = is_real  # whether the operand is
         super().__init__(
             name, home="fft", params={"n": None, "axis": -1, "norm": "backward"},
-            compute=lambda np, x, n, axis, norm: getattr(np.fft, name)(x, n, axis, norm),
+            compute=lambda np, x, n, axis, norm: getattr(np.fft, name)(
+                _filled(np, x, axis), n, axis, norm),
             shape=self.out_shape, **record,
         )  # fmt: skip
 
@@ -70,6 +71,15 @@ class Transform(Host):
         return (*x.shape[:axis], size, *x.shape[axis + 1 :])
 
 
+def _filled(np: Any, x: Any, axis: int) -> Any:
+    """Put a zero into an empty axis: NumPy's irfft would read memory that nobody wrote."""
+    if x.shape[axis]:
+        return x
+    shape = list(x.shape)
+    shape[axis] = 1
+    return np.zeros(shape, x.dtype)
+
+
 def resized(x: Tensor, size: int, axis: int) -> Tensor:
     """Cut an axis to a size, or fill it with zeros: what a transform does to its operand."""
     given = x.shape[axis]
@@ -102,8 +112,8 @@ _COMMON = [
     case((3, 4), axis=0), case((2, 5), n=4), case((2, 5), n=7, norm="ortho"), case((0, 4)),
     case((4, 2, 3), axis=-3, norm="forward"), case((2, 3), n=1), case((2,), n=12),
 ]  # fmt: skip
-_SAMPLES = [case((6,)), case((5,)), case((1,)), *_COMMON]
-_HALF = [case((4,)), case((5,), n=9), *_COMMON]
+_SAMPLES = [case((6,)), case((2, 0), n=3), case((5,)), case((1,)), *_COMMON]
+_HALF = [case((4,)), case((2, 0), n=3), case((5,), n=9), *_COMMON]
 _ERRORS = [
     case((4,), axis=1, match="axis 1 is out of range"), case((4,), n=0, match="n is 0"),
     case((4,), norm="other", match="norm is 'other'"),
@@ -113,7 +123,10 @@ _ERRORS = [
 
 def _ref(name: str) -> Any:
     # NumPy would transform bools in half precision.
-    return lambda np, x, **params: getattr(np.fft, name)(x * 1.0, **params)
+    def transform(np: Any, x: Any, **params: Any) -> Any:
+        return getattr(np.fft, name)(_filled(np, x * 1.0, params.get("axis", -1)), **params)
+
+    return transform
 
 
 fft = Transform(

@@ -87,7 +87,7 @@ def matrix_norm(x: Tensor, *, keepdims: bool = False, ord: Any = "fro") -> Tenso
 
 
 @composite(
-    home="linalg", ref="linalg.norm",
+    home="linalg", ref="linalg.norm", distinct=True,
     samples=[case((2, 3, 4)), case((5,), 3), case((3, 4), "fro"), case((3, 4), "nuc"),
              case((3, 4), 1), case((3, 4), 2, axis=1), case((2, 3, 4), math.inf, axis=(0, 2)),
              case((2, 3, 4), axis=(2, 1), keepdims=True), case((2, 3), keepdims=True)],

@@ -9,7 +9,7 @@ from tessella._core import Tensor
 from tessella.arguments import to_word
 from tessella.declarations import refusal
 from tessella.hints import Any
-from tessella.kinds import Clip, Where, binary, choose_items, equal_items, unary
+from tessella.kinds import Clip, Where, binary, cast, choose_items, equal_items, unary
 from tessella.ops import references
 from tessella.ops.creation import full, zeros_like
 
@@ -35,6 +35,20 @@ def _angle_slope(g: Tensor, x: Tensor) -> Tensor:
         return zeros_like(x)
     square = real(x) * real(x) + imag(x) * imag(x)
     return where(square == 0, 0, g * x * 1j / where(square == 0, 1, square))
+
+
+def _sign_slope(g: Tensor, x: Tensor) -> Tensor:
+    """Give the part of g across x, over |x|: x / |x| turns and keeps its length; 0 for reals."""
+    if not x.dtype.is_complex:
+        return zeros_like(x)
+    size, unit = abs(x), sign(x)
+    across = g - unit * real(conj(unit) * g)
+    return where(size == 0, 0, across / where(size == 0, 1, size))
+
+
+def _truncated_quotient(x: Any, y: Any) -> Tensor:
+    """Give how often y fits into x; x / y itself may round up to the next integer."""
+    return round((x - fmod(x, y)) / y)
 
 
 def _power_slope(x: Any, out: Tensor) -> Tensor:
@@ -127,7 +141,7 @@ remainder = binary(
 fmod = binary(
     "fmod",
     ulps=0,
-    vjp=(lambda g: g, lambda g, x, y: -g * trunc(x / y)),
+    vjp=(lambda g: g, lambda g, x, y: -g * _truncated_quotient(x, y)),
     doc="The remainder with the sign of x; an integer modulo 0 is 0.",
     ref="fmod",
     away=0.5,
@@ -157,7 +171,7 @@ abs = unary(
 sign = unary(
     "sign",
     ulps=0,
-    vjp=lambda g: zeros_like(g),
+    vjp=_sign_slope,
     doc="-1, 0 or 1 by the sign; x / abs(x) for complex x.",
     ref="sign",
     aliases=["sgn"],
@@ -376,7 +390,7 @@ nextafter = binary(
     no_gradient="steps of one unit say nothing about slopes",
 )  # fmt: skip
 conj = unary("conj", ulps=0, vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
-real = unary("real", ulps=0, vjp=lambda g: g, doc="Real part.", ref="real")
+real = unary("real", ulps=0, vjp=lambda g, x_dtype: cast(g, x_dtype), doc="Real part.", ref="real")
 imag = unary("imag", ulps=0, vjp=lambda g: g * 1j, doc="Imaginary part.", ref="imag")
 angle = unary("angle", vjp=_angle_slope, doc="Argument of a complex number.", ref="angle")
 

@@ -75,6 +75,11 @@ def _log_softmax_ref(np: Any, x: Any, axis: int = -1) -> Any:
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
 
+def _along(x: Tensor, axis: int) -> Tensor:
+    """Sum along an axis; a 0-d tensor is its own sum."""
+    return sum(x, axis=axis, keepdims=True) if x.ndim else x
+
+
 _SAMPLES = [
     case((3, 5)),
     case((3, 5), axis=0),
@@ -88,11 +93,11 @@ _ERRORS = [case((2, 3), axis=2, match="axis 2 is out of range"),
 
 softmax = Rows(
     "softmax", domain=(-4, 4),
-    vjp=lambda g, out, axis: (g - sum(g * out, axis=axis, keepdims=True)) * out,
+    vjp=lambda g, out, axis: (g - _along(g * out, axis)) * out,
     doc="e ** x, divided by its sum along an axis.", ref=_softmax_ref, samples=_SAMPLES,
     errors=_ERRORS).function  # fmt: skip
 log_softmax = Rows(
     "log_softmax", domain=(-4, 4),
-    vjp=lambda g, out, axis: g - exp(out) * sum(g, axis=axis, keepdims=True),
+    vjp=lambda g, out, axis: g - exp(out) * _along(g, axis),
     doc="The logarithm of softmax, without overflow.", ref=_log_softmax_ref, samples=_SAMPLES,
     errors=_ERRORS).function  # fmt: skip

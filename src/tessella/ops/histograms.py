@@ -87,6 +87,7 @@ _EDGES = tensor([0, 1, 2, 4])
 
 @composite(
     ref=_histogram_ref, is_method=False, keywords={"weight": "weights"}, ulps=16,
+    no_gradient="counts jump, and edges are read from the elements",
     samples=[case((3, 40), range=(-2, 2)), case((30,), bins=4, range=(-1.0, 2.0)),
              case((30,), _EDGES), case((30,), 6, range=(0, 3), density=True), case((0,), 3),
              case((12,), _EDGES, weights=arange(12)),

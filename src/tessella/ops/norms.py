@@ -13,10 +13,10 @@ from tessella.dtypes import as_dtype, float32
 from tessella.hints import Any, Sequence
 from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import zeros
-from tessella.ops.elementwise import abs, conj, pow, real, sqrt, where
+from tessella.ops.elementwise import abs, conj, pow, real, where
 from tessella.ops.joining import concat
 from tessella.ops.movement import normal_axes, unsqueeze
-from tessella.ops.reduce import max, min, reduced_axes, sum
+from tessella.ops.reduce import max, min, reduced_axes, root, sum
 
 # How many differences of vectors cdist holds at once.
 _DIFFERENCES = 1 << 22
@@ -39,7 +39,7 @@ def vector_norm(x: Tensor, axes: Sequence[int], order: float, keepdims: bool) ->
         out = sum(abs(wide), axis=axes, keepdims=keepdims)
     elif order == 2:
         squares = real(wide * conj(wide)) if wide.dtype.is_complex else wide * wide
-        out = _root(sum(squares, axis=axes, keepdims=keepdims))
+        out = root(sum(squares, axis=axes, keepdims=keepdims))
     elif order == 0:
         out = sum(cast(wide != 0, abs(wide).dtype), axis=axes, keepdims=keepdims)
     elif order == math.inf:
@@ -52,14 +52,6 @@ def vector_norm(x: Tensor, axes: Sequence[int], order: float, keepdims: bool) ->
         total = sum(_powers(abs(wide), order), axis=axes, keepdims=keepdims)
         out = _powers(total, 1 / order)
     return cast(out, x.dtype) if x.dtype.is_floating else out
-
-
-def _root(total: Tensor) -> Tensor:
-    """Give sqrt(total), with the slope 0 at 0: there the norm has a tip, and no gradient."""
-    if not total.requires_grad:
-        return sqrt(total)
-    is_zero = total == 0
-    return where(is_zero, 0, sqrt(where(is_zero, 1, total)))
 
 
 def _powers(x: Tensor, order: float) -> Tensor:

@@ -164,6 +164,8 @@ def _product_of_others(x: Tensor, axis: Sequence[int]) -> Tensor:
     order = (*kept, *axis)
     moved = permute(x, order)
     lines = reshape(moved, (*(x.shape[i] for i in kept), math.prod(x.shape[i] for i in axis)))
+    if not lines.size:
+        return ones_like(x)
     last = lines.ndim - 1
     one = ones((*lines.shape[:-1], 1), dtype=x.dtype)
     before = concat([one, cumulative_prod(getitem(lines, key=(..., slice(None, -1))), last)], last)
@@ -406,15 +408,23 @@ def _variance(x: Tensor, axis: Any, correction: float, keepdims: bool) -> Tensor
     return total / (count if count > 0 else 0.0)
 
 
+def root(total: Tensor) -> Tensor:
+    """Give sqrt(total), with the slope 0 at 0: there norms and deviations have a tip."""
+    if not total.requires_grad:
+        return sqrt(total)
+    is_zero = total == 0
+    return where(is_zero, 0, sqrt(where(is_zero, 1, total)))
+
+
 @composite(ref=lambda np, x, correction=0, **rest: np.std(x, ddof=correction, **rest),
-           refuses=_divides_otherwise("std"), **_SPREADS)  # fmt: skip
+           refuses=_divides_otherwise("std"), distinct=True, **_SPREADS)  # fmt: skip
 def std(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Give the standard deviation over axes: the root of the variance.
 
     >>> ts.std(ts.tensor([2.0, 4.0])).item()
     1.0
     """
-    return cast(sqrt(_variance(x, axis, correction, keepdims)), x.dtype)
+    return cast(root(_variance(x, axis, correction, keepdims)), x.dtype)
 
 
 @composite(

@@ -75,7 +75,7 @@ def _weights(
 
 
 @composite(
-    ref="corrcoef", samples=[case((3, 5)), case((4,)), case((2, 2))],
+    ref="corrcoef", distinct=True, samples=[case((3, 5)), case((4,)), case((2, 2))],
     errors=[case((2, 3, 4), match="x.ndim is 3")],
 )  # fmt: skip
 def corrcoef(x: Tensor) -> Tensor:

@@ -173,7 +173,7 @@ _SPREADS: dict[str, Any] = {
 
 @composite(
     ref=lambda np, x, correction, **rest: (np.std(x, ddof=correction, **rest), x.mean(**rest)),
-    refuses=_divides_otherwise("std_mean"), **_SPREADS,
+    refuses=_divides_otherwise("std_mean"), distinct=True, **_SPREADS,
 )  # fmt: skip
 def std_mean(x: Tensor, axis: Axes = None, *, correction: float, keepdims: bool = False) -> StdMean:
     """Give the standard deviation and the mean over axes.
