@@ -1,8 +1,7 @@
 """Whole training steps of small networks, by hand: forward, backward and Adam's update.
 
-The network, its loss and its optimizer are written twice, with each library's shortest way to the
-same arithmetic, and begin with the same numbers. Nothing of Tessella but its operations is used:
-parameters are leaves, and the optimizer writes into them.
+The network and its loss are written twice, with each library's shortest way to the same arithmetic,
+and begin with the same numbers. Tessella's optimizer, too, is made of plain operations.
 """
 
 from __future__ import annotations
@@ -83,9 +82,7 @@ class Adam:
 
     def __init__(self, ts: Any, parameters: Sequence[Any]) -> None:
         self.ts, self.steps = ts, 0
-        self.states = [
-            (p, ts.zeros_like(p.detach()), ts.zeros_like(p.detach())) for p in parameters
-        ]
+        self.states = [(p, *(ts.zeros_like(p.detach()) for _ in "mv")) for p in parameters]
 
     def zero_grad(self) -> None:
         """Forget the gradients."""

@@ -100,13 +100,13 @@ TS_INLINE Bool<N> truth(Bool<N> value) {
 template <class M>
   requires requires(M mask) { mask[0]; }
 TS_INLINE auto truth(M mask) {
-  return Bool<lanes<M>>{convert<VecN<uint8_t, lanes<M>>>(mask) & 1};
+  return Bool<lanes<M>>{resize<VecN<uint8_t, lanes<M>>>(mask) & 1};
 }
 
 // where(): a mask for vectors of T out of Bool lanes.
 template <class V, int N>
 TS_INLINE V select(Bool<N> chosen, V yes, V no) {
-  MaskOf<V> mask = convert<MaskOf<V>>(chosen.bits) != 0;
+  MaskOf<V> mask = resize<MaskOf<V>>(chosen.bits) != 0;
   return mask ? yes : no;
 }
 template <class V, int N>

@@ -114,6 +114,19 @@ TS_INLINE To convert(V v) {
   return __builtin_convertvector(v, To);
 }
 
+// Unsigned integers, or the low bits of any, in another width. By factors of two: GCC takes vectors
+// apart into lanes where the factor is greater, unless AVX-512 has an instruction to narrow them.
+template <class To, class V>
+TS_INLINE To resize(V v) {
+  constexpr int from = sizeof(Lane<V>), to = sizeof(Lane<To>);
+  if constexpr (to > 2 * from)
+    return resize<To>(convert<VecN<typename IntegerOf<2 * from>::unsigned_type, lanes<V>>>(v));
+  else if constexpr (2 * to < from && VB < 64)
+    return resize<To>(convert<VecN<typename IntegerOf<from / 2>::unsigned_type, lanes<V>>>(v));
+  else
+    return convert<To>(v);
+}
+
 // a where the mask is -1, b where it is 0.
 template <class M, class V>
 TS_INLINE V select(M mask, V a, V b) {
