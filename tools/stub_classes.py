@@ -26,7 +26,8 @@ class Caller:
 
 NODE_CLASS = """
 class Node:
-    hooks: Any
+    @property
+    def hooks(self) -> Any: ...
     @property
     def name(self) -> str: ...
     @property

@@ -43,6 +43,11 @@ void fail_graph_used(const std::string& name, const std::string& line) {
        "give the earlier call retain_graph=True, or compute the result again");
 }
 
+void fail_too_many_results(int64_t count) {
+  fail(Code::invalid_argument, number(count) + " results of one call have gradients",
+       "at most 254 can; give them in fewer tensors, as ts.stack makes of them");
+}
+
 void fail_gradient_of_itself() {
   fail(Code::invalid_argument, "a tensor cannot be its own gradient", "give a copy: x.clone()");
 }

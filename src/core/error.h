@@ -43,6 +43,7 @@ std::string to_text(Shape shape);          // "(2, 3)", "(4,)", "()"
 std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 
 [[noreturn]] void fail_gradient_of_itself();
+[[noreturn]] void fail_too_many_results(int64_t count);
 [[noreturn]] void fail_graph_used(const std::string& name, const std::string& line);
 [[noreturn]] void fail_gradient(Shape shape, const char* dtype, Shape target,
                                 const char* target_dtype);

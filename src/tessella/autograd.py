@@ -252,9 +252,6 @@ class Hooks:
                 raise gradient_errors.hook_result(given)
             _check_gradient("x", g, given)
             g = given
-        tensor = None if self.kept is None else self.kept()
-        if tensor is not None:
-            _core.update_gradients((tensor,), (g,))
         return g
 
     def finish(self, leaf: Tensor) -> None:
@@ -270,12 +267,16 @@ class NodeHooks:
         self.results: dict[int, Hooks] = {}
 
     def __call__(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Give the gradients that go on."""
-        found = list(gradients)
-        for output, hooks in self.results.items():
-            if found[output] is not None:
-                found[output] = hooks(found[output])
-        return tuple(found)
+        """Give the gradients that go on, and last the results that keep theirs, in pairs."""
+        found, kept = list(gradients), []
+        for output, hooks in list(self.results.items()):
+            if found[output] is None:
+                continue
+            found[output] = hooks(found[output])
+            tensor = None if hooks.kept is None else hooks.kept()
+            if tensor is not None:
+                kept.append((tensor, found[output]))
+        return (*found, tuple(kept))
 
 
 def hooks_of(x: Tensor) -> Hooks:
@@ -288,7 +289,7 @@ def hooks_of(x: Tensor) -> Hooks:
             _core.set_leaf_hooks(x, found)
         return found
     if node.hooks is None:
-        node.hooks = NodeHooks()
+        _core.set_node_hooks(node, NodeHooks())
     results: dict[int, Hooks] = node.hooks.results
     return results.setdefault(_core.output_of(x), Hooks())
 

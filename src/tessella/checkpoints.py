@@ -28,12 +28,11 @@ class Again:
     def pull(self, node: Node, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         """Compute the function again, recording, and go back through it."""
         _core.unpack_saved(node)  # refuses arguments that were overwritten
-        call, sources = node.params["call"], node.params["sources"]
-        before = _core.recorded()
-        creates = _core.is_grad_enabled()
+        call, sources, before = (node.params[name] for name in ("call", "sources", "before"))
+        now, creates = _core.recorded(), _core.is_grad_enabled()
         with enable_grad():
-            outs = [x for x in flatten(call())[0] if _is_recorded(x)]
-        if len(outs) != len(gradients):
+            outs = [x for x in flatten(call())[0] if _is_new(x, now)]
+        if len(outs) != len(gradients) or not _agree(outs, sources, before):
             raise gradient_errors.changed_in_checkpoint()
         pairs = [(x, g) for x, g in zip(outs, gradients, strict=True) if g is not None]
         roots, begin = tuple([x for x, _ in pairs]), tuple([g for _, g in pairs])
@@ -41,11 +40,24 @@ class Again:
         return found
 
 
+def _is_new(x: Any, before: int) -> bool:
+    """Tell whether a result was computed, and recorded, since."""
+    node = x.grad_fn if isinstance(x, Tensor) else None
+    return node is not None and node.sequence > before
+
+
+def _agree(outs: list[Tensor], sources: tuple[Tensor, ...], before: int) -> bool:
+    """Tell whether results come from the tensors that they came from the first time."""
+    again = _core.sources_of(tuple(outs), before)
+    return {_place(x) for x in again} == {_place(x) for x in sources}
+
+
+def _place(x: Tensor) -> tuple[int, int]:
+    node = x.grad_fn
+    return (id(x), 0) if node is None else (id(node), _core.output_of(x))
+
+
 _AGAIN = Again()
-
-
-def _is_recorded(x: Any) -> bool:
-    return isinstance(x, Tensor) and x.requires_grad
 
 
 def checkpoint(
@@ -66,20 +78,26 @@ def checkpoint(
         raise errors.wrong_type("f", f, "a function").locate("checkpoint", [])
     if not _core.is_grad_enabled():
         return f(*args, **keywords)
-    call = _replayed(f, args, keywords) if to_bool("preserve_rng_state", preserve_rng_state) else (
-        lambda: f(*args, **keywords)
-    )  # fmt: skip
+    given = [x for x in flatten((args, keywords))[0] if isinstance(x, Tensor)]
+    versions = [(x.requires_grad, x.version)[1] for x in given]  # views have their history first
+    is_replayed = to_bool("preserve_rng_state", preserve_rng_state)
+    call = _replayed(f, args, keywords) if is_replayed else (lambda: f(*args, **keywords))
     before = _core.recorded()
     leaves, rebuild = flatten(f(*args, **keywords))
-    outs = [x for x in leaves if _is_recorded(x)]
+    if [x.version for x in given] != versions:
+        raise gradient_errors.checkpoint_writes().locate("checkpoint", [])
+    outs = [x for x in leaves if _is_new(x, before)]
     if not outs:
         return rebuild(leaves)
     sources = tuple(_core.sources_of(tuple(outs), before))
-    kept = [x for x in flatten((args, keywords))[0] if isinstance(x, Tensor)]
-    fresh = [x.detach() if _is_recorded(x) else x for x in leaves]
-    results = tuple([new for old, new in zip(leaves, fresh, strict=True) if _is_recorded(old)])
-    params = {"call": call, "sources": sources}
-    _core.record_call(results, _AGAIN.function, sources, params, tuple(kept))
+    fresh = [x.detach() if _is_new(x, before) else x for x in leaves]
+    results = tuple([new for old, new in zip(leaves, fresh, strict=True) if new is not old])
+    kept = (*given, *(x for x in sources if x.is_leaf))
+    params = {"call": call, "sources": sources, "before": before}
+    try:
+        _core.record_call(results, _AGAIN.function, sources, params, kept)
+    except errors.TessellaError as error:
+        raise error.locate("checkpoint", []) from None
     return rebuild(fresh)
 
 

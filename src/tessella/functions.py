@@ -9,8 +9,9 @@ from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
 from tessella.declarations import describe
 from tessella.hints import Any
+from tessella.inplace import check_target, record_write
 from tessella.modes import no_grad
-from tessella.ops.creation import zeros
+from tessella.ops.creation import copy_of, zeros
 from tessella.trees import flatten
 
 MOST_RESULTS = 254  # of one recorded operation: see NO_OUTPUT in node.h
@@ -179,6 +180,7 @@ def _record(
     is_single = not isinstance(result, tuple | list)
     results = [result] if is_single else list(result)
     outs: list[Tensor] = []
+    written: list[tuple[Tensor, Tensor]] = []
     saved = list(ctx._saved)
     for i, x in enumerate(results):
         is_tensor = isinstance(x, Tensor)
@@ -186,9 +188,13 @@ def _record(
         ctx._results.append((x.shape, x.dtype, number) if is_tensor else (None, None, None))
         if number is None:
             continue
-        results[i] = _own(x, inputs, ctx)
-        saved = [results[i] if each is x else each for each in saved]
-        outs.append(results[i])
+        own = _own(x, inputs, ctx, outs)
+        saved = [own if each is x else each for each in saved]
+        outs.append(own)
+        if any(x is each for each in ctx._dirty):
+            written.append((x, own))
+        else:
+            results[i] = own
     if len(outs) > MOST_RESULTS:
         raise gradient_errors.too_many_results(cls.__name__, len(outs), MOST_RESULTS)
     kept = [x for x in saved if x is not None]
@@ -200,6 +206,8 @@ def _record(
         assert node is not None
         ctx._node = weakref.ref(node)
         ctx._saved = ctx._dirty = ctx._constant = ()
+    for x, value in written:
+        record_write(x, x, value)
     if is_single:
         return results[0]
     return type(result)(results) if isinstance(result, list) else tuple(results)
@@ -211,12 +219,12 @@ def _has_gradient(x: Any, ctx: Context) -> bool:
     return all(x is not other for other in ctx._constant)
 
 
-def _own(x: Tensor, inputs: tuple[Tensor, ...], ctx: Context) -> Tensor:
-    """Give a result that may get a history of its own: an input as it was keeps its own."""
+def _own(x: Tensor, inputs: tuple[Tensor, ...], ctx: Context, outs: list[Tensor]) -> Tensor:
+    """Give a tensor that may have the history of the result: none that has another already."""
     if any(x is each for each in ctx._dirty):
-        if x.is_leaf and x.requires_grad:
-            raise errors.inplace_on_leaf("x")
-        return x
-    if any(x is each for each in inputs) or x.requires_grad:
-        return x.detach()
-    return x
+        check_target(x)
+        return x.detach()  # its new value, which the written tensor takes
+    if any(_core.may_overlap(x, each) for each in inputs):
+        return copy_of(x)  # a write to the result must not be one to the input
+    is_taken = x.requires_grad or any(x is each for each in outs)
+    return x.detach() if is_taken else x

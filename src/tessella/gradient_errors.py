@@ -225,3 +225,19 @@ def saved_freed() -> IllegalState:
         "the saved tensors were freed by backward",
         "read them inside backward, or call it with retain_graph=True",
     )
+
+
+def blind_view(name: str) -> InplaceError:
+    """A recorded write through a view whose base would not learn of it."""
+    return InplaceError(
+        f"{name} is a view that was made inside no_grad, and the write would be recorded",
+        "make the view where gradients are recorded, or write inside ts.no_grad()",
+    )
+
+
+def checkpoint_writes() -> InplaceError:
+    """A checkpointed function that changes its arguments."""
+    return InplaceError(
+        "the function writes into an argument, which would be done twice",
+        "compute a new tensor in it, or write to a clone()",
+    )

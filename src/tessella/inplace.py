@@ -34,6 +34,8 @@ def check_target(x: Tensor, name: str = "x") -> None:
         raise errors.inplace_on_leaf(name)
     if base is not None and base.requires_grad and base.is_leaf:
         raise gradient_errors.view_of_leaf(name)
+    if base is not None and base.requires_grad:
+        check_seen(x, name)
 
 
 def write(x: Tensor, value: Tensor, name: str = "x") -> None:
@@ -45,6 +47,8 @@ def write(x: Tensor, value: Tensor, name: str = "x") -> None:
     check_kinds(x, value, name)
     _core.layout_of(value).broadcast_to(x.shape)
     is_recorded = _core.needs_node(x, value)
+    if is_recorded:
+        check_seen(x, name)
     source = copy_of(value) if _core.may_overlap(x, value) else value
     if not x.is_virtual:
         _core.copy(x, source, False)
@@ -59,6 +63,12 @@ def check_source(value: Tensor) -> None:
         raise errors.inplace_from_graph()
 
 
+def check_seen(x: Tensor, name: str = "x") -> None:
+    """Refuse to record a write through a view that was made while nothing was recorded."""
+    if _core.is_blind(x):
+        raise gradient_errors.blind_view(name)
+
+
 def record_write(x: Tensor, target: Tensor, value: Tensor) -> None:
     """Record that `value` was written into `target`, a view of x or x itself."""
     from tessella.ops import regions
@@ -66,7 +76,7 @@ def record_write(x: Tensor, target: Tensor, value: Tensor) -> None:
     owner = x if (base := _core.base_of(x)) is None else base
     is_whole = target is owner and value.shape == x.shape and value.dtype is x.dtype
     if is_whole and value.requires_grad:
-        _core.attach_as(x, value)
+        _core.record(x, OPS["positive"].function, (value,), None)
         return
     value = OPS["broadcast_to"].function(cast(value, x.dtype), target.shape)
     places = {"within": regions.region_of(owner), "region": regions.region_of(target)}

@@ -41,11 +41,15 @@ void init_graph(nb::module_& module) {
   // A tensor that gradients are asked of is a leaf, and no longer the view of another.
   module.def("set_requires_grad", [](nb::handle x, bool wanted) {
     tensor_of(x)->requires_grad = wanted;
-    if (!tensor_of(x)->node) Py_CLEAR(tensor_of(x)->base);
+    if (!tensor_of(x)->node) {
+      Py_CLEAR(tensor_of(x)->base);
+      tensor_of(x)->is_blind = false;
+    }
   });
   module.def("link_view", [](nb::handle out, nb::handle x) {
     link_view(tensor_of(out), as_object(tensor_of(x)));
   });
+  module.def("is_blind", [](nb::handle x) { return tensor_of(x)->is_blind; });
   module.def("base_of", [](nb::handle x) { return nb::borrow(or_none(tensor_of(x)->base)); });
   // Takes a tensor out of the graph, or makes it one more result of who made another.
   module.def("detach", [](nb::handle x) {
@@ -53,12 +57,16 @@ void init_graph(nb::module_& module) {
     tensor->requires_grad = false;
     Py_CLEAR(tensor->node);
     Py_CLEAR(tensor->base);
+    tensor->is_blind = false;
   });
   module.def("attach_as", [](nb::handle x, nb::handle like) {
     Tensor *tensor = tensor_of(x), *other = tensor_of(like);
     Py_XSETREF(tensor->node, Py_XNewRef(other->node));
     tensor->output = other->output;
     tensor->requires_grad = other->requires_grad;
+  });
+  module.def("set_node_hooks", [](nb::handle node, nb::handle hooks) {
+    Py_XSETREF(node_of(node)->hooks, Py_NewRef(hooks.ptr()));
   });
   module.def("leaf_hooks", [](nb::handle x) { return nb::borrow(or_none(tensor_of(x)->hooks)); });
   module.def(

@@ -21,12 +21,13 @@ bool has_shape(const Tensor* x, Shape shape) {
   return true;
 }
 
-// Nobody but the holder of this one reference can see its memory.
-bool is_own(PyObject* object) {
-  if (Py_REFCNT(object) != 1 || Py_TYPE(object) != tensor_type) return false;
+// Nobody but the holders of these references, who are all here, can see its memory.
+bool is_own(PyObject* object, Py_ssize_t holders = 1) {
+  if (Py_REFCNT(object) != holders || Py_TYPE(object) != tensor_type) return false;
   Tensor* x = as_tensor(object);
-  return x->buffer->refs == 1 && x->buffer->pins == 0 && x->is_contiguous && x->has_memory() &&
-         !x->buffer->is_readonly && !x->requires_grad && !x->weakrefs;
+  bool is_foreign = !x->buffer->allocator;
+  return !is_foreign && x->buffer->refs == 1 && x->buffer->pins == 0 && x->is_contiguous &&
+         x->has_memory() && !x->buffer->is_readonly && !x->requires_grad && !x->weakrefs;
 }
 
 bool are_alike(PyObject* x, PyObject* y) {
@@ -43,11 +44,11 @@ PyObject* call_add(PyObject* x, PyObject* y) {
 }
 
 // x += y, to the end, for tensors that are alike. Bits do not depend on which is written.
-void add_into(PyObject* x, PyObject* y) {
+void add_into(PyObject* x, PyObject* y, bool keeps_lock = false) {
   Input inputs[] = {{as_tensor(x), nullptr, as_tensor(x)->dtype},
                     {as_tensor(y), nullptr, as_tensor(y)->dtype}};
   auto opcode = static_cast<Opcode>(function_of(Slot::add)->opcode);
-  run_elementwise(opcode, as_tensor(x)->dtype, as_tensor(x), inputs, 2, false);
+  run_elementwise(opcode, as_tensor(x)->dtype, as_tensor(x), inputs, 2, false, keeps_lock);
   mark_written(as_tensor(x)->buffer);
 }
 
@@ -125,47 +126,66 @@ LeafUpdates::~LeafUpdates() {
   for (Update& update : updates_) {
     Py_DECREF(update.leaf);
     Py_XDECREF(update.gradient);
+    Py_XDECREF(update.before);
+    Py_XDECREF(update.total);
   }
 }
 
 void LeafUpdates::prepare(Tensor* leaf, PyObject* gradient) {
-  updates_.push_back({Py_NewRef(as_object(leaf)), gradient, nullptr});
+  updates_.push_back({Py_NewRef(as_object(leaf)), gradient, Py_XNewRef(leaf->grad), nullptr});
   Update& update = updates_.back();
-  PyObject* before = leaf->grad;
-  if (!before) {
+  if (!update.before) {
     update.gradient = nullptr;  // taken over, also where it fails
     update.gradient = keepable(leaf, gradient);
-    return;
+  } else if (!can_add(update)) {
+    LeafScope scope(leaf);
+    update.total = call_add(update.before, gradient);
   }
-  bool is_plain = !as_tensor(before)->requires_grad && !as_tensor(gradient)->requires_grad &&
-                  as_tensor(gradient)->has_memory() && are_alike(before, gradient);
-  if (is_plain && is_own(before)) {
-    update.before = before;
-    return;
-  }
-  LeafScope scope(leaf);
-  PyObject* sum = call_add(before, gradient);
-  Py_SETREF(update.gradient, sum);
+}
+
+// Whether the gradient can be added where the former one lies: the leaf and the update hold it.
+bool LeafUpdates::can_add(const Update& update) {
+  return !as_tensor(update.before)->requires_grad && !as_tensor(update.gradient)->requires_grad &&
+         as_tensor(update.gradient)->has_memory() && are_alike(update.before, update.gradient) &&
+         is_own(update.before, 2);
 }
 
 void LeafUpdates::commit() {
   for (Update& update : updates_) {
     Tensor* leaf = as_tensor(update.leaf);
-    PyObject* now = leaf->grad;
-    if (!update.before || !now) {
+    if (leaf->grad != update.before)
+      add_to_other(leaf, update.gradient);
+    else if (!update.before)
       set_gradient(leaf, update.gradient);
-    } else {
-      bool is_as_before = now == update.before && is_own(now);
-      Result held(as_tensor(Py_NewRef(now)));
-      if (is_as_before) {
-        add_into(now, update.gradient);
-      } else {
-        Result sum(as_tensor(call_add(now, update.gradient)));
-        set_gradient(leaf, as_object(sum.get()));
-      }
-    }
-    Py_CLEAR(update.gradient);
+    else if (update.total)
+      set_gradient(leaf, update.total);
+    else if (can_add(update))
+      add_into(update.before, update.gradient, true);  // under the lock: others may add too
+    else
+      add_to_other(leaf, update.gradient);
   }
+}
+
+// Somebody, a hook or another thread, has given the leaf a gradient since, or holds it.
+void LeafUpdates::add_to_other(Tensor* leaf, PyObject* gradient) {
+  for (;;) {
+    PyObject* now = Py_XNewRef(leaf->grad);
+    if (!now) return set_gradient(leaf, gradient);
+    Result held(as_tensor(now));
+    Result sum(as_tensor(call_add(now, gradient)));
+    if (leaf->grad == now) return set_gradient(leaf, as_object(sum.get()));
+  }
+}
+
+void drop_gradients(Tensor* x) {
+  PyObject* gradient = Py_NewRef(x->grad);
+  set_gradient(x, nullptr);
+  while (gradient && Py_REFCNT(gradient) == 1) {
+    PyObject* next = Py_XNewRef(as_tensor(gradient)->grad);
+    if (next) set_gradient(as_tensor(gradient), nullptr);
+    Py_SETREF(gradient, next);
+  }
+  Py_XDECREF(gradient);
 }
 
 void set_gradient(Tensor* leaf, PyObject* gradient) {

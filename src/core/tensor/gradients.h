@@ -30,13 +30,18 @@ class LeafUpdates {
  private:
   struct Update {
     PyObject* leaf;
-    PyObject* gradient;      // to add, or to put in place of what is there
-    const PyObject* before;  // what it is added to; nullptr: it is put
+    PyObject* gradient;  // to add, or to keep
+    PyObject* before;    // the leaf's gradient when it was prepared, or nullptr
+    PyObject* total;     // to put in its place; nullptr: `gradient` is added where it lies
   };
+  static bool can_add(const Update& update);
+  static void add_to_other(Tensor* leaf, PyObject* gradient);
   std::vector<Update> updates_;
 };
 
 // Puts a tensor, or nullptr, in place of a leaf's gradient, and counts its memory as such.
 void set_gradient(Tensor* leaf, PyObject* gradient);
+// Lets go of the gradient, and of that gradient's own, and so on: a loop, however many there are.
+void drop_gradients(Tensor* x);
 
 }  // namespace tessella

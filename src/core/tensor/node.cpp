@@ -223,6 +223,7 @@ bool needs_node(PyObject* const* inputs, int count) {
 }
 
 bool is_outdated(const Tensor* x) {
+  if (x->is_blind) return false;
   PyObject* node = as_tensor(x->base)->node;
   return node && (!x->node || as_node(x->node)->sequence < as_node(node)->sequence);
 }
@@ -235,7 +236,8 @@ void refresh(Tensor* x) {
 
 void link_view(Tensor* out, PyObject* x) {
   Tensor* source = as_tensor(x);
-  if (!grad_enabled || !has_gradients(out->dtype) || source->buffer != out->buffer) return;
+  if (!has_gradients(out->dtype) || source->buffer != out->buffer) return;
+  out->is_blind = !grad_enabled || source->is_blind;
   Py_XSETREF(out->base, Py_NewRef(source->base ? source->base : x));
 }
 
@@ -263,6 +265,7 @@ bool record(Tensor* out, Function* function, PyObject* const* inputs, int count,
 bool record_call(std::span<PyObject* const> outs, Function* function,
                  std::span<PyObject* const> inputs, PyObject* params,
                  std::span<PyObject* const> kept) {
+  if (outs.size() >= NO_OUTPUT) fail_too_many_results(static_cast<int64_t>(outs.size()));
   Node* node = nullptr;
   try {
     node =

@@ -84,14 +84,9 @@ PyObject* get_hooks(PyObject* self, void*) {
   PyObject* hooks = as_node(self)->hooks;
   return Py_NewRef(hooks ? hooks : Py_None);
 }
-int set_hooks(PyObject* self, PyObject* value, void*) {
-  Py_XSETREF(as_node(self)->hooks, value == Py_None ? nullptr : Py_XNewRef(value));
-  return 0;
-}
-
 PyGetSetDef properties[] = {
     {"name", get_name, nullptr, "The name of the operation.", nullptr},
-    {"hooks", get_hooks, set_hooks, "Called with the gradients of the results.", nullptr},
+    {"hooks", get_hooks, nullptr, "Called with the gradients of the results.", nullptr},
     {"function", get_function, nullptr, "The operation that was recorded.", nullptr},
     {"params", get_params, nullptr, "The parameters it was called with.", nullptr},
     {"inputs", get_inputs, nullptr, "Node or leaf for each input that takes a gradient.", nullptr},

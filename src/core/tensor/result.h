@@ -27,7 +27,8 @@ class Result {
 
 // Whether its elements may be written where they lie, as far as gradients and memory go.
 inline bool is_writable(Tensor* x) {
-  bool is_watched = is_grad_enabled() && asks_gradient(x);
+  bool is_shared = x->is_blind && x->base && as_tensor(x->base)->requires_grad;
+  bool is_watched = is_grad_enabled() && (is_shared || asks_gradient(x));
   return !is_watched && x->has_memory() && !x->buffer->is_readonly;
 }
 

@@ -182,7 +182,7 @@ void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t*
 }
 
 void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* inputs, int arity,
-                     bool interruptible) {
+                     bool interruptible, bool keeps_lock) {
   launch::ElementwiseTask task{.opcode = opcode,
                                .dtype = dtype,
                                .ndim = out->ndim,
@@ -206,7 +206,7 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
   size_t count = 0;
   for (int i = 0; i < arity; ++i)
     if (inputs[i].tensor) tensors[count++] = inputs[i].tensor;
-  LongWork work(out->size, {out}, {tensors, count});
+  LongWork work(keeps_lock ? 0 : out->size, {out}, {tensors, count});
   launch::elementwise(task);
 }
 

@@ -131,7 +131,7 @@ void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t*
 
 // out[...] = op(inputs...), broadcasting inputs to out's shape; checked by the caller.
 void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* inputs, int arity,
-                     bool interruptible);
+                     bool interruptible, bool keeps_lock = false);
 // out[...] = x, converted and broadcast; they do not overlap. Throws for two dtypes of which one is
 // a user's.
 void run_copy(Tensor* out, Tensor* x, bool interruptible);

@@ -19,6 +19,11 @@ namespace {
 
 uint32_t sweeps;  // so far; under the interpreter's lock
 
+struct Root {
+  PyObject* target;  // Node or leaf; owned
+  int output;
+};
+
 struct Step {
   Node* node;  // owned until it was visited
   int first_slot;
@@ -39,8 +44,18 @@ class GradMode {
 
 class Sweep {
  public:
-  explicit Sweep(const SweepRequest& request) : request_(request) {}
-  ~Sweep() { forget(); }
+  // Where the roots come from is read once: a signal's handler may write into them meanwhile.
+  explicit Sweep(const SweepRequest& request) : request_(request) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(request.roots); ++i) {
+      Tensor* x = item(request.roots, i);
+      roots_.push_back({Py_NewRef(x->node ? x->node : as_object(x)), x->output});
+    }
+  }
+  ~Sweep() {
+    forget();
+    for (Root& root : roots_) Py_DECREF(root.target);
+    for (PyObject* pairs : kept_) Py_DECREF(pairs);
+  }
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
@@ -117,8 +132,8 @@ class Sweep {
   void discover() {
     id_ = ++sweeps ? sweeps : ++sweeps;  // 0 is that of new nodes
     std::vector<Node*> pending;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(request_.roots); ++i)
-      if (PyObject* node = item(request_.roots, i)->node) enter(node, &pending);
+    for (const Root& root : roots_)
+      if (is_node(root.target)) enter(root.target, &pending);
     while (!pending.empty()) {
       look_at_signals();
       Node* node = pending.back();
@@ -171,8 +186,7 @@ class Sweep {
       for (int i = 0; i < step.node->inputs; ++i)
         targets_.push_back(slot_of(step.node->edges[i].target, step.node->edges[i].output));
     }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(request_.roots); ++i)
-      root_slots_.push_back(slot_of(item(request_.roots, i)));
+    for (const Root& root : roots_) root_slots_.push_back(slot_of(root.target, root.output));
   }
 
   // Where gradients of some tensors are wanted: what does not lead there need not be visited.
@@ -250,14 +264,16 @@ class Sweep {
     Py_DECREF(node);
   }
 
+  bool is_reached(const Step& step) {
+    for (int i = 0; i < step.node->outputs; ++i)
+      if (slot(step.first_slot + i)) return true;
+    return false;
+  }
+
   void visit_alive(Step& step) {
     Node* node = step.node;
-    bool is_reached = false;
-    for (int i = 0; i < node->outputs; ++i) is_reached |= slot(step.first_slot + i) != nullptr;
-    if (is_reached) {
-      if (node->hooks) call_hooks(step);
-      if (step.is_needed) pull(step);
-    }
+    if (is_reached(step) && node->hooks) call_hooks(step);
+    if (is_reached(step) && step.is_needed) pull(step);
     for (int i = 0; i < node->outputs; ++i)
       if (is_kept_.empty() || !is_kept_[static_cast<size_t>(step.first_slot + i)])
         Py_CLEAR(slot(step.first_slot + i));
@@ -289,7 +305,10 @@ class Sweep {
   }
 
   void call_hooks(Step& step) {
-    PyObject* given = call_with_gradients(step, step.node->hooks, nullptr, step.node->outputs);
+    // The gradients, and last the pairs of results that keep theirs.
+    PyObject* hooks = step.node->hooks;
+    PyObject* given = call_with_gradients(step, hooks, nullptr, step.node->outputs + 1);
+    kept_.push_back(Py_NewRef(PySequence_Fast_GET_ITEM(given, step.node->outputs)));
     for (int i = 0; i < step.node->outputs; ++i) {
       PyObject* gradient = PySequence_Fast_GET_ITEM(given, i);
       Py_XSETREF(slot(step.first_slot + i), gradient == Py_None ? nullptr : Py_NewRef(gradient));
@@ -377,15 +396,16 @@ class Sweep {
   // --- the end ---
 
   PyObject* update_leaves() {
+    for_each_leaf([](Tensor* leaf, PyObject** gradient) { call_leaf_hooks(leaf, gradient); });
     LeafUpdates updates;
     std::vector<PyObject*> told;  // of ends_
     for_each_leaf([&](Tensor* leaf, PyObject** gradient) {
-      call_leaf_hooks(leaf, gradient);
       PyObject* taken = *gradient;
       *gradient = nullptr;
       updates.prepare(leaf, taken);
       if (leaf->hooks) told.push_back(as_object(leaf));
     });
+    prepare_kept(&updates);
     updates.commit();
     for (PyObject* leaf : told) {
       PyObject* hooks = as_tensor(leaf)->hooks;
@@ -394,6 +414,15 @@ class Sweep {
       Py_DECREF(done);
     }
     Py_RETURN_NONE;
+  }
+
+  void prepare_kept(LeafUpdates* updates) {
+    for (PyObject* pairs : kept_)
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs); ++i) {
+        PyObject* pair = PyTuple_GET_ITEM(pairs, i);
+        updates->prepare(as_tensor(PyTuple_GET_ITEM(pair, 0)),
+                         Py_NewRef(PyTuple_GET_ITEM(pair, 1)));
+      }
   }
 
   template <class F>
@@ -413,6 +442,9 @@ class Sweep {
 
   PyObject* collect() {
     for_each_leaf([](Tensor* leaf, PyObject** gradient) { call_leaf_hooks(leaf, gradient); });
+    LeafUpdates updates;
+    prepare_kept(&updates);
+    updates.commit();
     PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(wanted_slots_.size()));
     if (!tuple) throw PythonError{};
     for (size_t i = 0; i < wanted_slots_.size(); ++i) {
@@ -430,6 +462,8 @@ class Sweep {
 
   const SweepRequest& request_;
   uint32_t id_ = 0, looks_ = 0;
+  std::vector<Root> roots_;
+  std::vector<PyObject*> kept_;  // pairs of a result that keeps its gradient, and the gradient
   std::vector<Step> steps_;
   std::vector<int> targets_;      // the slot of each input of each step
   std::vector<PyObject*> slots_;  // a gradient for each result of each step, then of each leaf

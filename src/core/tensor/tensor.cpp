@@ -54,6 +54,7 @@ void initialise(Tensor* tensor, Buffer* buffer, DType dtype, int ndim, int64_t o
   tensor->requires_grad = false;
   tensor->is_contiguous = is_contiguous;
   tensor->output = 0;
+  tensor->is_blind = false;
   tensor->node = tensor->grad = tensor->base = tensor->hooks = tensor->weakrefs = nullptr;
 }
 
@@ -94,7 +95,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 int clear(PyObject* self) {
   Tensor* tensor = as_tensor(self);
   Py_CLEAR(tensor->node);
-  if (tensor->grad) set_gradient(tensor, nullptr);
+  if (tensor->grad) drop_gradients(tensor);
   Py_CLEAR(tensor->base);
   Py_CLEAR(tensor->hooks);
   return 0;
@@ -298,7 +299,8 @@ PyGetSetDef properties[] = {
     {"grad", get_grad, set_grad, "The accumulated gradient, or None.", nullptr},
     {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operation made it.", nullptr},
     {"grad_fn", get_node, nullptr, "The recorded operation that made it, or None.", nullptr},
-    {"requires_grad", get_requires_grad, set_requires_grad, "Whether gradients flow to it.", nullptr},
+    {"requires_grad", get_requires_grad, set_requires_grad, "Whether gradients flow to it.",
+     nullptr},
     {"T", get_transposed, nullptr, "A matrix with its two axes exchanged: a view.", nullptr},
     {"mT", get_last_transposed, nullptr, "The last two axes exchanged: a view.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},

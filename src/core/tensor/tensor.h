@@ -21,6 +21,7 @@ struct Tensor {
   bool requires_grad;  // see `asks_gradient` in node.h
   bool is_contiguous;
   uint8_t output;  // which result of the node
+  bool is_blind;   // a view that was made while nothing was recorded: a constant to gradients
   PyObject* node;  // the Node that made it, or nullptr for a leaf
   PyObject* grad;
   PyObject* base;   // whose memory a view shares, if gradients are to follow writes to either

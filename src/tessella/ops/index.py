@@ -214,6 +214,8 @@ def set(x: Tensor, key: Any, value: Any) -> None:
         inplace.check_target(x)
         source = _value_tensor(value, x.dtype)
         is_recorded = _core.needs_node(x, source)
+        if is_recorded:
+            inplace.check_seen(x)
         if is_basic(key):
             target = x.detach()[key]
             inplace.write(target, source.detach())
