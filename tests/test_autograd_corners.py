@@ -52,7 +52,7 @@ def test_write_through_a_view_made_inside_no_grad_is_refused(write: Any) -> None
     with ts.no_grad():
         view = y[0]
     assert not view.requires_grad and not (view * 1).requires_grad
-    with pytest.raises(ts.errors.InplaceError, match="x is a view that was made inside no_grad"):
+    with pytest.raises(ts.errors.InplaceError, match="made inside no_grad"):
         write(view, x)
     with ts.no_grad():
         write(view, x)
@@ -315,3 +315,112 @@ def test_gradients_of_gradients_are_freed_in_a_loop() -> None:
     before = ts.memory.stats().live
     del held, x
     assert before - ts.memory.stats().live >= 200_000 * 4
+
+
+# --- forms, repeats and dtypes -------------------------------------------------------------------
+
+
+def test_views_of_another_dtype_refuse_what_they_cannot_follow() -> None:
+    x = leaf(1, 1)
+    z = ts.complex(x * 1, x * 2)
+    parts = ts.view_as_real(z)
+    with pytest.raises(ts.errors.InplaceError, match="a view of another dtype"):
+        parts.mul_(3.0)
+    ts.real(z).sum().backward(retain_graph=True)
+    assert slopes(x) == [1, 1]
+    z.mul_(3.0)
+    with pytest.raises(ts.errors.InplaceError, match="views memory as another dtype"):
+        parts.sum()
+    ts.view_as_real(z).sum().backward()
+    assert slopes(x) == [10, 10]
+
+
+def test_cotangents_are_matched_by_their_keys() -> None:
+    _, pull = ts.vjp(lambda x: {"a": x * x, "b": x + 1}, ts.tensor(2.0))
+    assert pull({"b": ts.tensor(1.0), "a": ts.tensor(2.0)})[0].item() == 9
+    for wrong in ({"a": ts.tensor(1.0)}, {"a": ts.tensor(1.0), "c": ts.tensor(1.0)}, ts.ones(2)):
+        with pytest.raises(ts.errors.ArgumentError, match="cotangents is not of the form"):
+            pull(wrong)
+
+
+def test_backward_into_inputs_counts_each_once() -> None:
+    x = leaf(1)
+    seen: list[Any] = []
+    x.register_post_accumulate_grad_hook(lambda x: seen.append(slopes(x)))
+    (x * 2).backward(inputs=[x, x])
+    assert slopes(x) == [2] and seen == [[2]]
+    y = x * 2
+    y.retain_grad()
+    (y * 3).backward(inputs=[y])
+    assert slopes(y) == [3] and slopes(x) == [2]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f, x: ts.grad(f, argnums=(0, 0))(x), r"grad: argnums is \(0, 0\)"),
+        (lambda f, x: ts.grad(f)(), "grad: argnums is 0"),
+        (lambda f, x: ts.grad(f, has_aux=True)(x), "grad: <lambda> gave Tensor"),
+        (lambda f, x: ts.vjp(f, x, has_aux=True), "vjp: <lambda> gave Tensor"),
+        (lambda f, x: ts.jvp(f, 5, (x,)), "jvp: primals must be a tuple"),
+        (lambda f, x: ts.jvp(f, (x,), None), "jvp: tangents is not of the form"),
+    ],
+    ids=["repeated", "no argument", "no pair", "no pair of vjp", "no tuple", "no tangents"],
+)
+def test_transforms_refuse_what_they_cannot_take(call: Any, message: str) -> None:
+    with pytest.raises(ts.errors.TessellaError, match=message):
+        call(lambda x: x * x, ts.tensor(2.0))
+
+
+def test_trees_that_hold_themselves_are_refused() -> None:
+    tree: list[Any] = []
+    tree.append(tree)
+    with pytest.raises(ts.errors.InvalidArgument, match="tree is"):
+        ts.trees.flatten(tree)
+
+
+def test_checkpoint_result_that_views_an_argument_has_memory_of_its_own() -> None:
+    x = leaf(1, 1)
+    h = x * 1
+    part = ts.checkpoint(lambda h: h[:1], h)
+    part.mul_(5)
+    assert h.tolist() == [1, 1]
+    (h.sum() + part.sum()).backward()
+    assert slopes(x) == [6, 1]
+
+
+def test_checkpoint_draws_again_from_a_generator_among_its_arguments() -> None:
+    x = leaf(1, 1, 1, 1, 1, 1, 1, 1)
+
+    def f(x: ts.Tensor, generator: ts.Generator) -> ts.Tensor:
+        return x * ts.rand(8, generator=generator, dtype=ts.float64)
+
+    generator = ts.Generator(3)
+    y = ts.checkpoint(f, x, generator)
+    counter = generator.counter
+    y.sum().backward()
+    assert slopes(x) == y.tolist() and generator.counter == counter
+
+
+def test_checkpoint_notices_another_shape() -> None:
+    sizes = [2, 1]
+    y = ts.checkpoint(lambda x: x[: sizes.pop(0)] * 2, leaf(1, 1))
+    with pytest.raises(ts.errors.IllegalState, match="the function gave other results"):
+        y.sum().backward()
+
+
+def test_dirty_argument_that_is_no_result_is_refused() -> None:
+    class Forgets(Function):
+        @staticmethod
+        def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:
+            ctx.mark_dirty(x.mul_(2))
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, g: ts.Tensor) -> ts.Tensor:
+            return g * 2
+
+    with pytest.raises(
+        ts.errors.InvalidArgument, match=r"Forgets\.forward marked an input as dirty"
+    ):
+        Forgets.apply(leaf(1) * 1)

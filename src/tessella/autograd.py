@@ -62,8 +62,16 @@ def backward(
             _core.sweep(roots, gradients, None, keeps, creates)
             return
         found = _core.sweep(roots, gradients, wanted, keeps, creates)
-        pairs = [(x, g) for x, g in zip(wanted, found, strict=True) if g is not None]
+        given = {
+            id(x): (x, g)
+            for x, g in zip(wanted, found, strict=True)
+            if g is not None and not x.retains_grad  # which has it already
+        }
+        pairs = list(given.values())
         _core.update_gradients(tuple([x for x, _ in pairs]), tuple([g for _, g in pairs]))
+        for x, _ in pairs:
+            if x.is_leaf and (hooks := _core.leaf_hooks(x)) is not None:
+                hooks.finish(x)
     except errors.TessellaError as error:
         raise _located(error, "backward", tensors) from None
 

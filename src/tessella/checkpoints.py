@@ -7,7 +7,8 @@ from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
 from tessella.hints import Any, Callable
 from tessella.modes import enable_grad
-from tessella.ops.random import default_generator
+from tessella.ops.creation import copy_of
+from tessella.ops.random import Generator, default_generator
 from tessella.trees import flatten
 
 
@@ -32,7 +33,8 @@ class Again:
         now, creates = _core.recorded(), _core.is_grad_enabled()
         with enable_grad():
             outs = [x for x in flatten(call())[0] if _is_new(x, now)]
-        if len(outs) != len(gradients) or not _agree(outs, sources, before):
+        forms = [(x.shape, x.dtype) for x in outs]
+        if forms != node.params["forms"] or not _agree(outs, sources, before):
             raise gradient_errors.changed_in_checkpoint()
         pairs = [(x, g) for x, g in zip(outs, gradients, strict=True) if g is not None]
         roots, begin = tuple([x for x, _ in pairs]), tuple([g for _, g in pairs])
@@ -66,7 +68,8 @@ def checkpoint(
     """Call f, and keep its arguments only: what it computed is computed again for backward.
 
     Values and gradients are those of f(*args), to the bit; random numbers from the default
-    generator are drawn again unless preserve_rng_state is False.
+    generator, and from those among the arguments, are drawn again unless preserve_rng_state is
+    False.
 
     >>> x = ts.tensor([1.0, 2.0], requires_grad=True)
     >>> y = ts.checkpoint(lambda x: (x.exp().sin() * x).sum(), x)
@@ -90,27 +93,43 @@ def checkpoint(
     if not outs:
         return rebuild(leaves)
     sources = tuple(_core.sources_of(tuple(outs), before))
-    fresh = [x.detach() if _is_new(x, before) else x for x in leaves]
+    held = (*given, *(x for x in sources if x.is_leaf))
+    fresh = [_apart(x, held) if _is_new(x, before) else x for x in leaves]
     results = tuple([new for old, new in zip(leaves, fresh, strict=True) if new is not old])
-    kept = (*given, *(x for x in sources if x.is_leaf))
-    params = {"call": call, "sources": sources, "before": before}
+    forms = [(x.shape, x.dtype) for x in outs]
+    params = {"call": call, "sources": sources, "before": before, "forms": forms}
     try:
-        _core.record_call(results, _AGAIN.function, sources, params, kept)
+        _core.record_call(results, _AGAIN.function, sources, params, held)
     except errors.TessellaError as error:
         raise error.locate("checkpoint", []) from None
     return rebuild(fresh)
 
 
+def _apart(x: Tensor, others: tuple[Tensor, ...]) -> Tensor:
+    """Give the values of a result, in memory that is not an argument's."""
+    return copy_of(x) if any(_core.may_overlap(x, each) for each in others) else x.detach()
+
+
 def _replayed(f: Callable[..., Any], args: Any, keywords: Any) -> Callable[[], Any]:
-    """Give a call of f that draws the numbers which a call now would draw."""
-    seed, counter = default_generator.seed, default_generator.counter
+    """Give a call of f that draws the numbers which a call now would draw.
+
+    They come from the default generator, or from one among the arguments.
+    """
+    used = [x for x in flatten((args, keywords))[0] if isinstance(x, Generator)]
+    generators = [default_generator, *used]
+    states = [(each.seed, each.counter) for each in generators]
 
     def call() -> Any:
-        now = default_generator.seed, default_generator.counter
-        default_generator.seed, default_generator.counter = seed, counter
+        now = [(each.seed, each.counter) for each in generators]
+        _set(generators, states)
         try:
             return f(*args, **keywords)
         finally:
-            default_generator.seed, default_generator.counter = now
+            _set(generators, now)
 
     return call
+
+
+def _set(generators: list[Generator], states: list[tuple[int, int]]) -> None:
+    for each, (seed, counter) in zip(generators, states, strict=True):
+        each.seed, each.counter = seed, counter

@@ -197,6 +197,9 @@ def _record(
             results[i] = own
     if len(outs) > MOST_RESULTS:
         raise gradient_errors.too_many_results(cls.__name__, len(outs), MOST_RESULTS)
+    for x in ctx._dirty:
+        if all(x is not each for each in results):
+            raise gradient_errors.dirty_argument(cls.__name__)
     kept = [x for x in saved if x is not None]
     numbers = iter(range(len(kept)))
     ctx._places = tuple([None if x is None else next(numbers) for x in saved])

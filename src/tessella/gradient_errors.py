@@ -188,11 +188,10 @@ def not_output(name: str, value: object) -> ArgumentError:
     )
 
 
-def structure_differs(name: str, given: int, wanted: int) -> ArgumentError:
-    """Nested containers that hold another number of tensors."""
+def structure_differs(name: str, form: object) -> ArgumentError:
+    """Nested containers of another form than what they belong to."""
     return ArgumentError(
-        f"{name} holds {given} tensors where {wanted} are needed",
-        "it has the same nested structure as what it belongs to",
+        f"{name} is not of the form of what it belongs to", f"it needs tensors of shapes {form}"
     )
 
 
@@ -222,7 +221,7 @@ def anomaly(made: str, shown: str) -> AnomalyError:
 def saved_freed() -> IllegalState:
     """Saved tensors, asked for after backward has let go of them."""
     return IllegalState(
-        "the saved tensors were freed by backward",
+        "the saved tensors were freed: backward has gone through, or the results are gone",
         "read them inside backward, or call it with retain_graph=True",
     )
 
@@ -230,8 +229,32 @@ def saved_freed() -> IllegalState:
 def blind_view(name: str) -> InplaceError:
     """A recorded write through a view whose base would not learn of it."""
     return InplaceError(
-        f"{name} is a view that was made inside no_grad, and the write would be recorded",
-        "make the view where gradients are recorded, or write inside ts.no_grad()",
+        f"{name} is a view of another dtype, or was made inside no_grad: writes are not recorded",
+        "write to the tensor that it views, or inside ts.no_grad()",
+    )
+
+
+def outdated_view(name: str) -> InplaceError:
+    """A view of another dtype, whose base was written into."""
+    return InplaceError(
+        f"{name} views memory as another dtype, and the tensor whose memory it is was overwritten",
+        "make the view again, after the write",
+    )
+
+
+def dirty_argument(name: str) -> InvalidArgument:
+    """An input that was marked as changed and is no result."""
+    return InvalidArgument(
+        f"{name}.forward marked an input as dirty and did not give it back",
+        "return what mark_dirty names, as a result",
+    )
+
+
+def not_pair(name: str, value: object) -> ArgumentError:
+    """A function without the second result that has_aux promises."""
+    return ArgumentError(
+        f"{name} gave {type_name(value)}",
+        "with has_aux=True it gives a pair: the value, and the rest",
     )
 
 

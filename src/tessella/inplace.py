@@ -89,6 +89,8 @@ def refresh(x: Tensor) -> None:
     """Record a view again, after the tensor whose memory it shares was written into."""
     from tessella.ops import regions
 
+    if _core.is_blind(x):
+        raise gradient_errors.outdated_view("x")
     base = _core.base_of(x)
     places = {"within": regions.region_of(base), "region": regions.region_of(x)}
     _core.record(x, regions.extract, (base,), places)

@@ -21,7 +21,7 @@ from tessella.ops.elementwise import positive
 from tessella.ops.joining import stack
 from tessella.ops.movement import reshape
 from tessella.tensors import tensor
-from tessella.trees import flatten
+from tessella.trees import arrange, flatten
 
 _active = threading.local()
 
@@ -93,8 +93,10 @@ def _chosen(argnums: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
     for number in numbers:
         place = to_int("argnums", number)
         if not -len(args) <= place < len(args):
-            raise errors.wrong_value("argnums", argnums, f"less than {len(args)}, the arguments")
+            raise errors.wrong_value("argnums", argnums, f"one of {len(args)} positional arguments")
         places.append(place % len(args))
+    if len(set(places)) < len(places):
+        raise errors.wrong_value("argnums", argnums, "different numbers")
     return tuple(places)
 
 
@@ -106,15 +108,30 @@ def _outputs(name: str, result: Any) -> tuple[list[Tensor], Any]:
     return outs, rebuild
 
 
+def _pair(name: str, result: Any) -> Any:
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise gradient_errors.not_pair(name, result)
+    return result
+
+
+def _located(error: errors.TessellaError, title: str, name: str) -> errors.TessellaError:
+    """Add what was called; an error that says whose memory is at fault says enough."""
+    return error if error.operands else error.locate(title, [f"f  {name}"])
+
+
 def _plain(x: Any, creates: bool) -> Any:
     """Give a result without the history that only the transform needed."""
     return x if creates or not isinstance(x, Tensor) else x.detach()
 
 
+def _shown(f: Any) -> str:
+    return str(getattr(f, "__name__", type(f).__name__))
+
+
 def _name_of(title: str, f: Any) -> str:
     if not callable(f):
         raise errors.wrong_type("f", f, "a function").locate(title, [])
-    return str(getattr(f, "__name__", type(f).__name__))
+    return _shown(f)
 
 
 def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
@@ -143,12 +160,12 @@ def _value_and_grad(title: str, f: Callable[..., Any], argnums: Any, has_aux: An
             for place, x in zip(places, fresh, strict=True):
                 call[place] = x
             result = run.call(lambda *a: f(*a, **keywords), call)
-            value, aux = result if has_aux else (result, None)
+            value, aux = _pair(name, result) if has_aux else (result, None)
             _check_number(name, value)
             creates = run.creates([value])
             found = run.rebuild(run.pull([value], None, creates))
         except errors.TessellaError as error:
-            raise error.locate(title, [f"f  {name}"]) from None
+            raise _located(error, title, name) from None
         gradient = found if isinstance(argnums, tuple | list) else found[0]
         gradient = tuple(gradient) if isinstance(argnums, tuple | list) else gradient
         value = _plain(value, creates)
@@ -202,31 +219,32 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         name = _name_of("vjp", f)
         run = _Run("primals", list(primals))
         result = run.call(f, run.rebuild(run.inputs))
-        value, aux = result if to_bool("has_aux", has_aux) else (result, None)
+        value, aux = _pair(name, result) if to_bool("has_aux", has_aux) else (result, None)
         outs, rebuild = _outputs(name, value)
+        form = rebuild([str(x.shape) for x in outs])
         creates = run.creates(outs)
     except errors.TessellaError as error:
-        raise error.locate("vjp", []) from None
+        raise _located(error, "vjp", _shown(f)) from None
 
     def pull(cotangents: Any) -> Any:
         """Give the gradients of the primals, one for each."""
         try:
-            gs = _like("cotangents", cotangents, outs)
+            gs = _like("cotangents", cotangents, form, outs)
             is_linked = creates or any(g.requires_grad for g in gs)
             found = run.pull(outs, gs, is_linked, keeps=True)
         except errors.TessellaError as error:
-            raise error.locate("vjp", []) from None
+            raise _located(error, "vjp", _shown(f)) from None
         return tuple(run.rebuild(found))
 
     shown = rebuild([_plain(x, creates) for x in outs])
     return (shown, pull, aux) if has_aux else (shown, pull)
 
 
-def _like(name: str, given: Any, outs: list[Tensor]) -> list[Tensor]:
-    """Check that nested containers hold one gradient for each of some tensors."""
-    gs, _ = flatten(given)
-    if len(gs) != len(outs):
-        raise gradient_errors.structure_differs(name, len(gs), len(outs))
+def _like(name: str, given: Any, form: Any, outs: list[Tensor]) -> list[Tensor]:
+    """Check that nested containers of the same form hold one gradient for each of some tensors."""
+    gs = arrange(given, form)
+    if gs is None or len(gs) != len(outs):
+        raise gradient_errors.structure_differs(name, form)
     for i, (g, x) in enumerate(zip(gs, outs, strict=True)):
         if not isinstance(g, Tensor):
             raise errors.not_tensor(f"{name}[{i}]", g, "a tensor")
@@ -249,8 +267,11 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """
     try:
         name = _name_of("jvp", f)
+        if not isinstance(primals, tuple | list):
+            raise errors.wrong_type("primals", primals, "a tuple with an item for each argument")
         run = _Run("primals", list(primals))
-        along = _like("tangents", list(tangents), run.inputs)
+        form = run.rebuild([str(x.shape) for x in run.inputs])
+        along = _like("tangents", tangents, form, run.inputs)
         outs, rebuild = _outputs(name, run.call(f, run.rebuild(run.inputs)))
         creates = run.creates(outs) or any(v.requires_grad for v in along)
         with enable_grad():
@@ -258,7 +279,7 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
             pulled = run.pull(outs, list(dummies), True)
             slopes = _forward(pulled, dummies, along, creates)
     except errors.TessellaError as error:
-        raise error.locate("jvp", []) from None
+        raise _located(error, "jvp", _shown(f)) from None
     return rebuild([_plain(x, creates) for x in outs]), rebuild(slopes)
 
 
@@ -298,7 +319,7 @@ def _jacobian(title: str, f: Callable[..., Any], argnums: Any) -> Any:
             creates = run.creates(outs)
             rows = [_rows(run, outs, i, creates) for i in range(len(outs))]
         except errors.TessellaError as error:
-            raise error.locate(title, [f"f  {name}"]) from None
+            raise _located(error, title, name) from None
         shown = []
         for row in rows:
             found = run.rebuild(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tessella import errors
 from tessella.hints import Any, Callable
 
 Rebuild = Callable[[list[Any]], Any]
@@ -15,8 +16,32 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     ([1, 2, 3], {'w': 10, 'b': (20, 30)})
     """
     leaves: list[Any] = []
-    rebuild = _walk(tree, leaves)
+    try:
+        rebuild = _walk(tree, leaves)
+    except RecursionError:
+        raise errors.wrong_value("tree", "…", "nested less deeply, and not in itself") from None
     return leaves, lambda values: rebuild(iter(values))
+
+
+def arrange(tree: Any, like: Any) -> list[Any] | None:
+    """Give what a nested container holds in the order of another; None if they differ in form."""
+    if isinstance(like, dict):
+        if not isinstance(tree, dict) or tree.keys() != like.keys():
+            return None
+        pairs = [(tree[key], like[key]) for key in like]
+    elif isinstance(like, tuple | list):
+        if not isinstance(tree, tuple | list) or len(tree) != len(like):
+            return None
+        pairs = list(zip(tree, like, strict=True))
+    else:
+        return [tree]
+    found = []
+    for part, other in pairs:
+        items = arrange(part, other)
+        if items is None:
+            return None
+        found += items
+    return found
 
 
 def _walk(tree: Any, leaves: list[Any]) -> Callable[[Any], Any]:

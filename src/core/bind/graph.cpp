@@ -49,21 +49,20 @@ void init_graph(nb::module_& module) {
   module.def("link_view", [](nb::handle out, nb::handle x) {
     link_view(tensor_of(out), as_object(tensor_of(x)));
   });
+  // A view of memory that nobody else knows is no view.
+  module.def("forget_base", [](nb::handle x) {
+    Py_CLEAR(tensor_of(x)->base);
+    tensor_of(x)->is_blind = false;
+  });
   module.def("is_blind", [](nb::handle x) { return tensor_of(x)->is_blind; });
   module.def("base_of", [](nb::handle x) { return nb::borrow(or_none(tensor_of(x)->base)); });
-  // Takes a tensor out of the graph, or makes it one more result of who made another.
+  // Takes a tensor out of the graph.
   module.def("detach", [](nb::handle x) {
     Tensor* tensor = tensor_of(x);
     tensor->requires_grad = false;
     Py_CLEAR(tensor->node);
     Py_CLEAR(tensor->base);
     tensor->is_blind = false;
-  });
-  module.def("attach_as", [](nb::handle x, nb::handle like) {
-    Tensor *tensor = tensor_of(x), *other = tensor_of(like);
-    Py_XSETREF(tensor->node, Py_XNewRef(other->node));
-    tensor->output = other->output;
-    tensor->requires_grad = other->requires_grad;
   });
   module.def("set_node_hooks", [](nb::handle node, nb::handle hooks) {
     Py_XSETREF(node_of(node)->hooks, Py_NewRef(hooks.ptr()));

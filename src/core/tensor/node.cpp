@@ -223,7 +223,7 @@ bool needs_node(PyObject* const* inputs, int count) {
 }
 
 bool is_outdated(const Tensor* x) {
-  if (x->is_blind) return false;
+  if (x->is_blind && !x->node) return false;  // a constant
   PyObject* node = as_tensor(x->base)->node;
   return node && (!x->node || as_node(x->node)->sequence < as_node(node)->sequence);
 }
@@ -237,7 +237,8 @@ void refresh(Tensor* x) {
 void link_view(Tensor* out, PyObject* x) {
   Tensor* source = as_tensor(x);
   if (!has_gradients(out->dtype) || source->buffer != out->buffer) return;
-  out->is_blind = !grad_enabled || source->is_blind;
+  Tensor* owner = source->base ? as_tensor(source->base) : source;
+  out->is_blind = !grad_enabled || source->is_blind || out->dtype != owner->dtype;
   Py_XSETREF(out->base, Py_NewRef(source->base ? source->base : x));
 }
 

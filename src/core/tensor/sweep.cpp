@@ -26,6 +26,7 @@ struct Root {
 
 struct Step {
   Node* node;  // owned until it was visited
+  int inputs;  // when it was found
   int first_slot;
   int first_target;
   bool is_needed;  // its rules are to be called
@@ -125,7 +126,7 @@ class Sweep {
     if (node->sweep == id_ || node->sequence <= request_.since) return;
     if (node->is_used) fail_used(node);
     node->sweep = id_;
-    steps_.push_back({as_node(Py_NewRef(object)), 0, 0, true});
+    steps_.push_back({as_node(Py_NewRef(object)), node->inputs, 0, 0, true});
     pending->push_back(node);
   }
 
@@ -153,7 +154,7 @@ class Sweep {
       steps_[i].first_slot = slots;
       steps_[i].first_target = targets;
       slots += steps_[i].node->outputs;
-      targets += steps_[i].node->inputs;
+      targets += steps_[i].inputs;
     }
     slots_.resize(static_cast<size_t>(slots));
     inner_slots_ = slots_.size();
@@ -183,7 +184,8 @@ class Sweep {
   void connect() {
     for (const Step& step : steps_) {
       look_at_signals();
-      for (int i = 0; i < step.node->inputs; ++i)
+      if (step.node->inputs != step.inputs) fail_used(step.node);  // a thread has freed it since
+      for (int i = 0; i < step.inputs; ++i)
         targets_.push_back(slot_of(step.node->edges[i].target, step.node->edges[i].output));
     }
     for (const Root& root : roots_) root_slots_.push_back(slot_of(root.target, root.output));
@@ -202,7 +204,7 @@ class Sweep {
     std::vector<bool> leads = is_kept_;  // those of `wanted` that nothing leads to came after
     for (Step& step : steps_) {
       step.is_needed = false;
-      for (int i = 0; i < step.node->inputs; ++i) {
+      for (int i = 0; i < step.inputs; ++i) {
         int& target = targets_[static_cast<size_t>(step.first_target + i)];
         if (target >= 0 && !leads[static_cast<size_t>(target)]) target = -1;
         step.is_needed |= target >= 0;

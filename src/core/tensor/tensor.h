@@ -21,7 +21,7 @@ struct Tensor {
   bool requires_grad;  // see `asks_gradient` in node.h
   bool is_contiguous;
   uint8_t output;  // which result of the node
-  bool is_blind;   // a view that was made while nothing was recorded: a constant to gradients
+  bool is_blind;   // a view of another dtype, or made inside no_grad: no write to it is recorded
   PyObject* node;  // the Node that made it, or nullptr for a leaf
   PyObject* grad;
   PyObject* base;   // whose memory a view shares, if gradients are to follow writes to either

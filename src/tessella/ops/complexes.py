@@ -88,7 +88,9 @@ view_as_complex = Bitcast(
 
 def joined(real: Tensor, imag: Tensor) -> Tensor:
     """Make complex numbers of their parts, which have one shape and dtype."""
-    return view_as_complex(stack([real, imag], -1))
+    out = view_as_complex(stack([real, imag], -1))
+    _core.forget_base(out)  # which is here only
+    return out
 
 
 def _parts(names: tuple[str, str], first: Tensor, second: Tensor) -> list[Tensor]:

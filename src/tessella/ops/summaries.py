@@ -14,8 +14,7 @@ from tessella.declarations import Refusal, case, refusal
 from tessella.dtypes import float32
 from tessella.hints import Any
 from tessella.kinds import cast
-from tessella.ops.complexes import view_as_complex, view_as_real
-from tessella.ops.composite import contiguous
+from tessella.ops.complexes import joined, view_as_real
 from tessella.ops.elementwise import clip, isnan, logical_not, where
 from tessella.ops.reduce import max, mean, min, reduced_axes, std, sum, var
 from tessella.ops.types import finfo
@@ -118,7 +117,8 @@ def nan_to_num(x: Tensor, nan: float | None = None, posinf: float | None = None,
     [0.0, 1.0, 9.0]
     """
     if x.dtype.is_complex:
-        return view_as_complex(contiguous(nan_to_num(view_as_real(x), nan, posinf, neginf)))
+        parts = nan_to_num(view_as_real(x), nan, posinf, neginf)
+        return joined(parts[..., 0], parts[..., 1])
     if not x.dtype.is_floating:
         return clone(x)
     most = finfo(x.dtype).max
