@@ -420,7 +420,5 @@ def test_dirty_argument_that_is_no_result_is_refused() -> None:
         def backward(ctx: Any, g: ts.Tensor) -> ts.Tensor:
             return g * 2
 
-    with pytest.raises(
-        ts.errors.InvalidArgument, match=r"Forgets\.forward marked an input as"
-    ):
+    with pytest.raises(ts.errors.InvalidArgument, match=r"Forgets\.forward marked an input as"):
         Forgets.apply(leaf(1) * 1)
