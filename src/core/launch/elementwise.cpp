@@ -4,6 +4,7 @@
 
 #include "../kernels/cast.h"
 #include "../threads.h"
+#include "finite.h"
 #include "tile.h"
 
 namespace tessella::launch {
@@ -133,6 +134,12 @@ void share(int64_t size, bool interruptible, Run run) {
   });
 }
 
+void look_at(const Plan& plan, int64_t begin, int64_t end) {
+  const char* first = plan.task.out.data + begin * itemsize(plan.out_dtype);
+  if (!are_finite(plan.out_dtype, end - begin, first))
+    plan.task.is_finite->store(false, std::memory_order_relaxed);
+}
+
 Plan make_plan(const ElementwiseTask& task) {
   int arity = OPCODES[static_cast<int>(task.opcode)].arity;
   const int64_t* strides[MAX_OPERANDS] = {task.out.strides};
@@ -168,6 +175,7 @@ void elementwise(const ElementwiseTask& task) {
   bool rows = can_run_rows(plan);
   share(plan.space.size, task.interruptible, [&](int64_t begin, int64_t end) {
     rows ? run_rows(plan, begin, end) : run_range(plan, begin, end);
+    if (task.is_finite) look_at(plan, begin, end);
   });
 }
 

@@ -2,6 +2,8 @@
 // converted tile by tile, large work is shared with the pool.
 #pragma once
 
+#include <atomic>
+
 #include "../kernels/elementwise.h"
 #include "operand.h"
 
@@ -15,6 +17,9 @@ struct ElementwiseTask {
   Operand out;
   Operand in[3];
   bool interruptible;
+  // Looks at results while they are in cache: set to false by one that is not finite. Only where
+  // `out` is contiguous and has the dtype that is computed in.
+  std::atomic<bool>* is_finite = nullptr;
 };
 
 // The output's dtype, or false where the operation has no kernel for the operands' dtype.

@@ -10,6 +10,7 @@
 namespace tessella {
 
 thread_local bool watches_values = false;
+thread_local const Buffer* known_finite = nullptr;
 
 namespace {
 
@@ -27,7 +28,10 @@ bool has_odd_values(Tensor* x) {
 }  // namespace
 
 bool is_anomalous(PyObject* x) {
-  return watches_values && is_tensor(x) && has_odd_values(as_tensor(x));
+  const Buffer* known = known_finite;
+  known_finite = nullptr;
+  if (!watches_values || !is_tensor(x) || as_tensor(x)->buffer == known) return false;
+  return has_odd_values(as_tensor(x));
 }
 
 PyObject* inspect_result(Function* function, PyObject* out, PyObject* const* args, int count) {

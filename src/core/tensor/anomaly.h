@@ -8,6 +8,9 @@ namespace tessella {
 
 extern thread_local bool watches_values __attribute__((tls_model("initial-exec")));
 
+// The buffer of the result that was just computed and found to be finite on the way, or nullptr.
+extern thread_local const Buffer* known_finite __attribute__((tls_model("initial-exec")));
+
 // Whether this thread watches, and x holds NaN or an infinity.
 bool is_anomalous(PyObject* x);
 

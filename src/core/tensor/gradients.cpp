@@ -49,6 +49,7 @@ void add_into(PyObject* x, PyObject* y, bool keeps_lock = false) {
                     {as_tensor(y), nullptr, as_tensor(y)->dtype}};
   auto opcode = static_cast<Opcode>(function_of(Slot::add)->opcode);
   run_elementwise(opcode, as_tensor(x)->dtype, as_tensor(x), inputs, 2, false, keeps_lock);
+  known_finite = nullptr;  // nobody asks
   mark_written(as_tensor(x)->buffer);
 }
 

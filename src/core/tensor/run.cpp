@@ -7,6 +7,7 @@
 
 #include "../launch/copy.h"
 #include "../launch/elementwise.h"
+#include "anomaly.h"
 #include "guard.h"
 #include "result.h"
 
@@ -206,8 +207,15 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
   size_t count = 0;
   for (int i = 0; i < arity; ++i)
     if (inputs[i].tensor) tensors[count++] = inputs[i].tensor;
-  LongWork work(keeps_lock ? 0 : out->size, {out}, {tensors, count});
-  launch::elementwise(task);
+  std::atomic<bool> is_finite{true};
+  bool is_watched = watches_values && out->is_contiguous && has_gradients(out->dtype) &&
+                    compute_dtype(out->dtype) == out->dtype;
+  if (is_watched) task.is_finite = &is_finite;
+  {
+    LongWork work(keeps_lock ? 0 : out->size, {out}, {tensors, count});
+    launch::elementwise(task);
+  }
+  known_finite = is_watched && is_finite ? out->buffer : nullptr;
 }
 
 void run_fill(Tensor* out, const char* element, bool interruptible) {
