@@ -14,8 +14,6 @@ from tessella.modes import no_grad
 from tessella.ops.creation import copy_of, zeros
 from tessella.trees import flatten
 
-MOST_RESULTS = 254  # of one recorded operation: see NO_OUTPUT in node.h
-
 
 class Context:
     """What forward leaves for backward."""
@@ -195,8 +193,6 @@ def _record(
             written.append((x, own))
         else:
             results[i] = own
-    if len(outs) > MOST_RESULTS:
-        raise gradient_errors.too_many_results(cls.__name__, len(outs), MOST_RESULTS)
     for x in ctx._dirty:
         if all(x is not each for each in results):
             raise gradient_errors.dirty_argument(cls.__name__)

@@ -161,11 +161,6 @@ def not_called(name: str, method: str) -> InvalidArgument:
     )
 
 
-def too_many_results(name: str, count: int, most: int) -> InvalidArgument:
-    """More results than a recorded operation can have."""
-    return InvalidArgument(f"{name} gave {count} results", f"at most {most} can have gradients")
-
-
 def no_real_output(name: str, dtype: object) -> DTypeMismatch:
     """A function to differentiate that gives something else than a real number."""
     return DTypeMismatch(

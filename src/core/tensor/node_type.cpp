@@ -24,6 +24,9 @@ PyObject* get_inputs(PyObject* self, void*) {
   }
   return tuple;
 }
+PyObject* unpacked(Node* node, int place) {
+  return guarded([&] { return unpack(node, node->saved[place], true); });
+}
 // One entry for each input and one for the output: a tensor, a Python scalar, or None. Of a call
 // that says itself what it keeps: that.
 PyObject* get_saved(PyObject* self, void*) {
@@ -40,8 +43,9 @@ PyObject* get_saved(PyObject* self, void*) {
     for (int i = 0; i < count; ++i) {
       int bit = i == node->inputs ? SAVES_OUTPUT : i;
       bool is_saved = is_listed ? next < node->saves : bit <= SAVES_OUTPUT && mask >> bit & 1;
-      PyTuple_SET_ITEM(tuple, i,
-                       is_saved ? unpack(node, node->saved[next++], true) : Py_NewRef(Py_None));
+      PyObject* value = is_saved ? unpacked(node, next++) : Py_NewRef(Py_None);
+      if (!value) return Py_DECREF(tuple), nullptr;
+      PyTuple_SET_ITEM(tuple, i, value);
     }
     return tuple;
   });

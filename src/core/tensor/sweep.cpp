@@ -64,16 +64,12 @@ class Sweep {
     prepare();
     PyObject* found = PyList_New(0);
     if (!found) throw PythonError{};
-    std::vector<bool> is_listed(slots_.size());
-    for (const Step& step : steps_)
-      for (int i = 0; i < step.node->inputs; ++i) {
-        int target = targets_[static_cast<size_t>(step.first_target + i)];
-        bool is_end = target >= static_cast<int>(inner_slots_);
-        if (!is_end || is_listed[static_cast<size_t>(target)]) continue;
-        is_listed[static_cast<size_t>(target)] = true;
-        Result stub(stand_in(step.node->edges[i]));
-        if (PyList_Append(found, as_object(stub.get())) < 0) throw PythonError{};
-      }
+    try {
+      list_ends(found);
+    } catch (...) {
+      Py_DECREF(found);
+      throw;
+    }
     return found;
   }
 
@@ -92,6 +88,20 @@ class Sweep {
   }
 
   // --- the graph ---
+
+  void list_ends(PyObject* found) {
+    std::vector<bool> is_listed(slots_.size());
+    for (const Step& step : steps_)
+      for (int i = 0; i < step.inputs; ++i) {
+        int target = targets_[static_cast<size_t>(step.first_target + i)];
+        bool is_end = target >= static_cast<int>(inner_slots_);
+        if (!is_end || is_listed[static_cast<size_t>(target)]) continue;
+        if (step.node->inputs != step.inputs) fail_used(step.node);
+        is_listed[static_cast<size_t>(target)] = true;
+        Result stub(stand_in(step.node->edges[i]));
+        if (PyList_Append(found, as_object(stub.get())) < 0) throw PythonError{};
+      }
+  }
 
   void forget() {
     for (Step& step : steps_) Py_XDECREF(step.node);
