@@ -375,7 +375,7 @@ _Axes: TypeAlias = _Ints | None
 def core_stub() -> str:
     """Give the text of _core.pyi."""
     lines = ["import numpy", "from tessella.allocators import Allocator",
-             "from tessella.autograd import Handle",
+             "from tessella.hooks import Handle",
              "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,

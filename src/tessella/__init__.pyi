@@ -24,6 +24,7 @@ from tessella import (
     gradient_errors as gradient_errors,
     hints as hints,
     holders as holders,
+    hooks as hooks,
     host as host,
     indexing as indexing,
     info as info,

@@ -7,8 +7,8 @@ from typing import Any, Literal, Self, TypeAlias, overload
 import numpy
 
 from tessella.allocators import Allocator
-from tessella.autograd import Handle
 from tessella.dtypes import DType
+from tessella.hooks import Handle
 from tessella.ops.formulas import Parts
 from tessella.ops.ordering import Ordered
 from tessella.ops.random import Generator

@@ -14,6 +14,7 @@ from tessella import (
     catalogue,
     errors,
     exchange,
+    hooks,
     info,
     inplace,
     modes,
@@ -108,10 +109,10 @@ METHODS: dict[str, Any] = {
     "flat_index": tensors.flat_index,
     "numpy": exchange.numpy_of,
     "read": access.read,
-    "register_hook": autograd.register_hook,
-    "register_post_accumulate_grad_hook": autograd.register_post_accumulate_grad_hook,
+    "register_hook": hooks.register_hook,
+    "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
     "requires_grad_": autograd.requires_grad_,
-    "retain_grad": autograd.retain_grad,
+    "retain_grad": hooks.retain_grad,
     "scale_": inplace.Twin(OPS["mul"], "scale_"),
     "to_device": tensors.to_device,
     "tolist": tensors.tolist,
@@ -124,7 +125,7 @@ METHODS: dict[str, Any] = {
 # What modules that are loaded at first use tell of a tensor.
 PROPERTIES: dict[str, Any] = {
     "allocator": property(lambda x: find("memory").allocator_of(x)),
-    "retains_grad": property(autograd.retains_grad),
+    "retains_grad": property(hooks.retains_grad),
 }
 
 # What Python, NumPy and the array API ask of a tensor, beside the slots of the core.
