@@ -1,11 +1,22 @@
 // Elementwise operations for the slow path: checked by the record, run by the same kernels.
 #include "../launch/elementwise.h"
+#include "../tensor/function.h"
 #include "../tensor/run.h"
 #include "bind.h"
 
 namespace tessella {
 
 void init_elementwise(nb::module_& module) {
+  // The conjugate of a complex tensor or number; anything real as it is. Rules of gradients ask.
+  module.def("conjugate", [](nb::handle x) -> nb::object {
+    bool is_complex = is_tensor(x.ptr()) && kind(as_tensor(x.ptr())->dtype) == DKind::complex;
+    if (PyComplex_Check(x.ptr())) return x.attr("conjugate")();
+    if (!is_complex) return nb::borrow(x);
+    PyObject* function = reinterpret_cast<PyObject*>(function_of(Slot::conj));
+    PyObject* out = PyObject_CallOneArg(function, x.ptr());
+    if (!out) throw PythonError{};
+    return nb::steal(out);
+  });
   module.def("opcodes", [] {
     nb::list rows;
     for (const OpcodeInfo& opcode : OPCODES) rows.append(nb::make_tuple(opcode.name, opcode.arity));

@@ -88,7 +88,7 @@ PyObject* fast_concat(Function* function, PyObject* const* args, Py_ssize_t coun
   F(add) F(sub) F(mul) F(div) F(floor_divide) F(remainder) F(pow) F(matmul) F(neg) F(positive) \
   F(abs) F(bitwise_invert) F(bitwise_and) F(bitwise_or) F(bitwise_xor) F(bitwise_left_shift) \
   F(bitwise_right_shift) F(less) F(less_equal) F(equal) F(not_equal) F(greater) F(greater_equal) \
-  F(transpose) F(getitem)
+  F(transpose) F(getitem) F(conj)
 // clang-format on
 #define SLOT(name) name,
 enum class Slot : uint8_t { SLOTS(SLOT) count };

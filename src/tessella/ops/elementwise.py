@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tessella import errors
+from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_word
 from tessella.declarations import refusal
@@ -17,11 +17,7 @@ _LN2 = math.log(2)
 _LN10 = math.log(10)
 
 
-def conjugate(x: Any) -> Any:
-    """Give the conjugate of a complex tensor or number, and anything real as it is."""
-    if isinstance(x, Tensor):
-        return conj(x) if x.dtype.is_complex else x
-    return x.conjugate() if isinstance(x, complex) else x
+conjugate = _core.conjugate  # of a complex tensor or number; anything real as it is
 
 
 def is_float(x: Any) -> bool:
