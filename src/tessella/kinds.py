@@ -82,6 +82,8 @@ class Elementwise(Straight):
         self.params, self.variant, self.items = options or {}, variant, items
         self.positional = len(self.operands)
         self.has_twin = self.operands[0] == "x" and record.get("is_method", True)
+        if name not in OPCODES:
+            raise TypeError(f"{name} has no line in elementwise.def, or the core is an older one")
         super().__init__(name, opcode=OPCODES[name], **record)
         self.opcode = OPCODES[name]
 
