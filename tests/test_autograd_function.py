@@ -276,7 +276,7 @@ def test_saved_tensors_end_with_the_graph() -> None:
     x = leaf(1)
     Keep.apply(x).sum().backward()
     with pytest.raises(IllegalState, match="freed"):
-        kept[0].saved_tensors  # noqa: B018
+        kept[0].saved_tensors  # noqa: B018 - to ask is the mistake
 
 
 @pytest.mark.parametrize("given", [
@@ -327,10 +327,12 @@ def test_a_function_without_its_methods_says_so() -> None:
         def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:
             return x * 2
 
-    with pytest.raises((TessellaError, NotImplementedError), match="forward"):
+    with pytest.raises(ts.errors.InvalidArgument, match="Empty has no static method forward"):
         Empty.apply(leaf(1))
     x = leaf(1)
-    with pytest.raises((TessellaError, NotImplementedError), match="backward"):
+    with pytest.raises(
+        ts.errors.InvalidArgument, match="OnlyForward has no static method backward"
+    ):
         OnlyForward.apply(x).sum().backward()
     with pytest.raises((TessellaError, TypeError)):
         cast(Any, Exp())(leaf(1))

@@ -35,7 +35,7 @@ saved for backward: 208 B in 3 buffers; the leaves' own memory: 192 B
   %4    matmul(h, w2)          float32 (4, 2)       train.py:2  a float32 (4, 8) in h; b float32 (8, 2) in w2
   %5    sub(%4, (4, 2))        float32 (4, 2)       train.py:2
   %6    square(%5)             float32 (4, 2)       train.py:2  x float32 (4, 2) 32 B
-  %7    mean(%6, axis=(0, 1))  float32 ()           train.py:2"""  # noqa: E501
+  %7    mean(%6, axis=(0, 1))  float32 ()           train.py:2"""  # noqa: E501 - as it is printed
 
 
 def calls(graph: Graph) -> list[str]:

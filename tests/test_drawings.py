@@ -30,7 +30,7 @@ DOT = r"""digraph {
   b1 [label="%1 exp\lfloat32 (3,)\lsaves out float32 (3,) 12 B\ltrain.py:1\l", style="filled", fillcolor="#fdecc8", penwidth="3"];
   b0 -> b1 [label="x"];
 }
-"""  # noqa: E501
+"""  # noqa: E501 - as it is printed
 
 
 def strange() -> Graph:

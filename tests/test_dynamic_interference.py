@@ -222,7 +222,7 @@ def test_pop_gives_what_it_removes_though_unpacking_changes_the_array(
 def test_pop_says_how_many_arguments_it_takes() -> None:
     a = filled()
     with pytest.raises(ts.errors.ArgumentError, match="pop: 3 arguments given, 1 taken") as caught:
-        a.pop(1, 2, 3)  # type: ignore[call-arg]
+        a.pop(1, 2, 3)  # type: ignore[call-arg]  # that is the mistake
     assert "hint: the signature is pop(index=-1)" in str(caught.value) and len(a) == 4
 
 

@@ -100,6 +100,18 @@ def _chosen(argnums: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(places)
 
 
+def _run_with(
+    f: Callable[..., Any], argnums: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[_Run, Any]:
+    """Call f with inputs of its own in place of the chosen arguments."""
+    places = _chosen(argnums, args)
+    run = _Run("args", [args[i] for i in places])
+    call = list(args)
+    for place, x in zip(places, run.rebuild(run.inputs), strict=True):
+        call[place] = x
+    return run, run.call(lambda *a: f(*a, **keywords), call)
+
+
 def _outputs(name: str, result: Any) -> tuple[list[Tensor], Any]:
     outs, rebuild = flatten(result)
     for x in outs:
@@ -153,13 +165,7 @@ def _value_and_grad(title: str, f: Callable[..., Any], argnums: Any, has_aux: An
     @functools.wraps(f)
     def wrapped(*args: Any, **keywords: Any) -> Any:
         try:
-            places = _chosen(argnums, args)
-            run = _Run("args", [args[i] for i in places])
-            fresh = run.rebuild(run.inputs)
-            call = list(args)
-            for place, x in zip(places, fresh, strict=True):
-                call[place] = x
-            result = run.call(lambda *a: f(*a, **keywords), call)
+            run, result = _run_with(f, argnums, args, keywords)
             value, aux = _pair(name, result) if has_aux else (result, None)
             _check_number(name, value)
             creates = run.creates([value])
@@ -310,12 +316,8 @@ def _jacobian(title: str, f: Callable[..., Any], argnums: Any) -> Any:
     @functools.wraps(f)
     def wrapped(*args: Any, **keywords: Any) -> Any:
         try:
-            places = _chosen(argnums, args)
-            run = _Run("args", [args[i] for i in places])
-            call = list(args)
-            for place, x in zip(places, run.rebuild(run.inputs), strict=True):
-                call[place] = x
-            outs, rebuild = _outputs(name, run.call(lambda *a: f(*a, **keywords), call))
+            run, result = _run_with(f, argnums, args, keywords)
+            outs, rebuild = _outputs(name, result)
             creates = run.creates(outs)
             rows = [_rows(run, outs, i, creates) for i in range(len(outs))]
         except errors.TessellaError as error:

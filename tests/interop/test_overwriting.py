@@ -12,7 +12,7 @@ import torch
 TESTS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS))
 
-from overwriting import PROGRAMS, X, Y  # noqa: E402
+from overwriting import PROGRAMS, X, Y  # noqa: E402 - the path is set first
 
 STORED = json.loads((TESTS / "overwriting.json").read_text())
 
