@@ -35,6 +35,7 @@ from tessella import (
     memory as memory,
     modes as modes,
     namespace as namespace,
+    nn as nn,
     ops as ops,
     outcomes as outcomes,
     pickling as pickling,

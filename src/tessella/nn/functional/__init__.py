@@ -1,0 +1,37 @@
+"""The functions that networks are made of: `import tessella.nn.functional as F`."""
+
+from tessella.nn.functional.linear import linear
+from tessella.ops.activation import (
+    celu,
+    elu,
+    gelu,
+    glu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_sigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    selu,
+    silu,
+    softshrink,
+    softsign,
+    tanhshrink,
+    threshold,
+)
+from tessella.ops.elementwise import sigmoid, softplus, tanh
+from tessella.ops.fused import log_softmax, softmax
+from tessella.ops.padding import pad
+
+logsigmoid = log_sigmoid
+
+__all__ = [
+    "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "leaky_relu", "linear", "log_sigmoid", "log_softmax", "logsigmoid", "mish", "pad", "prelu",
+    "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus", "softshrink", "softsign",
+    "tanh", "tanhshrink", "threshold",
+]  # fmt: skip

@@ -1,0 +1,208 @@
+"""Written by tools/generate.py from the table of operations; change that, not this."""
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+from tessella._core import Tensor
+from tessella.allocators import Allocator
+from tessella.dtypes import DType
+
+_Number: TypeAlias = _bool | _int | _float | _complex
+_Element: TypeAlias = _Number | tuple[Any, ...]
+_DTypeLike: TypeAlias = DType | type[Any] | _str
+_Operand: TypeAlias = Tensor | _Number
+_Ints: TypeAlias = _int | Sequence[_int]
+_Axes: TypeAlias = _Ints | None
+
+def celu(
+    x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+
+def elu(
+    x: Tensor | _Number,
+    alpha: Tensor | _Number = 1.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """x where x > 0, else alpha * (e ** x - 1)."""
+
+def gelu(
+    x: Tensor,
+    *,
+    approximate: _str = "none",
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """x times the normal distribution function at x; approximate='tanh' is the faster formula."""
+
+@overload
+def glu(
+    x: Tensor, axis: _int = -1, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the first half of an axis times the sigmoid of the second."""
+
+@overload
+def glu(
+    x: Tensor, dim: _int = -1, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the first half of an axis times the sigmoid of the second."""
+
+def hardshrink(
+    x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give x, and 0 where |x| <= lambd."""
+
+def hardsigmoid(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give x / 6 + 1 / 2 limited to [0, 1]."""
+
+def hardswish(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give x * hardsigmoid(x)."""
+
+def hardtanh(
+    x: Tensor,
+    min: _float = -1.0,
+    max: _float = 1.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Limit x to [min, max]."""
+
+def leaky_relu(
+    x: Tensor | _Number,
+    negative_slope: Tensor | _Number = 0.01,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """x where x > 0, else negative_slope * x."""
+
+def linear(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give x @ weight.T + bias; weight is (out, in), or (in) for one number of each line."""
+
+def log_sigmoid(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give log(sigmoid(x)) without overflow."""
+
+@overload
+def log_softmax(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """The logarithm of softmax, without overflow."""
+
+@overload
+def log_softmax(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """The logarithm of softmax, without overflow."""
+
+def logsigmoid(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give log(sigmoid(x)) without overflow."""
+
+def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """x * tanh(log(1 + e ** x))."""
+
+def pad(
+    x: Tensor,
+    pad: _Ints,
+    mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
+    value: _Number | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Put a border around a tensor."""
+
+def prelu(
+    x: Tensor, weight: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
+
+def relu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """0 where x < 0, else x."""
+
+def relu6(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """Limit x to [0, 6]."""
+
+def selu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """Give a scaled elu, whose results tend to mean 0 and variance 1."""
+
+def sigmoid(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """1 / (1 + e ** -x)."""
+
+def silu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """x * sigmoid(x)."""
+
+@overload
+def softmax(
+    x: Tensor,
+    axis: _int | Sequence[_int] | None = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """e ** x, divided by its sum along an axis."""
+
+@overload
+def softmax(
+    x: Tensor,
+    *,
+    dim: _int | Sequence[_int] | None = -1,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """e ** x, divided by its sum along an axis."""
+
+def softplus(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """log(1 + e ** x)."""
+
+def softshrink(
+    x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Move x towards 0 by lambd, and to 0 where |x| <= lambd."""
+
+def softsign(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """Give x / (1 + |x|)."""
+
+def tanh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    """Hyperbolic tangent."""
+
+def tanhshrink(
+    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give x - tanh(x)."""
+
+def threshold(
+    x: Tensor,
+    threshold: _float,
+    value: _float,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give x where it is above the threshold, else a value."""
