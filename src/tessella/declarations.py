@@ -245,8 +245,18 @@ def declaring_module() -> str:
     return name
 
 
+_NAMERS: list[Callable[[Tensor], str]] = []
+
+
+def set_namer(namer: Callable[[Tensor], str]) -> None:
+    """Say who tells what a network calls a tensor: of nn, which stands below."""
+    _NAMERS[:] = [namer]
+
+
 def describe(value: Any) -> str:
-    """Show an operand in an error: dtype and shape of a tensor, or the value itself."""
-    if isinstance(value, Tensor):
-        return f"{value.dtype} {value.shape}"
-    return errors.brief(value)
+    """Show an operand in an error: a tensor's dtype, shape and name, or the value itself."""
+    if not isinstance(value, Tensor):
+        return errors.brief(value)
+    name = _NAMERS[0](value) if _NAMERS else ""
+    shown = f"{value.dtype} {value.shape}"
+    return f"{shown}  {name}" if name else shown

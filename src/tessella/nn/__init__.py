@@ -1,5 +1,47 @@
 """Networks: modules with parameters, and the functions that they are made of."""
 
-from tessella.nn import functional
+from tessella.nn import functional, init, places  # noqa: F401 - places: errors know modules
+from tessella.nn.activations import (
+    CELU,
+    ELU,
+    GELU,
+    SELU,
+    Hardshrink,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    LogSigmoid,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    Sigmoid,
+    SiLU,
+    Softplus,
+    Softshrink,
+    Softsign,
+    Tanh,
+    Tanhshrink,
+    Threshold,
+)
+from tessella.nn.axis_activations import GLU, LogSoftmax, Softmax, Softmin
+from tessella.nn.containers import (
+    ModuleDict,
+    ModuleList,
+    ParameterDict,
+    ParameterList,
+    Sequential,
+)
+from tessella.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
+from tessella.nn.modules import Module
+from tessella.nn.parameters import Buffer, Parameter
 
-__all__ = ["functional"]
+__all__ = [
+    "CELU", "ELU", "GELU", "GLU", "SELU", "Bilinear", "Buffer", "Flatten", "Hardshrink",
+    "Hardsigmoid", "Hardswish", "Hardtanh", "Identity", "LeakyReLU", "Linear", "LogSigmoid",
+    "LogSoftmax", "Mish", "Module", "ModuleDict", "ModuleList", "PReLU", "Parameter",
+    "ParameterDict", "ParameterList", "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "Softmax",
+    "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
+    "Unflatten", "functional", "init",
+]  # fmt: skip

@@ -1,6 +1,7 @@
 """The functions that networks are made of: `import tessella.nn.functional as F`."""
 
-from tessella.nn.functional.linear import linear
+from tessella.nn.functional.activations import softmin, softplus
+from tessella.nn.functional.linear import bilinear, linear
 from tessella.ops.activation import (
     celu,
     elu,
@@ -23,15 +24,15 @@ from tessella.ops.activation import (
     tanhshrink,
     threshold,
 )
-from tessella.ops.elementwise import sigmoid, softplus, tanh
+from tessella.ops.elementwise import sigmoid, tanh
 from tessella.ops.fused import log_softmax, softmax
 from tessella.ops.padding import pad
 
 logsigmoid = log_sigmoid
 
 __all__ = [
-    "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "bilinear", "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "leaky_relu", "linear", "log_sigmoid", "log_softmax", "logsigmoid", "mish", "pad", "prelu",
-    "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus", "softshrink", "softsign",
-    "tanh", "tanhshrink", "threshold",
+    "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink",
+    "softsign", "tanh", "tanhshrink", "threshold",
 ]  # fmt: skip

@@ -15,6 +15,17 @@ _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
+def bilinear(
+    x: Tensor,
+    y: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the sums of x[i] * weight[k, i, j] * y[j] over i and j, plus bias[k], for each k."""
+
 def celu(
     x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
@@ -178,8 +189,27 @@ def softmax(
 ) -> Tensor:
     """e ** x, divided by its sum along an axis."""
 
-def softplus(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
-    """log(1 + e ** x)."""
+@overload
+def softmin(
+    x: Tensor, axis: _int, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give softmax(-x) along an axis."""
+
+@overload
+def softmin(
+    x: Tensor, dim: _int, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give softmax(-x) along an axis."""
+
+def softplus(
+    x: Tensor,
+    beta: _float = 1.0,
+    threshold: _float = 20.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give log(1 + e ** (beta * x)) / beta, and x where beta * x is over the threshold."""
 
 def softshrink(
     x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
