@@ -22,7 +22,7 @@ import pytest
 
 import tessella as ts
 from conftest import sampled
-from tessella import _core, catalogue, diagrams, dtypes, errors, namespace
+from tessella import _core, catalogue, diagrams, dtypes, errors, namespace, nn
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -233,7 +233,7 @@ def test_every_capability_test_is_named_on_its_page() -> None:
     assert not missing
 
 
-EXAMPLE_NAMES: dict[str, Any] = {"ts": ts, "numpy": numpy}
+EXAMPLE_NAMES: dict[str, Any] = {"ts": ts, "nn": nn, "numpy": numpy}
 
 
 def run_examples(name: str, text: str) -> int:
@@ -265,6 +265,12 @@ PLAIN |= {
     if not name.startswith("_")
 }
 PLAIN |= {name: getattr(ts, name) for name in namespace.MEMBERS} | {"Graph": diagrams.Graph}
+PLAIN |= {  # of packages whose members are classes and functions
+    f"{package.__name__}.{name}": getattr(package, name)
+    for package in (nn, nn.init)
+    for name in package.__all__
+    if not inspect.ismodule(getattr(package, name))
+}
 PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 
 

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+__all__ = [
+    "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
+    "normal_", "ones_", "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_",
+    "xavier_uniform_", "zeros_",
+]  # fmt: skip
+
 _GAINS = {
     "linear": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0, "conv_transpose1d": 1.0,
     "conv_transpose2d": 1.0, "conv_transpose3d": 1.0, "sigmoid": 1.0, "tanh": 5 / 3,
@@ -98,7 +104,11 @@ def uniform_(
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with normally distributed numbers."""
+    """Fill with normally distributed numbers.
+
+    >>> nn.init.normal_(ts.empty(2), mean=3.0, std=0.0).tolist()
+    [3.0, 3.0]
+    """
     return tensor.normal_(mean, std, generator=generator)
 
 
@@ -111,7 +121,11 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with normally distributed numbers, of which those outside a and b are drawn again."""
+    """Fill with normally distributed numbers, of which those outside a and b are drawn again.
+
+    >>> nn.init.trunc_normal_(ts.empty(1000)).abs().max() <= 2
+    tensor bool () True
+    """
     # A uniform number between the two ends of the distribution, through its inverse.
     low, high = (2 * _normal_cdf((end - mean) / std) - 1 for end in (a, b))
     tensor.uniform_(low, high, generator=generator)
@@ -135,13 +149,21 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 @_filling
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with ones."""
+    """Fill with ones.
+
+    >>> nn.init.ones_(ts.empty(2)).tolist()
+    [1.0, 1.0]
+    """
     return tensor.fill_(1)
 
 
 @_filling
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with zeros."""
+    """Fill with zeros.
+
+    >>> nn.init.zeros_(ts.empty(2)).tolist()
+    [0.0, 0.0]
+    """
     return tensor.fill_(0)
 
 
@@ -159,7 +181,11 @@ def eye_(tensor: Tensor) -> Tensor:
 
 @_filling
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Fill weights of a convolution so that it gives its input back, channel by channel."""
+    """Fill weights of a convolution so that it gives its input back, channel by channel.
+
+    >>> nn.init.dirac_(ts.empty(1, 1, 3)).tolist()
+    [[[0.0, 1.0, 0.0]]]
+    """
     if tensor.ndim not in (3, 4, 5):
         raise errors.wrong_value("tensor.ndim", tensor.ndim, "3, 4 or 5: (out, in, …)")
     outs, ins, *sizes = tensor.shape
@@ -181,14 +207,22 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill uniformly in ±gain * sqrt(6 / (inputs + outputs)): Glorot and Bengio, 2010."""
+    """Fill uniformly in ±gain * sqrt(6 / (inputs + outputs)): Glorot and Bengio, 2010.
+
+    >>> nn.init.xavier_uniform_(ts.empty(3, 3)).abs().max().item() <= 1.0
+    True
+    """
     bound = gain * math.sqrt(6 / sum(fans_of(tensor)))
     return tensor.uniform_(-bound, bound, generator=generator)
 
 
 @_filling
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill normally with the deviation gain * sqrt(2 / (inputs + outputs))."""
+    """Fill normally with the deviation gain * sqrt(2 / (inputs + outputs)).
+
+    >>> nn.init.xavier_normal_(ts.empty(2, 3)).shape
+    (2, 3)
+    """
     std = gain * math.sqrt(2 / sum(fans_of(tensor)))
     return tensor.normal_(0.0, std, generator=generator)
 
@@ -204,6 +238,9 @@ def kaiming_uniform_(
     """Fill uniformly in ±gain * sqrt(3 / inputs): He and others, 2015.
 
     `a` is the slope of a leaky ReLU that follows.
+
+    >>> nn.init.kaiming_uniform_(ts.empty(6, 6)).abs().max().item() <= 1.0
+    True
     """
     fan = _fan(tensor, mode)
     if fan == 0:
@@ -220,7 +257,11 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill normally with the deviation gain / sqrt(inputs)."""
+    """Fill normally with the deviation gain / sqrt(inputs).
+
+    >>> nn.init.kaiming_normal_(ts.empty(2, 3), nonlinearity="relu").shape
+    (2, 3)
+    """
     fan = _fan(tensor, mode)
     if fan == 0:
         return tensor  # nothing to fill
@@ -233,6 +274,10 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
     """Fill with a matrix whose rows, or columns, are orthogonal: Saxe and others, 2013.
 
     More than two axes count as (first, all the others). NumPy computes it.
+
+    >>> q = nn.init.orthogonal_(ts.empty(2, 4))
+    >>> ts.allclose(q @ q.T, ts.eye(2), atol=1e-6)
+    True
     """
     from tessella.linalg import qr
 
@@ -252,7 +297,11 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
 def sparse_(
     tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with normally distributed numbers, of which a share in each column is 0."""
+    """Fill with normally distributed numbers, of which a share in each column is 0.
+
+    >>> (nn.init.sparse_(ts.empty(10, 3), 0.3) == 0).sum(axis=0).tolist()
+    [3, 3, 3]
+    """
     if tensor.ndim != 2:
         raise errors.wrong_value("tensor.ndim", tensor.ndim, "2")
     if not 0 <= sparsity <= 1:

@@ -6,7 +6,9 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case
+from tessella.dtypes import float32
 from tessella.hints import Any
+from tessella.kinds import cast
 from tessella.ops import elementwise, fused
 
 
@@ -34,10 +36,13 @@ def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     return elementwise.where(scaled > threshold, x, out)
 
 
+def _softmin_ref(np: Any, x: Any, axis: int) -> Any:
+    e = np.exp(np.min(x, axis=axis, keepdims=True) - x.astype(np.result_type(x, 0.0)))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
 @composite(
-    home="nn.functional", is_method=False, ref=lambda np, x, axis: (
-        np.exp(x.min(axis=axis, keepdims=True) - x)
-        / np.exp(x.min(axis=axis, keepdims=True) - x).sum(axis=axis, keepdims=True)),
+    home="nn.functional", is_method=False, ref=_softmin_ref,
     samples=[case((3, 4), axis=-1), case((3, 4), axis=0)],
     errors=[case((3, 4), axis=2, match="axis 2 is out of range")],
 )  # fmt: skip
@@ -47,4 +52,5 @@ def softmin(x: Tensor, axis: int) -> Tensor:
     >>> ts.nn.functional.softmin(ts.zeros(2), axis=0).tolist()
     [0.5, 0.5]
     """
+    x = x if x.dtype.is_floating else cast(x, float32)  # unsigned integers have no negative
     return fused.softmax(-x, axis=axis)
