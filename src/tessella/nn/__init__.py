@@ -36,6 +36,7 @@ from tessella.nn.containers import (
 from tessella.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Buffer, Parameter
+from tessella.nn.summaries import summary
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "SELU", "Bilinear", "Buffer", "Flatten", "Hardshrink",
@@ -43,5 +44,5 @@ __all__ = [
     "LogSoftmax", "Mish", "Module", "ModuleDict", "ModuleList", "PReLU", "Parameter",
     "ParameterDict", "ParameterList", "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "Softmax",
     "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
-    "Unflatten", "functional", "init",
+    "Unflatten", "functional", "init", "summary",
 ]  # fmt: skip
