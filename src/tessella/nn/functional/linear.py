@@ -77,7 +77,8 @@ class Linear(Straight):
         self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
     ) -> None:
         """Call the driver."""
-        _core.linear(out, *inputs, interruptible)
+        x, weight, bias = inputs
+        _core.linear(out, x, weight, bias, interruptible)
 
 
 def _gradient_weight(g: Tensor, x: Tensor) -> Tensor:
