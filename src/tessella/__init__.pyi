@@ -12,6 +12,7 @@ from tessella import (
     autograd as autograd,
     catalogue as catalogue,
     composites as composites,
+    data as data,
     declarations as declarations,
     devices as devices,
     dtype_errors as dtype_errors,

@@ -67,7 +67,7 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")  # with functions that are declared
-MODULES: tuple[str, ...] = ("autograd", "memory", "testing", "trees")  # without
+MODULES: tuple[str, ...] = ("autograd", "data", "memory", "testing", "trees")  # without
 
 # Classes and functions that are loaded when they are first used, by their modules.
 MEMBERS = {
