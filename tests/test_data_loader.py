@@ -135,7 +135,7 @@ def test_the_length_of_a_stream_is_that_of_its_dataset() -> None:
 
 def test_a_batch_takes_a_small_part_of_a_step() -> None:
     """8 µs is a twentieth of a training step on digits; a batch that samples make takes 200."""
-    x, y = ts.rand(1797, 64), ts.arange(1797) % 10
+    x, y = data.load_digits()
     loader = data.DataLoader(data.TensorDataset(x, y), 64, shuffle=True, drop_last=True)
 
     def seconds() -> float:

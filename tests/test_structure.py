@@ -267,7 +267,7 @@ PLAIN |= {
 PLAIN |= {f"data.{name}": getattr(data, name) for name in data.__all__}
 PLAIN |= {
     f"{owner.__name__}.{name}": value
-    for owner in (data.DataLoader,)
+    for owner in (data.DataLoader, data.Table, data.Standardize, data.OneHot, data.Text)
     for name, value in inspect.getmembers(owner, inspect.isfunction)
     if not name.startswith("_")
 }
