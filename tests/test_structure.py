@@ -22,7 +22,7 @@ import pytest
 
 import tessella as ts
 from conftest import sampled
-from tessella import _core, catalogue, diagrams, dtypes, errors, namespace, nn
+from tessella import _core, catalogue, data, diagrams, dtypes, errors, namespace, nn
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -261,6 +261,13 @@ PLAIN: dict[str, Any] = {
 PLAIN |= {
     f"{owner.__name__}.{name}": value
     for owner in (ts.DynamicArray, diagrams.Graph)
+    for name, value in inspect.getmembers(owner, inspect.isfunction)
+    if not name.startswith("_")
+}
+PLAIN |= {f"data.{name}": getattr(data, name) for name in data.__all__}
+PLAIN |= {
+    f"{owner.__name__}.{name}": value
+    for owner in (data.DataLoader, data.Table, data.Standardize, data.OneHot, data.Text)
     for name, value in inspect.getmembers(owner, inspect.isfunction)
     if not name.startswith("_")
 }
