@@ -95,6 +95,7 @@ class Declared:
     rest = ""  # the name of *xs, which stand after those
     variadic = ""  # the one that may be given as separate integers: x.reshape(2, 3)
     has_twin = False  # whether there is x.name_(…), which writes the result into x
+    rounds_inside = False  # whether parts are rounded to the dtype before the last step
     gives = "tensor"  # a new one; "view": its memory may be an operand's; "other": none, or several
 
     def __init__(

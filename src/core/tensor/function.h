@@ -25,7 +25,7 @@ struct Rule {
 
 // Each kind has its fast path; `none` always goes through apply().
 #define FAST_KINDS(F) \
-  F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(fused)
+  F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(linear) F(fused)
 #define FAST_KIND(name) name,
 enum class FastKind : uint8_t { FAST_KINDS(FAST_KIND) };
 #undef FAST_KIND
@@ -71,6 +71,7 @@ PyObject* fast_reduce(Function* function, PyObject* const* args, Py_ssize_t coun
 PyObject* fast_view(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
 PyObject* fast_matmul(Function* function, PyObject* a, PyObject* b);
+PyObject* fast_linear(Function* function, PyObject* const* args, Py_ssize_t count);
 PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
 PyObject* fast_rows(Function* function, PyObject* const* args, Py_ssize_t count,

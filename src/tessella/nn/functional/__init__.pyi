@@ -257,7 +257,7 @@ def linear(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Give x @ weight.T + bias; weight is (out, in), or (in) for one number of each line."""
+    """x @ weight.T + bias; weight is (out, in), or (in) for one number of each line."""
 
 def log_sigmoid(
     x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
