@@ -23,6 +23,7 @@ from tessella import (
     exchange_errors as exchange_errors,
     fft as fft,
     functions as functions,
+    fusions as fusions,
     gradient_errors as gradient_errors,
     hints as hints,
     holders as holders,

@@ -124,6 +124,7 @@ class Declared:
     ) -> None:
         self.name = f"{home}.{name}" if home else name
         self.home = home  # the subpackage that it is a member of
+        self.title = name if home == "nn.functional" else self.name  # in errors
         self.module = declaring_module()
         self.doc = doc
         self.ref = ref
@@ -228,7 +229,7 @@ def call_in(each: Declared, allocator: Any, args: tuple[Any, ...], keywords: dic
         scope = use(allocator)
     except errors.TessellaError as error:
         shown = each.describe_call(args, {**keywords, "allocator": allocator})
-        raise error.relocate(each.name, shown) from None
+        raise error.relocate(each.title, shown) from None
     with scope:
         return each.function(*args, **keywords)
 

@@ -25,7 +25,7 @@ struct Rule {
 
 // Each kind has its fast path; `none` always goes through apply().
 #define FAST_KINDS(F) \
-  F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(linear)
+  F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(linear) F(fused)
 #define FAST_KIND(name) name,
 enum class FastKind : uint8_t { FAST_KINDS(FAST_KIND) };
 #undef FAST_KIND
@@ -76,6 +76,8 @@ PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
 PyObject* fast_rows(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
+PyObject* fast_fused(Function* function, PyObject* const* args, Py_ssize_t count,
+                     PyObject* keywords);
 PyObject* fast_getitem(PyObject* x, PyObject* key);
 PyObject* fast_gather(PyObject* x, PyObject* key);  // by index tensors and masks
 // x[key] = value. True when it was done; false without a Python error: declined.
