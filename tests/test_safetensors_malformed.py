@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import safetensors
+from hypothesis import given, strategies as st
 
 import tessella as ts
 from tessella import _core
@@ -166,6 +168,39 @@ def test_every_dtype_of_the_format_is_known() -> None:
         ((_, found),) = deserialize(raw)
         assert found["dtype"] == name and found["shape"] == [8]
         assert headers.read_header(sources.Held("x", raw)).entries["x"].dtype == name
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=3).filter(lambda name: name != "__metadata__"),
+        st.tuples(st.sampled_from(sorted(headers.BITS)), st.lists(st.integers(0, 9), max_size=65)),
+        max_size=3,
+    ),
+    st.sampled_from([(",", ":"), (", ", ": "), (" ,\n", "\t:\r")]),
+    st.booleans(),
+)
+def test_spaces_and_the_order_of_fields_do_not_matter(
+    tensors: dict[str, Any], marks: tuple[str, str], is_turned: bool
+) -> None:
+    """The usual order is read at once, any other field by field; both must agree."""
+    body: dict[str, Any] = {}
+    end = 0
+    for name, (dtype, shape) in tensors.items():
+        start, end = end, end + math.prod(shape) * headers.BITS[dtype] // 8
+        fields = {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
+        body[name] = dict(reversed(fields.items())) if is_turned else fields
+    source = sources.Mapped("x", file_of(json.dumps(body, separators=marks), b""))
+    source.size += end  # as if the data were there
+    is_right = all(
+        len(shape) <= 64 and math.prod(shape) * headers.BITS[dtype] % 8 == 0
+        for dtype, shape in tensors.values()
+    )
+    if not is_right or any(math.prod(n or 1 for n in s) >= 1 << 58 for _, s in tensors.values()):
+        with pytest.raises(ts.errors.FormatError):
+            headers.read_header(source)
+        return
+    found = headers.read_header(source).entries
+    assert {n: (e.dtype, list(e.shape)) for n, e in found.items()} == tensors
 
 
 # --- arguments -----------------------------------------------------------------------------------

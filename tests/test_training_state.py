@@ -21,7 +21,7 @@ class Momentum:
         self.parameters = list(parameters)
         self.velocities = [ts.zeros_like(x.detach()) for x in self.parameters]
         self.steps = ts.tensor(0)
-        self.rate = rate
+        self.param_groups = [{"rate": rate}]
 
     def step(self) -> None:
         """Update all parameters in place."""
@@ -29,21 +29,21 @@ class Momentum:
             for x, velocity in zip(self.parameters, self.velocities, strict=True):
                 assert x.grad is not None
                 velocity.copy_(velocity * 0.9 + x.grad)
-                x -= velocity * self.rate
+                x -= velocity * self.param_groups[0]["rate"]
                 x.grad = None
             self.steps += 1
 
     def state_dict(self) -> dict[str, Any]:
         """Give the state."""
         state = {i: {"velocity": x} for i, x in enumerate(self.velocities)}
-        return {"state": state, "steps": self.steps, "groups": [{"rate": self.rate}]}
+        return {"state": state, "steps": self.steps, "groups": self.param_groups}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take a state."""
         for i, x in enumerate(self.velocities):
             x.copy_(state["state"][i]["velocity"])
         self.steps.copy_(state["steps"])
-        self.rate = state["groups"][0]["rate"]
+        self.param_groups = state["groups"]
 
 
 class Position:
@@ -181,8 +181,8 @@ def unknown_part(run: Run) -> None:
 
 
 MISFITS = {
-    other_shape: (ts.errors.FormatError, "['model']['0.", "does not fit: its shape is (9"),
-    other_dtype: (ts.errors.FormatError, "['optimizer']['steps']", "float32 here, int64 in"),
+    other_shape: (ts.errors.FormatError, "['model']['0.", "does not fit: it is float32 (9"),
+    other_dtype: (ts.errors.FormatError, "['optimizer']['steps']", "float32 () here, int64 () in"),
     more_layers: (ts.errors.FormatError, "['model']['3.", "the object has it, the file has not"),
     fewer_tensors: (ts.errors.FormatError, "['optimizer']['state'][3]", "the object has not"),
     refusing_loader: (RuntimeError, "not this one", ""),

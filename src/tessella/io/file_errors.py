@@ -6,7 +6,6 @@ its bytes, and what can be done.
 
 from __future__ import annotations
 
-import difflib
 import os
 
 from tessella.errors import (
@@ -231,6 +230,8 @@ def closed(name: str) -> IllegalState:
 
 def unknown_tensor(name: object, file: str, names: list[str]) -> InvalidArgument:
     """A tensor that the file does not have."""
+    import difflib
+
     near = difflib.get_close_matches(str(name), names[:10_000], 3) or names[:3]
     shown = ", ".join(map(brief, near)) or "none"
     error = InvalidArgument(f"there is no tensor {brief(name)}", f"the file has {shown}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 from tessella.dtypes import (
     DType,
@@ -49,6 +50,12 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 BITS = {name: 8 * dtype.itemsize for name, dtype in DTYPES.items()}
 BITS |= {"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6}
 BITS |= dict.fromkeys(("F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"), 8)
+
+_SIZE = r"(?:0|[1-9][0-9]{0,18})"
+_USUAL = re.compile(
+    rf'{{"dtype":"([A-Z0-9_]+)","shape":\[((?:{_SIZE}(?:,{_SIZE}){{0,{MOST_AXES - 1}}})?)\],'
+    rf'"data_offsets":\[({_SIZE}),({_SIZE})\]}}'
+)
 
 
 class Entry:
@@ -120,18 +127,7 @@ def _entry(scanner: Scanner, name: str) -> Entry:
     scanner.skip()
     at = scanner.byte
     place = scanner.place
-    dtype, shape, offsets = None, None, None
-    for field in scanner.entries():
-        if field == "dtype":
-            dtype = scanner.string()
-        elif field == "shape":
-            shape = scanner.numbers(MOST_AXES)
-        elif field == "data_offsets":
-            offsets = scanner.numbers(2)
-        else:
-            raise file_errors.unknown_field(scanner.name, at(), name, field)
-    if dtype is None or shape is None or offsets is None or len(offsets) != 2:
-        raise file_errors.missing_field(scanner.name, at(place), name)
+    dtype, shape, offsets = _usual(scanner) or _fields(scanner, name)
     if dtype not in BITS:
         raise file_errors.unknown_format_dtype(scanner.name, at(place), name, dtype)
     start, end = offsets
@@ -142,6 +138,35 @@ def _entry(scanner: Scanner, name: str) -> Entry:
     if end < start or bits != 8 * (end - start):
         raise file_errors.tensor_bytes(scanner.name, at(place), name, dtype, shape, (start, end))
     return Entry(dtype, tuple(shape), start, end)
+
+
+def _usual(scanner: Scanner) -> tuple[str, list[int], list[int]] | None:
+    """Read the fields in the order and without the spaces that every writer uses: at once."""
+    found = _USUAL.match(scanner.text, scanner.place)
+    if not found:
+        return None
+    scanner.place = found.end()
+    dtype, sizes, start, end = found.groups()
+    shape = [int(size) for size in sizes.split(",")] if sizes else []
+    return dtype, shape, [int(start), int(end)]
+
+
+def _fields(scanner: Scanner, name: str) -> tuple[str, list[int], list[int]]:
+    """Read the fields as they come."""
+    place = scanner.place
+    dtype, shape, offsets = None, None, None
+    for field in scanner.entries():
+        if field == "dtype":
+            dtype = scanner.string()
+        elif field == "shape":
+            shape = scanner.numbers(MOST_AXES)
+        elif field == "data_offsets":
+            offsets = scanner.numbers(2)
+        else:
+            raise file_errors.unknown_field(scanner.name, scanner.byte(), name, field)
+    if dtype is None or shape is None or offsets is None or len(offsets) != 2:
+        raise file_errors.missing_field(scanner.name, scanner.byte(place), name)
+    return dtype, shape, offsets
 
 
 def _check_places(header: Header, source: Source) -> None:

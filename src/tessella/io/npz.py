@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
@@ -67,6 +65,8 @@ def save_npz(tensors: Mapping[str, Tensor], path: Any, compressed: bool = False)
             raise errors.wrong_type("tensors", tensors, "a dict of names and tensors")
         heads = {name: npy.compose(x, _shown(name)) for name, x in tensors.items()}
         is_packed = to_bool("compressed", compressed)
+        import zipfile
+
         way = zipfile.ZIP_DEFLATED if is_packed else zipfile.ZIP_STORED
         with replacements.open_target(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, x in tensors.items():

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from types import TracebackType
 
@@ -32,7 +31,7 @@ class replacing:  # noqa: N801 - used like a function
         self.folder, name = os.path.split(self.path)
         # Names are bytes of a limited number; letters have up to four.
         start = name if len(os.fsencode(name)) < _LONGEST else "save"
-        self.temporary = os.path.join(self.folder, f".{start}.{secrets.token_hex(4)}.tmp")
+        self.temporary = os.path.join(self.folder, f".{start}.{os.urandom(4).hex()}.tmp")
 
     def __enter__(self) -> BinaryIO:
         mode = _mode_of(self.path)

@@ -17,9 +17,6 @@ from tessella.ops.creation import copy_of
 from tessella.ops.random import default_generator
 
 _RANDOM = "random"  # the part of the default generator
-# Their tensors are the large ones: they are restored last, from a state that was checked before,
-# and no copy is kept to go back to.
-_LARGE = ("optimizer", "model")
 
 
 def save_checkpoint(path: Any, /, **parts: Any) -> None:
@@ -55,9 +52,9 @@ def _check_dict(state: Any, name: str) -> dict[Any, Any]:
 def load_checkpoint(path: Any, /, **parts: Any) -> dict[str, Any]:
     """Restore the state of a training run, into the objects given and the default generator.
 
-    All or nothing: the file must have a state for each object, with tensors of the names and
-    shapes that the object has, or nothing is restored. Gives what the file holds beyond that:
-    plain values, and the states of objects that were not given.
+    All or nothing: the file must have a state for each object, for modules and optimizers with
+    tensors of the names, shapes and dtypes that they have, or nothing is restored. Gives what the
+    file holds beyond that: plain values, and the states of objects that were not given.
 
     >>> generator = ts.Generator(7)
     >>> ts.io.save_checkpoint("run.ts", generator=generator, step=100)
@@ -90,10 +87,18 @@ def _check(objects: dict[str, Any], saved: dict[str, Any], name: str) -> None:
             raise file_errors.missing_part(name, part, sorted(saved))
         if not isinstance(saved[part], dict):
             raise file_errors.part_differs(name, part, "it is no state of an object")
-        here = dict(_tensors(_check_dict(target.state_dict(), part)))
-        there = dict(_tensors(saved[part]))
-        for key in here | there:
-            _check_tensor(here.get(key), there.get(key), (part, *key), name)
+        here = _check_dict(target.state_dict(), part)
+        if _is_large(target):
+            _check_tensors(dict(_tensors(here)), dict(_tensors(saved[part])), part, name)
+
+
+def _is_large(target: Any) -> bool:
+    """Tell whether an object is a module or an optimizer.
+
+    Their tensors are many and always the same: they are compared before anything is written, and
+    restored last, so that no copy need be kept to go back to.
+    """
+    return hasattr(target, "named_parameters") or hasattr(target, "param_groups")
 
 
 def _tensors(state: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Tensor]]:
@@ -108,31 +113,27 @@ def _tensors(state: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any
             yield from _tensors(value, (*path, i))
 
 
-def _check_tensor(
-    here: Tensor | None, there: Tensor | None, path: tuple[Any, ...], name: str
-) -> None:
-    where = file_errors.where(path)
-    if there is None:
-        raise file_errors.part_differs(name, where, "the object has it, the file has not")
-    if here is None:
-        raise file_errors.part_differs(name, where, "the file has it, the object has not")
-    if here.shape != there.shape:
-        raise file_errors.part_differs(
-            name, where, f"its shape is {here.shape} here, {there.shape} in the file"
-        )
-    if here.dtype is not there.dtype:
-        raise file_errors.part_differs(
-            name, where, f"it is {here.dtype} here, {there.dtype} in the file"
-        )
+def _check_tensors(here: dict[Any, Tensor], there: dict[Any, Tensor], part: str, name: str) -> None:
+    """Refuse tensors that one side lacks, or of another shape or dtype."""
+    for key in here | there:
+        why = ""
+        if key not in there:
+            why = "the object has it, the file has not"
+        elif key not in here:
+            why = "the file has it, the object has not"
+        elif (here[key].shape, here[key].dtype) != (there[key].shape, there[key].dtype):
+            x, y = here[key], there[key]
+            why = f"it is {x.dtype} {x.shape} here, {y.dtype} {y.shape} in the file"
+        if why:
+            raise file_errors.part_differs(name, file_errors.where((part, *key)), why)
 
 
 def _restore(objects: dict[str, Any], saved: dict[str, Any]) -> None:
     """Load every state; if an object refuses, put back those that were loaded before it."""
-    order = sorted(objects, key=lambda part: _LARGE.index(part) if part in _LARGE else -1)
     done: list[tuple[Any, Any]] = []
     try:
-        for part in order:
-            if part not in _LARGE:
+        for part in sorted(objects, key=lambda part: _is_large(objects[part])):
+            if not _is_large(objects[part]):
                 done.append((objects[part], owned(objects[part].state_dict())))
             objects[part].load_state_dict(saved[part])
     except BaseException:
