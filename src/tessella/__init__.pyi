@@ -39,6 +39,8 @@ from tessella import (
     namespace as namespace,
     nn as nn,
     ops as ops,
+    optim as optim,
+    optimizer_errors as optimizer_errors,
     outcomes as outcomes,
     pickling as pickling,
     printing as printing,

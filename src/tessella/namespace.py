@@ -67,7 +67,7 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg", "nn.functional")  # with declared functions
-MODULES: tuple[str, ...] = ("autograd", "memory", "nn", "testing", "trees")  # without
+MODULES: tuple[str, ...] = ("autograd", "memory", "nn", "optim", "testing", "trees")  # without
 
 # Classes and functions that are loaded when they are first used, by their modules.
 MEMBERS = {

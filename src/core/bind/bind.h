@@ -50,6 +50,7 @@ void init_index(nb::module_& module);
 void init_sort(nb::module_& module);
 void init_random(nb::module_& module);
 void init_graph(nb::module_& module);
+void init_updates(nb::module_& module);
 
 }  // namespace tessella
 

@@ -70,6 +70,7 @@ NB_MODULE(_core, module) {
   init_sort(module);
   init_random(module);
   init_graph(module);
+  init_updates(module);
 }
 
 }  // namespace tessella
