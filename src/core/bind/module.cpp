@@ -72,6 +72,7 @@ NB_MODULE(_core, module) {
   init_fused(module);
   init_graph(module);
   init_csv(module);
+  init_updates(module);
 }
 
 }  // namespace tessella

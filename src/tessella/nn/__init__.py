@@ -1,6 +1,13 @@
 """Networks: modules with parameters, and the functions that they are made of."""
 
-from tessella.nn import functional, init, places  # noqa: F401 - places: errors know modules
+import sys
+
+from tessella.nn import (  # places: errors know modules
+    clip as utils,
+    functional,
+    init,
+    places,  # noqa: F401
+)
 from tessella.nn.activations import (
     CELU,
     ELU,
@@ -70,5 +77,7 @@ __all__ = [
     "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss",
     "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax",
     "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
-    "TripletMarginLoss", "Unflatten", "functional", "init", "summary",
+    "TripletMarginLoss", "Unflatten", "functional", "init", "summary", "utils",
 ]  # fmt: skip
+
+sys.modules[f"{__name__}.utils"] = utils  # for `from tessella.nn.utils import clip_grad_norm_`
