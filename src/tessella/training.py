@@ -156,9 +156,8 @@ class Run:
 
     def batches(self) -> Iterable[Any]:
         """Give the batches of this epoch that are left."""
-        if hasattr(self.data, "load_state_dict"):  # goes on by itself
-            return self.data
-        return islice(self.data, self.step, None)
+        goes_on_itself = hasattr(self.data, "load_state_dict")
+        return islice(self.data, 0 if goes_on_itself else self.step, None)
 
     def add(self, loss: float, samples: int, seconds: float) -> None:
         """Enter a step."""

@@ -7,6 +7,7 @@ from time import perf_counter
 from tessella import data, memory, metrics, nn, optim, training
 from tessella._core import Tensor
 from tessella.hints import Any, Callable
+from tessella.histories import History
 from tessella.modes import no_grad
 from tessella.nn import functional
 from tessella.ops.random import manual_seed
@@ -55,9 +56,7 @@ def make_regression() -> tuple[nn.Module, Any, Any]:
     """Ten measurements of a patient to the progress of diabetes a year later, standardised."""
     parts = [data.load_diabetes(split=part) for part in ("train", "test")]
     inputs, targets = data.standardize(parts[0].x), data.standardize(parts[0].y.reshape(-1, 1))
-    train, test = (
-        data.TensorDataset(inputs(x), targets(y.reshape(-1, 1))) for x, y in parts
-    )
+    train, test = (data.TensorDataset(inputs(x), targets(y.reshape(-1, 1))) for x, y in parts)
     model = nn.Sequential(
         nn.Linear(10, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, 1)
     )
@@ -104,7 +103,7 @@ def run(given: Any) -> int:
     return 0
 
 
-def result(history: training.History, seconds: float) -> str:
+def result(history: History, seconds: float) -> str:
     """Give the last figures in a line."""
     if not history.rows:
         return history.reason or "nothing to do"
