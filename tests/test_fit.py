@@ -115,7 +115,7 @@ def test_a_plateau_schedule_sees_the_loss() -> None:
     schedule = ts.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
     batch = (ts.zeros(1, 1), ts.zeros(1, 1))
     with ts.no_grad():
-        model.bias.fill_(0.0)
+        model.bias.fill_(0.0)  # type: ignore[union-attr]
     ts.fit(model, [batch], F.mse_loss, optimizer, epochs=3, scheduler=schedule, **QUIET)
     assert optimizer.param_groups[0]["lr"].item() == pytest.approx(0.01)
 
