@@ -25,7 +25,7 @@ FILES: dict[str, Callable[[], str]] = {
     "src/tessella/_core.pyi": stubs.core_stub,
     "src/tessella/__init__.pyi": stubs.package_stub,
     **{
-        f"src/tessella/{home}/__init__.pyi": partial(stubs.subpackage_stub, home)
+        f"src/tessella/{home.replace('.', '/')}/__init__.pyi": partial(stubs.subpackage_stub, home)
         for home in namespace.load()
     },
     "docs/from_pytorch.md": migration.migration_page,

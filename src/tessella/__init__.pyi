@@ -11,6 +11,7 @@ from tessella import (
     arguments as arguments,
     autograd as autograd,
     catalogue as catalogue,
+    changes as changes,
     composites as composites,
     data as data,
     declarations as declarations,
@@ -22,6 +23,8 @@ from tessella import (
     exchange as exchange,
     exchange_errors as exchange_errors,
     fft as fft,
+    functions as functions,
+    fusions as fusions,
     gradient_errors as gradient_errors,
     hints as hints,
     holders as holders,
@@ -30,12 +33,14 @@ from tessella import (
     indexing as indexing,
     info as info,
     inplace as inplace,
+    io as io,
     kinds as kinds,
     layouts as layouts,
     linalg as linalg,
     memory as memory,
     modes as modes,
     namespace as namespace,
+    nn as nn,
     ops as ops,
     outcomes as outcomes,
     pickling as pickling,
@@ -55,6 +60,7 @@ from tessella.diagrams import graph as graph
 from tessella.dtypes import DType as DType
 from tessella.dynamic import DynamicArray as DynamicArray
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
+from tessella.io import load as load, save as save
 from tessella.modes import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,

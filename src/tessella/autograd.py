@@ -12,7 +12,7 @@ from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
 from tessella.declarations import describe
 from tessella.dtypes import DType
-from tessella.hints import TYPE_CHECKING, Any, Sequence
+from tessella.hints import TYPE_CHECKING, Any, Callable, Sequence
 from tessella.kinds import cast
 from tessella.modes import (
     enable_grad as enable_grad,
@@ -203,10 +203,20 @@ def overwritten(node: Node, place: int) -> errors.InplaceError:
     return gradient_errors.overwritten(node.name, node.site, _core.site_of_write(node, place))
 
 
+_MODULE_FINDERS: list[Callable[[Node], str]] = []
+
+
+def set_module_finder(finder: Callable[[Node], str]) -> None:
+    """Say who tells which module of a network recorded an operation: of nn, which stands below."""
+    _MODULE_FINDERS[:] = [finder]
+
+
 def add_context(node: Node, error: BaseException) -> None:
     """Say in whose gradient an error was raised."""
     at = f", called at {':'.join(map(str, node.site)).rpartition('/')[2]}" if node.site else ""
     place = f"the gradient of {node.name}{at}"
+    if _MODULE_FINDERS and (module := _MODULE_FINDERS[0](node)):
+        place += f", in {module}"
     if isinstance(error, errors.TessellaError):
         error.within(place)
     else:

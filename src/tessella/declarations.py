@@ -95,6 +95,7 @@ class Declared:
     rest = ""  # the name of *xs, which stand after those
     variadic = ""  # the one that may be given as separate integers: x.reshape(2, 3)
     has_twin = False  # whether there is x.name_(…), which writes the result into x
+    rounds_inside = False  # whether parts are rounded to the dtype before the last step
     gives = "tensor"  # a new one; "view": its memory may be an operand's; "other": none, or several
 
     def __init__(
@@ -123,6 +124,7 @@ class Declared:
     ) -> None:
         self.name = f"{home}.{name}" if home else name
         self.home = home  # the subpackage that it is a member of
+        self.title = name if home == "nn.functional" else self.name  # in errors
         self.module = declaring_module()
         self.doc = doc
         self.ref = ref
@@ -227,7 +229,7 @@ def call_in(each: Declared, allocator: Any, args: tuple[Any, ...], keywords: dic
         scope = use(allocator)
     except errors.TessellaError as error:
         shown = each.describe_call(args, {**keywords, "allocator": allocator})
-        raise error.relocate(each.name, shown) from None
+        raise error.relocate(each.title, shown) from None
     with scope:
         return each.function(*args, **keywords)
 
@@ -245,8 +247,18 @@ def declaring_module() -> str:
     return name
 
 
+_NAMERS: list[Callable[[Tensor], str]] = []
+
+
+def set_namer(namer: Callable[[Tensor], str]) -> None:
+    """Say who tells what a network calls a tensor: of nn, which stands below."""
+    _NAMERS[:] = [namer]
+
+
 def describe(value: Any) -> str:
-    """Show an operand in an error: dtype and shape of a tensor, or the value itself."""
-    if isinstance(value, Tensor):
-        return f"{value.dtype} {value.shape}"
-    return errors.brief(value)
+    """Show an operand in an error: a tensor's dtype, shape and name, or the value itself."""
+    if not isinstance(value, Tensor):
+        return errors.brief(value)
+    name = _NAMERS[0](value) if _NAMERS else ""
+    shown = f"{value.dtype} {value.shape}"
+    return f"{shown}  {name}" if name else shown

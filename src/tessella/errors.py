@@ -32,7 +32,6 @@ from tessella.exceptions import (
     brief as brief,
     is_foreign_array as is_foreign_array,
     type_name as type_name,
-    user_site as user_site,
 )
 from tessella.hints import Callable
 from tessella.outcomes import Err as Err, Ok as Ok, expected as expected
@@ -51,7 +50,7 @@ _REPORTERS: list[Callable[[], list[str]]] = []
 def from_core(code: int, what: str, hint: str) -> TessellaError:
     """Build the exception for an error that the core threw."""
     error = _CORE_CLASSES[code](what, hint)
-    error.site = user_site()
+    error.settle()
     if isinstance(error, OutOfMemory) and _REPORTERS:
         error.report = _REPORTERS[0]()
     return error
@@ -127,7 +126,7 @@ def unknown_name(owner: str, name: str, suggest: Callable[[], str]) -> UnknownNa
     """An attribute that does not exist; the hint is looked for when it is shown."""
     error = UnknownName(f"{owner} has no attribute {name!r}")
     error.suggest = suggest
-    error.site = user_site()
+    error.settle()
     return error
 
 

@@ -13,6 +13,14 @@ import sys
 
 from tessella.hints import Any, Callable
 
+_PLACE_FINDERS: list[Callable[[], str]] = []
+
+
+def set_place_finder(finder: Callable[[], str]) -> None:
+    """Say who tells which module of a network is at work: of nn, which stands below."""
+    _PLACE_FINDERS[:] = [finder]
+
+
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -29,13 +37,19 @@ class TessellaError(Exception):
         self.operands: list[str] = []
         self.places: list[str] = []
         self.site = ""
+        self.module = ""
+
+    def settle(self) -> None:
+        """Add the user's line, and the module of a network that was at work."""
+        self.site = user_site()
+        self.module = _PLACE_FINDERS[0]() if _PLACE_FINDERS else ""
 
     def locate(self, operation: str, operands: list[str]) -> TessellaError:
         """Add the operation, its operands and the user's line, unless they are known already."""
         if not self.operation:
             self.operation = operation
             self.operands = operands
-            self.site = user_site()
+            self.settle()
         return self
 
     def relocate(self, operation: str, operands: list[str]) -> TessellaError:
@@ -54,7 +68,7 @@ class TessellaError(Exception):
     def __str__(self) -> str:
         lines = [f"{self.operation}: {self.what}" if self.operation else self.what]
         lines += [f"    {line}" for line in self.detail()]
-        lines += [f"  in {place}" for place in self.places]
+        lines += [f"  in {place}" for place in [*self.places, self.module] if place]
         if self.site:
             lines.append(f"  at {self.site}")
         if self.hint:
@@ -76,6 +90,15 @@ class BroadcastError(ShapeError):
     """Shapes that do not broadcast, or would and must not."""
 
     code = "broadcast"
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what, hint)
+        self.note = ("", "")  # the name of an operand, and what its line says beside it
+
+    def detail(self) -> list[str]:
+        name, text = self.note
+        return [f"{line:<28} {text}" if name and line.split()[:1] == [name] else line
+                for line in self.operands]  # fmt: skip
 
 
 class InvalidArgument(TessellaError, ValueError):  # noqa: N818 - the names of this tree are public

@@ -66,14 +66,15 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 }  # fmt: skip
 
 # Modules that are loaded when they are first used.
-SUBPACKAGES: tuple[str, ...] = ("fft", "linalg")  # with functions that are declared
-MODULES: tuple[str, ...] = ("autograd", "data", "memory", "testing", "trees")  # without
+SUBPACKAGES: tuple[str, ...] = ("fft", "linalg", "nn.functional")  # with declared functions
+MODULES: tuple[str, ...] = ("autograd", "data", "io", "memory", "nn", "testing", "trees")
 
 # Classes and functions that are loaded when they are first used, by their modules.
 MEMBERS = {
     "DynamicArray": "dynamic",
     "checkpoint": "checkpoints",
     "graph": "diagrams",
+    **dict.fromkeys(("load", "save"), "io"),
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"), "transforms"),
 }
 
@@ -151,7 +152,7 @@ def load() -> dict[str, Any]:
 
     for module in pkgutil.iter_modules(ops.__path__):
         fetch(module.name)
-    return {name: find(name) for name in SUBPACKAGES}
+    return {name: load_module(name) for name in SUBPACKAGES}
 
 
 def declared() -> list[Op | Composite]:
@@ -258,7 +259,7 @@ def find(name: str) -> Any:
 
 def names() -> list[str]:
     """List the names of the package, loaded or not: what dir(tessella) gives."""
-    later = {*LATER, *SUBPACKAGES, *MODULES, *MEMBERS}
+    later = {*LATER, *(name for name in SUBPACKAGES if "." not in name), *MODULES, *MEMBERS}
     return sorted({*vars(sys.modules["tessella"]), *later})
 
 

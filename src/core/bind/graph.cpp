@@ -1,4 +1,6 @@
 // Recording of gradients, and the modes of the fast path.
+#include <utility>
+
 #include "../tensor/anomaly.h"
 #include "../tensor/function.h"
 #include "../tensor/gradients.h"
@@ -63,6 +65,20 @@ void init_graph(nb::module_& module) {
     Py_CLEAR(tensor->node);
     Py_CLEAR(tensor->base);
     tensor->is_blind = false;
+  });
+  // Lets a leaf show the memory of another tensor from now on, in that one's shape and dtype.
+  module.def("adopt", [](nb::handle x, nb::handle y) {
+    Tensor *leaf = tensor_of(x), *source = tensor_of(y);
+    Dims dims;
+    if (!dims.set(source->dims)) throw nb::python_error();
+    leaf->dims.release();
+    memcpy(&leaf->dims, &dims, sizeof dims);
+    release(std::exchange(leaf->buffer, retain(source->buffer)));
+    leaf->offset = source->offset;
+    leaf->size = source->size;
+    leaf->ndim = source->ndim;
+    leaf->dtype = source->dtype;
+    leaf->is_contiguous = source->is_contiguous;
   });
   module.def("set_node_hooks", [](nb::handle node, nb::handle hooks) {
     Py_XSETREF(node_of(node)->hooks, Py_NewRef(hooks.ptr()));

@@ -1,0 +1,115 @@
+"""The messages about modules."""
+
+from __future__ import annotations
+
+from tessella.errors import (
+    ArgumentError,
+    IllegalState,
+    InvalidArgument,
+    ShapeError,
+    TessellaError as TessellaError,
+    UnknownName,
+    brief,
+    type_name as type_name,
+)
+from tessella.hints import Sequence
+
+MOST = 8  # lines of a list in a message
+
+
+def no_forward(kind: type) -> IllegalState:
+    """A module that does not say what it computes."""
+    name = kind.__name__
+    return IllegalState(f"{name} has no forward", f"class {name}(nn.Module): def forward(self, x):")
+
+
+def not_parameter(name: str, value: object) -> ArgumentError:
+    """Something else, put in the place of a parameter."""
+    return ArgumentError(
+        f"{name} is a parameter, and {type_name(value)} is none",
+        f"nn.Parameter(value), or `with ts.no_grad(): module.{name}.copy_(value)`",
+    )
+
+
+def not_buffer(name: str, value: object) -> ArgumentError:
+    """Something else, put in the place of a buffer."""
+    return ArgumentError(
+        f"{name} is a buffer: it must be a tensor or None, got {type_name(value)}",
+        f"module.{name}.copy_(value) changes its numbers",
+    )
+
+
+def hidden_parts(name: str, value: object, count: int) -> ArgumentError:
+    """Modules or parameters in a plain container, where nobody would find them."""
+    wrapper = "nn.ModuleDict" if isinstance(value, dict) else "nn.ModuleList"
+    return ArgumentError(
+        f"{name} is a {type(value).__name__} with {count} modules or parameters, which would not "
+        "be trained, saved or moved",
+        f"self.{name} = {wrapper}(…), or nn.ParameterList(…) for parameters",
+    )
+
+
+def wrong_name(name: object, why: str) -> InvalidArgument:
+    """A name that no part of a module can have."""
+    return InvalidArgument(f"the name {brief(name)} {why}", "names are words without a dot")
+
+
+def not_module(name: str, value: object) -> ArgumentError:
+    """Something else, where a module is asked for."""
+    return ArgumentError(f"{name} must be a module, got {type_name(value)}", "an nn.Module or None")
+
+
+def no_part(path: str, found: str, kind: str) -> UnknownName:
+    """A path that leads to nothing."""
+    return UnknownName(
+        f"{path!r} names no {kind}: {found or 'the module'} has none of that name",
+        f"[name for name, _ in module.named_{kind}s()] lists them",
+    )
+
+
+def state_mismatch(
+    missing: Sequence[str], unexpected: Sequence[str], others: Sequence[str]
+) -> InvalidArgument:
+    """A state dict that does not fit the module: all that is wrong with it."""
+    lines = []
+    for what, names in (("missing", missing), ("unexpected", unexpected)):
+        if names:
+            lines.append(f"{what}: {listed(names)}")
+    lines += list(others[:MOST])
+    if len(others) > MOST:
+        lines.append(f"and {len(others) - MOST} more that do not fit")
+    strict = "; strict=False passes over missing and unexpected keys" if not others else ""
+    error = InvalidArgument(
+        f"the state does not fit: {len(missing)} missing, {len(unexpected)} unexpected, "
+        f"{len(others)} of another shape or dtype; nothing was loaded",
+        f"build the model with the sizes of the saved one{strict}",
+    )
+    error.operands = lines
+    return error
+
+
+def listed(names: Sequence[str]) -> str:
+    """Show names, the first few of many."""
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return ", ".join(names[:MOST]) + more
+
+
+def hook_result(hook: object, value: object) -> ArgumentError:
+    """A backward hook that gives something else than gradients."""
+    return ArgumentError(
+        f"the hook {brief(hook)} gave {type_name(value)}",
+        "return None, or a tuple with one gradient, or None, for each of the inputs",
+    )
+
+
+def not_dict(value: object) -> ArgumentError:
+    """A state that is no dict."""
+    return ArgumentError(
+        f"state_dict must be a dict of tensors, got {type_name(value)}",
+        "module.state_dict() gives one; ts.load(path) reads one",
+    )
+
+
+def count_mismatch(name: str, given: int, wanted: int) -> ShapeError:
+    """A number of items that is another than a container has."""
+    return ShapeError(f"{name} has {given} items, not {wanted}", "give one for each")
