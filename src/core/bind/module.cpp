@@ -69,8 +69,10 @@ NB_MODULE(_core, module) {
   init_index(module);
   init_sort(module);
   init_random(module);
+  init_fused(module);
   init_graph(module);
   init_updates(module);
+  init_csv(module);
 }
 
 }  // namespace tessella

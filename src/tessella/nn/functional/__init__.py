@@ -1,7 +1,29 @@
 """The functions that networks are made of: `import tessella.nn.functional as F`."""
 
 from tessella.nn.functional.activations import softmin, softplus
+from tessella.nn.functional.class_losses import cross_entropy, nll_loss
+from tessella.nn.functional.distances import cosine_similarity, pairwise_distance
 from tessella.nn.functional.linear import bilinear, linear
+from tessella.nn.functional.losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    gaussian_nll_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)
+from tessella.nn.functional.margin_losses import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
+from tessella.nn.functional.penalties import l1_penalty, l2_penalty
 from tessella.ops.activation import (
     celu,
     elu,
@@ -31,8 +53,13 @@ from tessella.ops.padding import pad
 logsigmoid = log_sigmoid
 
 __all__ = [
-    "bilinear", "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
-    "leaky_relu", "linear", "log_sigmoid", "log_softmax", "logsigmoid", "mish", "pad", "prelu",
-    "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink",
-    "softsign", "tanh", "tanhshrink", "threshold",
+    "bilinear", "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu",
+    "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "elu", "gaussian_nll_loss",
+    "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hinge_embedding_loss",
+    "huber_loss", "kl_div", "l1_loss", "l1_penalty", "l2_penalty", "leaky_relu", "linear",
+    "log_sigmoid", "log_softmax", "logsigmoid", "margin_ranking_loss", "mish", "mse_loss",
+    "multi_margin_loss", "nll_loss", "pad", "pairwise_distance", "poisson_nll_loss", "prelu",
+    "relu", "relu6", "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax",
+    "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
+    "triplet_margin_loss",
 ]  # fmt: skip
