@@ -142,6 +142,11 @@ class Optimizer:
         return {}
 
     @property
+    def has_fixed_states(self) -> bool:
+        """Tell whether states are made with the optimizer; users' own may grow with its steps."""
+        return self.update is not None
+
+    @property
     def counters(self) -> tuple[str, ...]:
         """Name the states that are one number for each parameter."""
         return () if self.update is None else self.update.counters
