@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
-from optimizing import OPTIMIZERS, STEPS
+from optimizing import OPTIMIZERS, STEPS, signature
 from tessella import changes, nn, optim
 from trainings import CLASSES, give_gradients, make, start, train
 
@@ -28,6 +28,12 @@ def close(found: Any, wanted: Any, dtype: str) -> None:
 
 
 # --- torch's numbers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FIGURES["signatures"])
+def test_arguments_are_those_of_torch(name: str) -> None:
+    home = optim if hasattr(optim, name) else optim.lr_scheduler
+    assert signature(getattr(home, name).__init__) == FIGURES["signatures"][name]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -236,7 +236,7 @@ def filled(p: Tensor, value: float) -> Tensor:
         return _core.empty_virtual(p.shape, p.dtype.id)
     with placed(p):
         out = _core.empty(p.shape, p.dtype.id)
-    _core.fill(out, value)
+    _core.fill(out, complex(value, value) if p.dtype.is_complex else value)
     _core.mark_kind(out, "optimizer")
     return out
 
