@@ -114,6 +114,13 @@ def test_writes_to_the_structure_are_counted_and_seen() -> None:
     before = [p.tolist() for p in params]
     optimizer.step()
     assert all(p.tolist() != old for p, old in zip(params, before, strict=True))
+    with pytest.raises(ts.errors.ArgumentError, match=r"params\[2\] must be a tensor, got int"):
+        group["params"].append(3)
+    with pytest.raises(ts.errors.InvalidArgument, match=r"params\[2\] is there already"):
+        group["params"] += [params[0]]
+    assert len(group["params"]) == 2
+    handle = optimizer.register_step_post_hook(lambda *call: None)
+    assert counted(handle.remove)
     group["params"] = [params[1]]
     before = [p.tolist() for p in params]
     optimizer.step()
