@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import inspect
 from typing import Any
 
 STEPS = 20
@@ -120,6 +120,18 @@ SCHEDULES: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+def signature(function: Any) -> str:
+    """Show the parameters of a method with their defaults, in one form for both libraries."""
+    shown, by_keyword = [], False
+    for name, each in list(inspect.signature(function).parameters.items())[1:]:
+        if each.kind is each.KEYWORD_ONLY and not by_keyword:
+            shown.append("*")
+            by_keyword = True
+        has_none = each.default is each.empty
+        shown.append(name if has_none else f"{name}={each.default!r}")
+    return ", ".join(shown)
+
+
 def make_schedule(library: Any, name: str, options: dict[str, Any], optimizer: Any) -> Any:
     """Make a schedule of either library; those that have parts make them first."""
     if "parts" not in options:
@@ -140,8 +152,3 @@ def advance(schedule: Any, step: int) -> None:
     """Make one step of a schedule."""
     is_plateau = type(schedule).__name__ == "ReduceLROnPlateau"
     schedule.step(metric(step)) if is_plateau else schedule.step()
-
-
-def labels(table: dict[str, Any], *beside: Any) -> list[Any]:
-    """Give the labels of a table, with each of some values."""
-    return list(itertools.product(table, *beside)) if beside else list(table)

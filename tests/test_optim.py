@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
-from optimizing import OPTIMIZERS, STEPS
+from optimizing import OPTIMIZERS, STEPS, signature
 from tessella import changes, nn, optim
 from trainings import CLASSES, give_gradients, make, start, train
 
@@ -28,6 +28,12 @@ def close(found: Any, wanted: Any, dtype: str) -> None:
 
 
 # --- torch's numbers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FIGURES["signatures"])
+def test_arguments_are_those_of_torch(name: str) -> None:
+    home = optim if hasattr(optim, name) else optim.lr_scheduler
+    assert signature(getattr(home, name).__init__) == FIGURES["signatures"][name]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -108,6 +114,13 @@ def test_writes_to_the_structure_are_counted_and_seen() -> None:
     before = [p.tolist() for p in params]
     optimizer.step()
     assert all(p.tolist() != old for p, old in zip(params, before, strict=True))
+    with pytest.raises(ts.errors.ArgumentError, match=r"params\[2\] must be a tensor, got int"):
+        group["params"].append(3)
+    with pytest.raises(ts.errors.InvalidArgument, match=r"params\[2\] is there already"):
+        group["params"] += [params[0]]
+    assert len(group["params"]) == 2
+    handle = optimizer.register_step_post_hook(lambda *call: None)
+    assert counted(handle.remove)
     group["params"] = [params[1]]
     before = [p.tolist() for p in params]
     optimizer.step()

@@ -194,6 +194,22 @@ def test_adding_a_group_that_runs_out_adds_nothing() -> None:
     optimizer.step()
 
 
+def test_an_option_that_runs_out_is_not_written() -> None:
+    (x,) = parameters(10)
+    optimizer = optim.SGD([x])
+    group = optimizer.param_groups[0]
+    for n in (1, 2):
+        _core.fail_allocations_from(n)
+        try:
+            with pytest.raises(ts.errors.OutOfMemory):
+                group["momentum"] = 0.5
+        finally:
+            _core.fail_allocations_from(0)
+        assert group["momentum"].item() == 0 and not optimizer.state[x]
+    group["momentum"] = 0.5
+    assert sorted(optimizer.state[x]) == ["momentum_buffer", "step"]
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_step_needs_no_memory(name: str) -> None:
     params = parameters(50, 70_000)

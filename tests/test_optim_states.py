@@ -6,13 +6,14 @@ import copy
 import gc
 import pickle
 import weakref
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tessella as ts
 from optimizing import OPTIMIZERS, STEPS
-from tessella import changes, optim
+from tessella import changes, nn, optim
 from trainings import CLASSES, bits, give_gradients, make, start, train
 
 
@@ -206,3 +207,35 @@ def test_states_that_do_not_fit_are_refused_and_nothing_changes(label: str) -> N
         optimizer.load_state_dict(change(optimizer.state_dict()))
     assert "Adam.load_state_dict: " in str(caught.value) and "  hint: " in str(caught.value)
     assert bits(optimizer, params) == before
+
+
+@pytest.mark.parametrize("name", ["Adam", "SGD", "LBFGS"])
+def test_a_run_that_was_saved_as_a_file_goes_on(name: str, tmp_path: Path) -> None:
+    def make_run() -> tuple[Any, Any, Any]:
+        ts.manual_seed(3)
+        model = nn.Linear(3, 2)
+        options = {"momentum": 0.9} if name == "SGD" else {}
+        optimizer = getattr(optim, name)(model.parameters(), lr=0.1, **options)
+        return model, optimizer, optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+
+    def go_on(run: tuple[Any, Any, Any], steps: int) -> None:
+        model, optimizer, schedule = run
+
+        def closure() -> ts.Tensor:
+            optimizer.zero_grad()
+            loss: ts.Tensor = (model(ts.ones(4, 3)) - 1).square().mean()
+            loss.backward()
+            return loss
+
+        for _ in range(steps):
+            schedule.step(optimizer.step(closure))
+
+    whole, parts, rest = make_run(), make_run(), make_run()
+    go_on(whole, 12)
+    go_on(parts, 5)
+    path = tmp_path / "run.ts"
+    ts.io.save_checkpoint(path, model=parts[0], optimizer=parts[1], schedule=parts[2])
+    ts.io.load_checkpoint(path, model=rest[0], optimizer=rest[1], schedule=rest[2])
+    go_on(rest, 7)
+    assert [p.tolist() for p in rest[0].parameters()] == [p.tolist() for p in whole[0].parameters()]
+    assert rest[2].state_dict() == whole[2].state_dict()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
+import update_formulas
 from cases import LAYOUTS, fast_path_off, generator, to_array
 from tessella import _core
 from tessella.dtypes import DType
@@ -315,37 +316,41 @@ def test_anomalies_name_the_update_that_made_them() -> None:
         updates.sgd.function(*args)
 
 
-# --- the formulas, once more ----------------------------------------------------------------------
+# --- the formulas ---------------------------------------------------------------------------------
+
+OPTIONAL = ("momentum_buffer", "max_exp_avg_sq", "grad_avg")
+FLAGS = ("nesterov", "maximize", "decoupled_weight_decay")
 
 
-def adam_by_hand(np_args: list[Any], step: int) -> Any:
-    """Give what Adam's formula makes of arrays in float64."""
-    p, g, m, v = np_args
-    g = g + 0.125 * p
-    m = 0.5 * m + 0.5 * g
-    v = 0.75 * v + 0.25 * g * g
-    root = np.sqrt(v / (1 - 0.75**step))
-    return p - 0.125 * (m / (1 - 0.5**step)) / (root + 1e-3)
-
-
-def test_adam_is_its_formula() -> None:
-    args = arguments("adam_update", [(4, 5)], ts.float64)
-    args[4] = None
-    arrays = [to_array(each[0]) for each in args[:4]]
-    UPDATES["adam_update"].function(*args)
-    np.testing.assert_allclose(to_array(args[0][0]), adam_by_hand(arrays, 2), rtol=1e-12)
-
-
-@pytest.mark.parametrize(("negates", "decouples"), list(itertools.product([False, True], repeat=2)))
-def test_decay_and_sign_are_those_of_a_changed_gradient(negates: bool, decouples: bool) -> None:
-    args = arguments("adam_update", [(4, 5)], ts.float64, maximize=negates,
-                     decoupled_weight_decay=decouples)  # fmt: skip
-    other = copied(args)
-    p, g = other[0][0], other[1][0]
-    other[1][0] = (-g if negates else g) + (0 if decouples else 0.125) * p
-    other[-4:] = [1e-3, 0.0, False, False]
-    if decouples:
-        p.mul_(1 - 0.125 * 0.125)
-    UPDATES["adam_update"].function(*args)
-    UPDATES["adam_update"].function(*other)
-    np.testing.assert_allclose(to_array(args[0][0]), to_array(other[0][0]), rtol=1e-14)
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=lambda d: d.name)
+@pytest.mark.parametrize("name", NAMES)
+def test_updates_are_their_formulas(name: str, dtype: DType) -> None:
+    """With each of the states and options that may be there or not."""
+    record = record_of(name)
+    left_out = [each for each in record.states if each in OPTIONAL]
+    flags = [each for each in FLAGS if each in record.constants]
+    for choice in itertools.product([False, True], repeat=len(left_out) + len(flags)):
+        options = dict(zip([*left_out, *flags], choice, strict=True))
+        args = arguments(name, [(7, 5)], dtype, **{each: options[each] for each in flags})
+        for k, each in enumerate(record.lists):
+            if options.get(each) and each in left_out:
+                args[k] = None
+        if args[2] is None and name == "sgd_update":
+            args[3] = None
+        named = dict(zip(record.lists, args, strict=False))
+        arrays = {each: None if x is None else to_array(x[0]).astype("float64")
+                  for each, x in named.items()}  # fmt: skip
+        numbers = {each: x.item() for each, x in zip(
+            record.numbers, args[len(record.lists) :], strict=False)}  # fmt: skip
+        constants = {each: args[-len(record.constants) + i] for i, each in
+                     enumerate(record.constants)}  # fmt: skip
+        p, states = update_formulas.update(
+            name.removesuffix("_update"), arrays.pop("params"), arrays.pop("grads"), arrays,
+            numbers | constants)  # fmt: skip
+        record.function(*args)
+        close = 2e-6 if dtype is ts.float32 else 2e-14
+        np.testing.assert_allclose(to_array(args[0][0]), p, rtol=close, atol=close)
+        for each, wanted in states.items():
+            if wanted is not None:
+                found = to_array(named[each][0])
+                np.testing.assert_allclose(found, wanted, rtol=close, atol=close, err_msg=each)

@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import optimizing  # noqa: E402
 
+SCHEDULES = torch.optim.lr_scheduler
 DIGITS = {"float32": 9, "float64": 15}
 TARGET = ROOT / "tests" / "figures" / "optim.json"
 
@@ -76,6 +77,15 @@ def main() -> None:
     """Write the file."""
     figures = {
         "torch": torch.__version__,
+        "signatures": {
+            name: optimizing.signature(getattr(home, name).__init__)
+            for home, table in (
+                (torch.optim, optimizing.OPTIMIZERS),
+                (SCHEDULES, optimizing.SCHEDULES),
+            )
+            for name in sorted({row[0] for row in table.values()})
+        }
+        | {"LBFGS": optimizing.signature(torch.optim.LBFGS.__init__)},
         "trajectories": {
             f"{label} {dtype}": trajectory(name, options, dtype)
             for label, (name, options) in optimizing.OPTIMIZERS.items()

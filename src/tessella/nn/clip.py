@@ -23,6 +23,8 @@ from tessella.ops.matmul import vecdot
 from tessella.ops.norms import to_order, vector_norm, widened
 from tessella.ops.reduce import sum as total_of
 
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
 SMALL = 1e-6  # added to a norm that is divided by
 
 

@@ -94,11 +94,13 @@ def _telling(name: str) -> Callable[..., Any]:
     method = getattr(list, name)
 
     def called(self: Parameters, *args: Any, **keywords: Any) -> Any:
-        out = method(self, *args, **keywords)
+        changed = list(self)
+        out = method(changed, *args, **keywords)
         group = self._group()
         if group is not None:
-            group["params"] = self
-        return out
+            group["params"] = changed  # refuses what is no parameter
+        list.__setitem__(self, slice(None), changed)
+        return self if out is changed else out
 
     return called
 
@@ -124,19 +126,25 @@ class Group(Watched):
             self._write(key, value)
         except errors.TessellaError as error:
             raise error.relocate(f"group[{key!r}]", []) from None
-        owner = self._owner()
-        if owner is not None and not isinstance(value, Tensor):
-            owner.wrote(self, key)
 
     def _write(self, key: str, value: Any) -> None:
-        if key in self.varying and key in self:
-            fit(key, self[key], value)
+        """Write once all is checked, and the memory that it takes is there."""
+        is_there = key in self.varying and key in self
+        if is_there:
+            check_fit(key, self[key], value)
         elif key in self.varying:
-            super().__setitem__(key, held(key, value))
+            value = held(key, value)
         elif key == "params":
-            super().__setitem__(key, Parameters(self, to_parameters({"params": value})[0]))
+            value = Parameters(self, to_parameters({"params": value})[0])
+        owner = self._owner()
+        is_known = owner is not None and not isinstance(value, Tensor)  # a tensor is not read
+        finish = owner.foresee(self, key, value) if owner is not None and is_known else None
+        if is_there:
+            fit(key, self[key], value)
         else:
             super().__setitem__(key, value)
+        if finish is not None:
+            finish()
 
     def plain(self) -> dict[str, Any]:
         """Give the group with numbers in place of the tensors that vary; this reads them."""
@@ -236,7 +244,7 @@ def filled(p: Tensor, value: float) -> Tensor:
         return _core.empty_virtual(p.shape, p.dtype.id)
     with placed(p):
         out = _core.empty(p.shape, p.dtype.id)
-    _core.fill(out, value)
+    _core.fill(out, complex(value, value) if p.dtype.is_complex else value)
     _core.mark_kind(out, "optimizer")
     return out
 

@@ -118,7 +118,7 @@ class Optimizer:
             options["param_names"] = names
         group = Group(self, options)
         group.states = self.needs(options)
-        made = [self._new_states(p, group) for p in params]
+        made = [self._new_states(p, group.states) for p in params]
         for p, states in zip(params, made, strict=True):
             self._state[p].update(states)
         self.param_groups.append(group)
@@ -142,6 +142,11 @@ class Optimizer:
         return {}
 
     @property
+    def has_fixed_states(self) -> bool:
+        """Tell whether states are made with the optimizer; users' own may grow with its steps."""
+        return self.update is not None
+
+    @property
     def counters(self) -> tuple[str, ...]:
         """Name the states that are one number for each parameter."""
         return () if self.update is None else self.update.counters
@@ -155,12 +160,12 @@ class Optimizer:
         """Complete the saved state of a parameter by what a new one has."""
         return {**begins, **{name: value for name, value in saved.items() if value is not None}}
 
-    def _new_states(self, p: Tensor, group: Group) -> dict[str, Tensor]:
+    def _new_states(self, p: Tensor, needed: dict[str, float]) -> dict[str, Tensor]:
         """Make the states that a parameter lacks."""
         has = self._state.get(p, ())
         return {
             name: scalar(value) if name in self.counters else filled(p, value)
-            for name, value in group.states.items()
+            for name, value in needed.items()
             if name not in has
         }
 
@@ -168,12 +173,26 @@ class Optimizer:
         """Let the next step look at groups and states again."""
         self._calls = None
 
-    def wrote(self, group: Group, key: str) -> None:
-        """Make the states that another option, or other parameters, ask for."""
-        if key in self.shaping or key == "params":
-            group.states = self.needs(group.plain())
-            for p in group["params"]:
-                self._state[p].update(self._new_states(p, group))
+    def foresee(self, group: Group, key: str, value: Any) -> Callable[[], None]:
+        """Make the states that another option, or other parameters, ask for; give what adds them.
+
+        All memory is there before the group is written.
+        """
+        if key not in (*self.shaping, "params"):
+            return lambda: None
+        options = {**group.plain(), key: value}
+        if key == "params":
+            others = [p for each in self.param_groups if each is not group for p in each["params"]]
+            check_distinct(value, others)
+        needed = self.needs(options)
+        made = [(p, self._new_states(p, needed)) for p in options["params"]]
+
+        def add() -> None:
+            group.states = needed
+            for p, states in made:
+                self._state[p].update(states)
+
+        return add
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -209,7 +228,7 @@ class Optimizer:
         """Give the parameters of a group and what follows them in a call of the update."""
         params = list(group["params"])
         for p in params:  # somebody may have dropped them
-            self._state[p].update(self._new_states(p, group))
+            self._state[p].update(self._new_states(p, group.states))
         columns = [
             [self._state[p][name] for p in params] if name in group.states else None
             for name in (*update.states, *update.counters)
@@ -280,7 +299,7 @@ class Optimizer:
         changes.bump()
         self._handles += 1
         hooks[self._handles] = hook
-        return Handle(hooks, self._handles)
+        return changes.CountedHandle(hooks, self._handles)
 
     # --- saving and showing -----------------------------------------------------------------------
 
