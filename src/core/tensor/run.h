@@ -11,6 +11,7 @@
 
 #include "../kernels/cast.h"
 #include "../kernels/elementwise.h"
+#include "../launch/convolve.h"
 #include "../launch/reduce.h"
 #include "tensor.h"
 
@@ -146,6 +147,17 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
 // broadcast to those of out; all three share a dtype; out overlaps neither itself nor a nor b.
 // A vector a (k,) counts as (1, k), a vector b (k,) as (k, 1), and out has no axis for that 1.
 void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible);
+
+// y (n, o, places), x (n, c, places) or w (o, c / groups, taps) from the other two, all of one
+// float dtype; bias (channels of the result) or nullptr. Sizes were checked; see launch/convolve.h.
+struct Convolution {
+  launch::ConvolveResult result;
+  Tensor *x, *w, *y, *bias;
+  Shape stride, pad, dilation;  // one or two axes
+  int64_t groups;
+  bool interruptible;
+};
+void run_convolve(const Convolution& call);
 
 // Operations on whole lines along one axis. out has the shape and dtype of x.
 enum class RowsOp : uint8_t { softmax, log_softmax };

@@ -11,3 +11,37 @@ def wrong_features(given: int, taken: int, name: str = "x") -> ShapeError:
         f"{name} has {given} features, and weight takes {taken}",
         f"the last axis of {name} must be {taken}",
     )
+
+
+def wrong_channels(name: str, given: int, taken: int, groups: int) -> ShapeError:
+    """An axis of channels of another length than weights have."""
+    shared = f" in {groups} groups" if groups > 1 else ""
+    return ShapeError(
+        f"{name} has {given} channels, and weight takes {taken}{shared}",
+        f"axis 1 of {name} (0 without a batch) holds the channels and must be {taken}",
+    )
+
+
+def wrong_groups(groups: int, channels: int, name: str) -> ShapeError:
+    """Channels that cannot be shared out."""
+    return ShapeError(
+        f"groups is {groups}, and {name} has {channels} channels",
+        "groups must divide the channels that go in and those that come out",
+    )
+
+
+def wrong_bias(shape: tuple[int, ...], channels: int) -> ShapeError:
+    """A bias that is not one number for each channel."""
+    return ShapeError(
+        f"bias has the shape {shape}, and there are {channels} channels",
+        f"bias must have the shape ({channels},)",
+    )
+
+
+def large_window(span: int, padded: int, size: int) -> ShapeError:
+    """A window that does not fit once into its axis."""
+    added = "" if padded == size else f", with its padding {padded}"
+    return ShapeError(
+        f"a window of {span} is longer than the axis of {size}{added}",
+        "use a smaller window or dilation, or more padding",
+    )

@@ -31,6 +31,64 @@ def celu(
 ) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
 
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: Any = 0,
+    dilation: _Ints = 1,
+    groups: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Correlate x (n, in, length) with weight (out, in / groups, window), plus bias."""
+
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: Any = 0,
+    dilation: _Ints = 1,
+    groups: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Correlate x (n, in, height, width) with weight (out, in / groups, rows, columns), plus bias."""
+
+def conv_transpose1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: _Ints = 0,
+    output_padding: _Ints = 0,
+    groups: _int = 1,
+    dilation: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Apply the adjoint of conv1d to x (n, in, length); weight is (in, out / groups, window)."""
+
+def conv_transpose2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: _Ints = 0,
+    output_padding: _Ints = 0,
+    groups: _int = 1,
+    dilation: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Apply the adjoint of conv2d to x; weight is (in, out / groups, rows, columns)."""
+
 def elu(
     x: Tensor | _Number,
     alpha: Tensor | _Number = 1.0,

@@ -1,0 +1,25 @@
+// Convolutions and their adjoints; the record has checked sizes and dtypes.
+#include "../tensor/run.h"
+#include "bind.h"
+
+namespace tessella {
+
+void init_convolve(nb::module_& module) {
+  // result 0: y, 1: x, 2: w. bias is a tensor or None.
+  module.def("convolve", [](int result, nb::handle x, nb::handle w, nb::handle y,
+                            std::optional<nb::object> bias, const Sizes& stride, const Sizes& pad,
+                            const Sizes& dilation, int64_t groups, bool interruptible) {
+    run_convolve({.result = static_cast<launch::ConvolveResult>(result),
+                  .x = numbers_of(x),
+                  .w = numbers_of(w),
+                  .y = numbers_of(y),
+                  .bias = bias ? numbers_of(*bias) : nullptr,
+                  .stride = {stride.data(), stride.size()},
+                  .pad = {pad.data(), pad.size()},
+                  .dilation = {dilation.data(), dilation.size()},
+                  .groups = groups,
+                  .interruptible = interruptible});
+  });
+}
+
+}  // namespace tessella
