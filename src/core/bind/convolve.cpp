@@ -1,4 +1,4 @@
-// Convolutions and their adjoints; the record has checked sizes and dtypes.
+// Convolutions with their adjoints, and pools; the records have checked sizes and dtypes.
 #include "../tensor/run.h"
 #include "bind.h"
 
@@ -19,6 +19,23 @@ void init_convolve(nb::module_& module) {
                   .dilation = {dilation.data(), dilation.size()},
                   .groups = groups,
                   .interruptible = interruptible});
+  });
+  module.def("pool_places",
+             [](nb::handle places, nb::handle x, const Sizes& window, const Sizes& stride,
+                const Sizes& pad, const Sizes& dilation, bool interruptible) {
+               run_pool({.x = numbers_of(x),
+                         .places = numbers_of(places),
+                         .window = {window.data(), window.size()},
+                         .stride = {stride.data(), stride.size()},
+                         .pad = {pad.data(), pad.size()},
+                         .dilation = {dilation.data(), dilation.size()},
+                         .interruptible = interruptible});
+             });
+  module.def("pool_pick", [](nb::handle out, nb::handle x, nb::handle places, bool interruptible) {
+    return run_pick(numbers_of(out), numbers_of(x), numbers_of(places), interruptible);
+  });
+  module.def("pool_place", [](nb::handle out, nb::handle y, nb::handle places, bool interruptible) {
+    return run_place(numbers_of(out), numbers_of(y), numbers_of(places), interruptible);
   });
 }
 

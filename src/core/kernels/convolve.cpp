@@ -8,10 +8,19 @@ namespace tessella::TS_ISA {
 namespace {
 
 template <class T>
-inline __attribute__((always_inline)) void fill_zeros(T* out, int64_t count) {
+inline __attribute__((always_inline)) void fill(T* out, int64_t count, Native<T> value) {
   int64_t i = 0;
-  for (; i + LANES<T> <= count; i += LANES<T>) store(out + i, Native<T>{});
-  if (i < count) Part<T>(count - i).store(out + i, Native<T>{});
+  for (; i + LANES<T> <= count; i += LANES<T>) store(out + i, value);
+  if (i < count) Part<T>(count - i).store(out + i, value);
+}
+
+// Every second element of two vectors.
+template <class V>
+inline V even_lanes(V x, V y) {
+  constexpr int N = sizeof(V) / sizeof(x[0]);
+  Vector<typename BitsOf<sizeof(x[0])>::type, N> mask;
+  for (int l = 0; l < N; l++) mask[l] = 2 * l;
+  return __builtin_shuffle(x, y, mask);
 }
 
 template <class T, class S>
@@ -21,9 +30,12 @@ inline __attribute__((always_inline)) void copy_line(T* out, const S* in, int64_
   if (step == 1) {
     for (; i + LANES<T> <= count; i += LANES<T>) store(out + i, load_as<T>(in + i));
     if (i < count) Part<T>(count - i).store(out + i, load_part_as<T>(in + i, count - i));
-  } else {
-    for (; i < count; i++) out[i] = element_as<T>(in[i * step]);
+    return;
   }
+  if (step == 2)  // the second vector would end behind the last element
+    for (; i + LANES<T> < count; i += LANES<T>)
+      store(out + i, even_lanes(load_as<T>(in + 2 * i), load_as<T>(in + 2 * i + LANES<T>)));
+  for (; i < count; i++) out[i] = element_as<T>(in[i * step]);
 }
 
 // The places [begin, end) of a range that lie inside of the axis.
@@ -41,6 +53,7 @@ struct Inside {
 template <class T, class S>
 void window(const ConvolveWindow& x) {
   Inside rows(x.rows), cols(x.cols);
+  auto outside = splat<Native<T>>(T(x.outside));
   int64_t inside = cols.end - cols.begin, step = x.cols.step * x.in_col;
   const S* start = static_cast<const S*>(x.in);
   if (inside > 0) start += (x.cols.first + cols.begin * x.cols.step) * x.in_col;
@@ -48,13 +61,13 @@ void window(const ConvolveWindow& x) {
     for (int64_t i = 0; i < x.rows.count; i++) {
       T* out = static_cast<T*>(x.out) + c * x.out_channel + i * x.out_row;
       if (i < rows.begin || i >= rows.end || inside == 0) {
-        fill_zeros(out, x.cols.count);
+        fill(out, x.cols.count, outside);
         continue;
       }
       const S* in = start + c * x.in_channel + (x.rows.first + i * x.rows.step) * x.in_row;
-      fill_zeros(out, cols.begin);
+      fill(out, cols.begin, outside);
       copy_line(out + cols.begin, in, step, inside);
-      fill_zeros(out + cols.end, x.cols.count - cols.end);
+      fill(out + cols.end, x.cols.count - cols.end, outside);
     }
 }
 
@@ -67,14 +80,14 @@ void columns(const ConvolveWindow& x) {
   for (int64_t i = 0; i < x.rows.count; i++) {
     T* out = static_cast<T*>(x.out) + i * x.out_row;
     if (i < rows.begin || i >= rows.end || inside == 0) {
-      fill_zeros(out, x.cols.count * width);
+      fill(out, x.cols.count * width, Native<T>{});
       continue;
     }
     const S* in = start + (x.rows.first + i * x.rows.step) * x.in_row;
-    fill_zeros(out, cols.begin * width);
+    fill(out, cols.begin * width, Native<T>{});
     pack<T, S>({out + cols.begin * width, in, x.in_channel, x.cols.step * x.in_col, x.channels,
                 inside, width, false});
-    fill_zeros(out + cols.end * width, (x.cols.count - cols.end) * width);
+    fill(out + cols.end * width, (x.cols.count - cols.end) * width, Native<T>{});
   }
 }
 

@@ -11,12 +11,12 @@
 
 namespace tessella {
 
-// Place i of a window is element first + i * step of an axis of `size`; outside of it, zero.
+// Place i of a window is element first + i * step of an axis of `size`.
 struct ConvolveRange {
   int64_t count, first, step, size;
 };
 
-// A window of an image (channels, rows, columns).
+// A window of an image (channels, rows, columns); what lies outside of the image is `outside`.
 struct ConvolveWindow {
   void* out;
   int64_t out_channel, out_row, out_col;
@@ -24,6 +24,7 @@ struct ConvolveWindow {
   int64_t in_channel, in_row, in_col;
   int64_t channels;
   ConvolveRange rows, cols;
+  float outside = 0;
 };
 
 // Elements in[lines[i] + steps[p]] of `count` lines as even panels [k][width], as MatmulPanels.

@@ -159,6 +159,18 @@ struct Convolution {
 };
 void run_convolve(const Convolution& call);
 
+// Where the largest element of each window of x (n, c, rows, columns) is: places, int64 and
+// contiguous. Without a window the places share the axes evenly; see launch/pool.h.
+struct Pool {
+  Tensor *x, *places;
+  Shape window, stride, pad, dilation;
+  bool interruptible;
+};
+void run_pool(const Pool& call);
+// out = x at the places of each plane; out, contiguous, = y added at them. False: one is outside.
+bool run_pick(Tensor* out, Tensor* x, Tensor* places, bool interruptible);
+bool run_place(Tensor* out, Tensor* y, Tensor* places, bool interruptible);
+
 // Operations on whole lines along one axis. out has the shape and dtype of x.
 enum class RowsOp : uint8_t { softmax, log_softmax };
 constexpr const char* ROWS_NAMES[] = {"softmax", "log_softmax"};

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from tessella.errors import ShapeError
 
 
@@ -44,4 +46,30 @@ def large_window(span: int, padded: int, size: int) -> ShapeError:
     return ShapeError(
         f"a window of {span} is longer than the axis of {size}{added}",
         "use a smaller window or dilation, or more padding",
+    )
+
+
+def place_outside(size: tuple[int, ...]) -> ShapeError:
+    """An index of a pool that its input does not have."""
+    return ShapeError(
+        f"a place is outside of planes of {size}",
+        f"places count the elements of a plane, from 0 to {math.prod(size) - 1}",
+    )
+
+
+def wrong_rows(given: int, window: tuple[int, ...]) -> ShapeError:
+    """Columns whose length is no multiple of a window."""
+    each = math.prod(window)
+    return ShapeError(
+        f"x has {given} rows, and a window of {window} has {each} elements",
+        f"the last axis but one must be channels * {each}",
+    )
+
+
+def wrong_columns(given: int, places: tuple[int, ...]) -> ShapeError:
+    """Another number of columns than there are windows."""
+    count = math.prod(places)
+    return ShapeError(
+        f"x has {given} columns, and there are {count} windows, {places}",
+        f"the last axis must be {count}; output_size is that of the whole image",
     )

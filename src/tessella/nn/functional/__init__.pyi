@@ -15,6 +15,49 @@ _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
+def adaptive_avg_pool1d(
+    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the means of output_size windows that share the axis evenly."""
+
+def adaptive_avg_pool2d(
+    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the means of windows that share both axes evenly; None keeps the size of an axis."""
+
+def adaptive_max_pool1d(x: Tensor, output_size: Any, return_indices: _bool = False) -> Pooled:
+    """Give the largest elements of output_size windows that share the axis evenly."""
+
+def adaptive_max_pool2d(x: Tensor, output_size: Any, return_indices: _bool = False) -> Pooled:
+    """Give the largest elements of windows that share both axes evenly."""
+
+def avg_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the mean of each window; zeros of the padding count, unless told otherwise."""
+
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    divisor_override: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the mean of each window, or its sum divided by divisor_override."""
+
 def bilinear(
     x: Tensor,
     y: Tensor,
@@ -97,6 +140,19 @@ def elu(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """x where x > 0, else alpha * (e ** x - 1)."""
+
+def fold(
+    x: Tensor,
+    output_size: _Ints,
+    kernel_size: _Ints,
+    dilation: _Ints = 1,
+    padding: _Ints = 0,
+    stride: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Add columns up where they came from: the adjoint of unfold."""
 
 def gelu(
     x: Tensor,
@@ -192,6 +248,52 @@ def logsigmoid(
     x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give log(sigmoid(x)) without overflow."""
+
+def lp_pool1d(
+    x: Tensor,
+    norm_type: _float,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    ceil_mode: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
+
+def lp_pool2d(
+    x: Tensor,
+    norm_type: _float,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    ceil_mode: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
+
+def max_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Pooled:
+    """Give the largest element of each window; with return_indices also where it is."""
+
+def max_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Pooled:
+    """Give the largest element of each window; with return_indices also its place in the plane."""
 
 def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
@@ -294,3 +396,15 @@ def threshold(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x where it is above the threshold, else a value."""
+
+def unfold(
+    x: Tensor,
+    kernel_size: _Ints,
+    dilation: _Ints = 1,
+    padding: _Ints = 0,
+    stride: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the windows of images (n, channels, height, width) as columns."""
