@@ -25,10 +25,14 @@ def adaptive_avg_pool2d(
 ) -> Tensor:
     """Give the means of windows that share both axes evenly; None keeps the size of an axis."""
 
-def adaptive_max_pool1d(x: Tensor, output_size: Any, return_indices: _bool = False) -> Pooled:
+def adaptive_max_pool1d(
+    x: Tensor, output_size: Any, return_indices: _bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest elements of output_size windows that share the axis evenly."""
 
-def adaptive_max_pool2d(x: Tensor, output_size: Any, return_indices: _bool = False) -> Pooled:
+def adaptive_max_pool2d(
+    x: Tensor, output_size: Any, return_indices: _bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest elements of windows that share both axes evenly."""
 
 def avg_pool1d(
@@ -281,7 +285,7 @@ def max_pool1d(
     dilation: _Ints = 1,
     ceil_mode: _bool = False,
     return_indices: _bool = False,
-) -> Pooled:
+) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest element of each window; with return_indices also where it is."""
 
 def max_pool2d(
@@ -292,7 +296,7 @@ def max_pool2d(
     dilation: _Ints = 1,
     ceil_mode: _bool = False,
     return_indices: _bool = False,
-) -> Pooled:
+) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest element of each window; with return_indices also its place in the plane."""
 
 def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:

@@ -15,7 +15,7 @@ from tessella.kinds import cast
 from tessella.nn.functional import references
 from tessella.nn.functional.chosen import choose
 from tessella.nn.functional.geometry import batched, spread, unbatched
-from tessella.nn.functional.pooling import Pooled, _picked, avg_pool1d, avg_pool2d
+from tessella.nn.functional.pooling import _picked, avg_pool1d, avg_pool2d
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import less, minimum, where
 from tessella.ops.index import take
@@ -105,7 +105,9 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any) -> Tensor:
     return _adaptive_avg(2, x, output_size)
 
 
-def _adaptive_max(axes: int, x: Tensor, output_size: Any, return_indices: bool) -> Pooled:
+def _adaptive_max(
+    axes: int, x: Tensor, output_size: Any, return_indices: bool
+) -> Tensor | tuple[Tensor, Tensor]:
     x, is_added = batched(x, axes)
     wanted = _wanted(x, axes, output_size)
     one, zero = (1,) * axes, (0,) * axes
@@ -121,7 +123,9 @@ _MAX: dict[str, Any] = {**_DECLARED, "ulps": 0, "distinct": True}
     samples=[case((2, 3, 9), 4), case((3, 9), 3), case((2, 3, 4), 7)],
     errors=[case((2, 3, 9), -1, match="output_size is -1"), case((9,), 2, match="x.ndim is 1")],
 )  # fmt: skip
-def adaptive_max_pool1d(x: Tensor, output_size: Any, return_indices: bool = False) -> Pooled:
+def adaptive_max_pool1d(
+    x: Tensor, output_size: Any, return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest elements of output_size windows that share the axis evenly.
 
     >>> ts.nn.functional.adaptive_max_pool1d(ts.tensor([[1.0, 3.0, 2.0, 4.0]]), 2).tolist()
@@ -137,7 +141,9 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any, return_indices: bool = Fals
     errors=[case((2, 3, 9, 9), output_size=(1, 2, 3), match="output_size is"),
             case((2, 9), 2, match="x.ndim is 2")],
 )  # fmt: skip
-def adaptive_max_pool2d(x: Tensor, output_size: Any, return_indices: bool = False) -> Pooled:
+def adaptive_max_pool2d(
+    x: Tensor, output_size: Any, return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest elements of windows that share both axes evenly.
 
     >>> ts.nn.functional.adaptive_max_pool2d(ts.ones(2, 3, 5, 7), (1, None)).shape

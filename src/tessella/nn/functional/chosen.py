@@ -45,8 +45,10 @@ class Choose(Straight):
         self, out: Tensor, inputs: list[Any], params: dict[str, Any], interruptible: bool
     ) -> None:
         """Call the driver."""
-        geometry = [params[name] for name in ("window", "stride", "pad", "dilation")]
-        _core.pool_places(out, inputs[0], *geometry, interruptible)
+        _core.pool_places(
+            out, inputs[0], params["window"], params["stride"], params["pad"], params["dilation"],
+            interruptible,
+        )  # fmt: skip
 
 
 class Move(Straight):

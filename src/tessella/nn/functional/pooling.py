@@ -23,7 +23,6 @@ from tessella.ops.elementwise import abs, maximum, minimum, mul, pow, sign
 from tessella.ops.movement import reshape, unsqueeze
 
 _DECLARED: dict[str, Any] = {"home": "nn.functional", "is_method": False}
-Pooled = Tensor | tuple[Tensor, Tensor]
 
 
 class Windows:
@@ -58,7 +57,7 @@ class Windows:
 
 
 def _max_pool(axes: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-              ceil_mode: bool, return_indices: bool) -> Pooled:  # fmt: skip
+              ceil_mode: bool, return_indices: bool) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     x, is_added = batched(x, axes)
     it = Windows(x, axes, kernel_size, stride, padding, dilation, ceil_mode)
     places = choose(x, size=it.size, window=it.window, stride=it.stride, pad=it.pad,
@@ -66,7 +65,9 @@ def _max_pool(axes: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any,
     return _picked(x, places, is_added, return_indices)
 
 
-def _picked(x: Tensor, places: Tensor, is_added: bool, return_indices: bool) -> Pooled:
+def _picked(
+    x: Tensor, places: Tensor, is_added: bool, return_indices: bool
+) -> Tensor | tuple[Tensor, Tensor]:
     out = unbatched(pick(x, places=places), is_added)
     return (out, unbatched(places, is_added)) if return_indices else out
 
@@ -87,7 +88,7 @@ _MAX: dict[str, Any] = {**_DECLARED, "ulps": 0, "distinct": True}
 )  # fmt: skip
 def max_pool1d(x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
                dilation: Ints = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Pooled:  # fmt: skip
+               return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     """Give the largest element of each window; with return_indices also where it is.
 
     The first of equal elements is chosen; a NaN is the largest of all.
@@ -113,7 +114,7 @@ def max_pool1d(x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding
 )  # fmt: skip
 def max_pool2d(x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
                dilation: Ints = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Pooled:  # fmt: skip
+               return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     """Give the largest element of each window; with return_indices also its place in the plane.
 
     >>> x = ts.reshape(ts.arange(16.0), (1, 4, 4))
