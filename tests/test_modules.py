@@ -341,6 +341,25 @@ def test_linear_takes_any_leading_axes_and_gives_gradients() -> None:
     assert nn.Linear(2, 3, dtype=ts.float64).weight.dtype is ts.float64
 
 
+def test_linear_takes_the_weights_of_one_output() -> None:
+    x, weight = ts.randn(4, 3), ts.randn(3)
+    out = nn.functional.linear(x, weight, ts.tensor(2.0))
+    assert out.shape == (4,) and out.array_equal(x @ weight + 2)
+    with pytest.raises(errors.ShapeError, match="linear: x has 3 features, and weight takes 5"):
+        nn.functional.linear(x, ts.ones(5))
+
+
+def test_linear_has_the_bits_of_its_two_operations() -> None:
+    for shape in ((7,), (5, 7), (3, 70, 7), (2, 3, 4, 7)):
+        for dtype in ("float32", "float64", "bfloat16", "int64", "complex64"):
+            x, weight = (ts.randn(s).mul(9).to(dtype) for s in (shape, (33, 7)))
+            bias = ts.randn(33).to(dtype)
+            want = x @ weight.T + bias
+            for layer in (weight, weight.T.contiguous().T, weight.flip(0).flip(0)):
+                assert nn.functional.linear(x, layer, bias).array_equal(want), (shape, dtype)
+            assert nn.functional.linear(x, weight).array_equal(x @ weight.T)
+
+
 def test_shapes_are_changed_by_modules() -> None:
     assert nn.Unflatten(1, (3, 4))(nn.Flatten()(ts.ones(2, 3, 4))).shape == (2, 3, 4)
     assert nn.Flatten(0, 1)(ts.ones(2, 3, 4)).shape == (6, 4)

@@ -22,7 +22,7 @@ import pytest
 
 import tessella as ts
 from conftest import sampled
-from tessella import _core, catalogue, diagrams, dtypes, errors, namespace, nn
+from tessella import _core, catalogue, data, diagrams, dtypes, errors, namespace, nn
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -264,18 +264,36 @@ PLAIN |= {
     for name, value in inspect.getmembers(owner, inspect.isfunction)
     if not name.startswith("_")
 }
+PLAIN |= {f"data.{name}": getattr(data, name) for name in data.__all__}
+PLAIN |= {
+    f"{owner.__name__}.{name}": value
+    for owner in (data.DataLoader, data.Table, data.Standardize, data.OneHot, data.Text)
+    for name, value in inspect.getmembers(owner, inspect.isfunction)
+    if not name.startswith("_")
+}
 PLAIN |= {name: getattr(ts, name) for name in namespace.MEMBERS} | {"Graph": diagrams.Graph}
 PLAIN |= {  # of packages whose members are classes and functions
     f"{package.__name__}.{name}": getattr(package, name)
-    for package in (nn, nn.init)
+    for package in (nn, nn.init, ts.io)
     for name in package.__all__
     if not inspect.ismodule(getattr(package, name))
+}
+PLAIN |= {
+    f"{owner.__name__}.{name}": getattr(owner, name)
+    for owner, names in (
+        (ts.Generator, ("state_dict", "load_state_dict", "get_state", "set_state")),
+        (ts.io.TensorFile, ("keys", "metadata", "get_tensor", "get_slice")),
+    )
+    for name in names
 }
 PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 
 
 @pytest.mark.parametrize("name", sorted(PLAIN))
-def test_plain_functions_show_an_example_that_runs(name: str) -> None:
+def test_plain_functions_show_an_example_that_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     assert run_examples(name, inspect.getdoc(PLAIN[name]) or "") > 0
 
 
@@ -300,8 +318,9 @@ PAGES = ["README.md", "ARCHITECTURE.md", *(f"docs/{path.name}" for path in ROOT.
 
 
 @pytest.mark.parametrize("file", sorted(set(PAGES) - {"docs/operations.md"}))
-def test_examples_of_a_page_run(file: str) -> None:
+def test_examples_of_a_page_run(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may build on each other."""
+    monkeypatch.chdir(tmp_path)  # some write files
     text = (ROOT / file).read_text()
     blocks = re.findall(r"```(?:python|pycon)\n(.*?)```", text, re.DOTALL)
     run_examples(file, "\n".join(block for block in blocks if block.startswith(">>>")))

@@ -13,6 +13,7 @@ from tessella import (
     catalogue as catalogue,
     changes as changes,
     composites as composites,
+    data as data,
     declarations as declarations,
     devices as devices,
     dtype_errors as dtype_errors,
@@ -23,6 +24,7 @@ from tessella import (
     exchange_errors as exchange_errors,
     fft as fft,
     functions as functions,
+    fusions as fusions,
     gradient_errors as gradient_errors,
     hints as hints,
     holders as holders,
@@ -31,6 +33,7 @@ from tessella import (
     indexing as indexing,
     info as info,
     inplace as inplace,
+    io as io,
     kinds as kinds,
     layouts as layouts,
     linalg as linalg,
@@ -57,6 +60,7 @@ from tessella.diagrams import graph as graph
 from tessella.dtypes import DType as DType
 from tessella.dynamic import DynamicArray as DynamicArray
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
+from tessella.io import load as load, save as save
 from tessella.modes import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,

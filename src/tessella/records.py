@@ -161,7 +161,7 @@ def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
         inputs, params = op.prepare(inputs, params)
         out = op.make(inputs, params)
     except errors.TessellaError as error:
-        raise error.relocate(op.name, op.describe_call(args, keywords)) from None
+        raise error.relocate(op.title, op.describe_call(args, keywords)) from None
     if _core.watches_values() and op.gives != "view" and _core.is_anomalous(out):
         _core.judge_anomaly(op, (*inputs, *params.values()), out)
     has_gradients = out.dtype.is_floating or out.dtype.is_complex

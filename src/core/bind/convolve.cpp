@@ -1,5 +1,5 @@
 // Convolutions with their adjoints, and pools; the records have checked sizes and dtypes.
-#include "../tensor/run.h"
+#include "../tensor/images.h"
 #include "bind.h"
 
 namespace tessella {

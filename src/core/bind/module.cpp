@@ -70,7 +70,9 @@ NB_MODULE(_core, module) {
   init_index(module);
   init_sort(module);
   init_random(module);
+  init_fused(module);
   init_graph(module);
+  init_csv(module);
 }
 
 }  // namespace tessella

@@ -11,7 +11,6 @@
 
 #include "../kernels/cast.h"
 #include "../kernels/elementwise.h"
-#include "../launch/convolve.h"
 #include "../launch/reduce.h"
 #include "tensor.h"
 
@@ -148,28 +147,9 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
 // A vector a (k,) counts as (1, k), a vector b (k,) as (k, 1), and out has no axis for that 1.
 void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible);
 
-// y (n, o, places), x (n, c, places) or w (o, c / groups, taps) from the other two, all of one
-// float dtype; bias (channels of the result) or nullptr. Sizes were checked; see launch/convolve.h.
-struct Convolution {
-  launch::ConvolveResult result;
-  Tensor *x, *w, *y, *bias;
-  Shape stride, pad, dilation;  // one or two axes
-  int64_t groups;
-  bool interruptible;
-};
-void run_convolve(const Convolution& call);
-
-// Where the largest element of each window of x (n, c, rows, columns) is: places, int64 and
-// contiguous. Without a window the places share the axes evenly; see launch/pool.h.
-struct Pool {
-  Tensor *x, *places;
-  Shape window, stride, pad, dilation;
-  bool interruptible;
-};
-void run_pool(const Pool& call);
-// out = x at the places of each plane; out, contiguous, = y added at them. False: one is outside.
-bool run_pick(Tensor* out, Tensor* x, Tensor* places, bool interruptible);
-bool run_place(Tensor* out, Tensor* y, Tensor* places, bool interruptible);
+// out (..., m, n) = x (..., m, k) @ weight (n, k).T, plus bias (n) unless that is nullptr: the bits
+// of the two operations.
+void run_linear(Tensor* x, Tensor* weight, Tensor* bias, Tensor* out, bool interruptible);
 
 // Operations on whole lines along one axis. out has the shape and dtype of x.
 enum class RowsOp : uint8_t { softmax, log_softmax };

@@ -34,15 +34,41 @@ from tessella.nn.containers import (
     Sequential,
 )
 from tessella.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
+from tessella.nn.losses import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    GaussianNLLLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    PoissonNLLLoss,
+    SmoothL1Loss,
+)
+from tessella.nn.margin_losses import (
+    CosineEmbeddingLoss,
+    CosineSimilarity,
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiMarginLoss,
+    PairwiseDistance,
+    SoftMarginLoss,
+    TripletMarginLoss,
+)
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Buffer, Parameter
 from tessella.nn.summaries import summary
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "SELU", "Bilinear", "Buffer", "Flatten", "Hardshrink",
-    "Hardsigmoid", "Hardswish", "Hardtanh", "Identity", "LeakyReLU", "Linear", "LogSigmoid",
-    "LogSoftmax", "Mish", "Module", "ModuleDict", "ModuleList", "PReLU", "Parameter",
-    "ParameterDict", "ParameterList", "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "Softmax",
+    "CELU", "ELU", "GELU", "GLU", "SELU", "BCELoss", "BCEWithLogitsLoss", "Bilinear", "Buffer",
+    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Flatten", "GaussianNLLLoss",
+    "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "HuberLoss",
+    "Identity", "KLDivLoss", "L1Loss", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss",
+    "MarginRankingLoss", "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "NLLLoss",
+    "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss",
+    "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax",
     "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
-    "Unflatten", "functional", "init", "summary",
+    "TripletMarginLoss", "Unflatten", "functional", "init", "summary",
 ]  # fmt: skip

@@ -73,6 +73,33 @@ def bilinear(
 ) -> Tensor:
     """Give the sums of x[i] * weight[k, i, j] * y[j] over i and j, plus bias[k], for each k."""
 
+def binary_cross_entropy(
+    pred: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cross entropy of probabilities; their logarithms end at -100."""
+
+def binary_cross_entropy_with_logits(
+    pred: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    pos_weight: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cross entropy of sigmoid(pred), without overflow."""
+
 def celu(
     x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
@@ -136,6 +163,59 @@ def conv_transpose2d(
 ) -> Tensor:
     """Apply the adjoint of conv2d to x; weight is (in, out / groups, rows, columns)."""
 
+def cosine_embedding_loss(
+    x1: Tensor,
+    x2: Tensor,
+    target: Tensor,
+    margin: _float = 0.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give 1 - cos of the angle between vectors where target is 1, max(0, cos - margin) at -1."""
+
+@overload
+def cosine_similarity(
+    x1: Tensor,
+    x2: Tensor,
+    axis: _int = 1,
+    eps: _float = 1e-08,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cosine of the angle between vectors along an axis; lengths are at least eps."""
+
+@overload
+def cosine_similarity(
+    x1: Tensor,
+    x2: Tensor,
+    dim: _int = 1,
+    eps: _float = 1e-08,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cosine of the angle between vectors along an axis; lengths are at least eps."""
+
+def cross_entropy(
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: _int = -100,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    label_smoothing: _float = 0.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cross entropy of softmax(x), with a class or a probability for each class a line."""
+
 def elu(
     x: Tensor | _Number,
     alpha: Tensor | _Number = 1.0,
@@ -157,6 +237,19 @@ def fold(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Add columns up where they came from: the adjoint of unfold."""
+
+def gaussian_nll_loss(
+    pred: Tensor,
+    target: Tensor,
+    var: Any,
+    full: _bool = False,
+    eps: _float = 1e-06,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the negative log likelihood of normal distributions of means pred and variances var."""
 
 def gelu(
     x: Tensor,
@@ -204,6 +297,67 @@ def hardtanh(
 ) -> Tensor:
     """Limit x to [min, max]."""
 
+def hinge_embedding_loss(
+    pred: Tensor,
+    target: Tensor,
+    margin: _float = 1.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give pred where the target is 1, and max(0, margin - pred) where it is -1."""
+
+def huber_loss(
+    pred: Tensor,
+    target: Tensor,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    delta: _float = 1.0,
+    weight: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give d ** 2 / 2 for differences d up to delta, and delta * (|d| - delta / 2) for others."""
+
+def kl_div(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum", "batchmean"] = "mean",
+    log_target: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give target * (log(target) - pred), where pred holds logarithms of probabilities."""
+
+def l1_loss(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    weight: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the sizes of differences. With weights the mean is weighted by them."""
+
+def l1_penalty(
+    parameters: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the sum of the sizes of all elements, to be added to a loss."""
+
+def l2_penalty(
+    parameters: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the sum of the squares of all elements, to be added to a loss."""
+
 def leaky_relu(
     x: Tensor | _Number,
     negative_slope: Tensor | _Number = 0.01,
@@ -221,7 +375,7 @@ def linear(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Give x @ weight.T + bias; weight is (out, in), or (in) for one number of each line."""
+    """x @ weight.T + bias; weight is (out, in), or (in) for one number of each line."""
 
 def log_sigmoid(
     x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -277,6 +431,20 @@ def lp_pool2d(
 ) -> Tensor:
     """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
 
+def margin_ranking_loss(
+    x1: Tensor,
+    x2: Tensor,
+    target: Tensor,
+    margin: _float = 0.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give max(0, -target * (x1 - x2) + margin): x1 is to be the greater where target is 1."""
+
 def max_pool1d(
     x: Tensor,
     kernel_size: _Ints,
@@ -302,6 +470,48 @@ def max_pool2d(
 def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
 
+def mse_loss(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    weight: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the squares of differences. With weights the mean is weighted by them."""
+
+def multi_margin_loss(
+    x: Tensor,
+    target: Tensor,
+    p: _int = 1,
+    margin: _float = 1.0,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the hinge of several classes: the mean of max(0, margin - x[target] + x[i]) ** p."""
+
+def nll_loss(
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: _int = -100,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the negative of x, logarithms of probabilities, at the class of each line."""
+
 def pad(
     x: Tensor,
     pad: _Ints,
@@ -312,6 +522,47 @@ def pad(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Put a border around a tensor."""
+
+@overload
+def pairwise_distance(
+    x1: Tensor,
+    x2: Tensor,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the p-norm of x1 - x2 + eps along the last axis."""
+
+@overload
+def pairwise_distance(
+    x1: Tensor,
+    x2: Tensor,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the p-norm of x1 - x2 + eps along the last axis."""
+
+def poisson_nll_loss(
+    pred: Tensor,
+    target: Tensor,
+    log_input: _bool = True,
+    full: _bool = False,
+    size_average: Any = None,
+    eps: _float = 1e-08,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the negative log likelihood of counts; pred is the logarithm of their mean, or the mean."""
 
 def prelu(
     x: Tensor, weight: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -332,6 +583,31 @@ def sigmoid(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None
 
 def silu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * sigmoid(x)."""
+
+def smooth_l1_loss(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    beta: _float = 1.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give d ** 2 / (2 beta) for differences d below beta, and |d| - beta / 2 for others."""
+
+def soft_margin_loss(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give log(1 + e ** (-target * pred)), for targets 1 and -1."""
 
 @overload
 def softmax(
@@ -400,6 +676,23 @@ def threshold(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x where it is above the threshold, else a value."""
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: _float = 1.0,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    swap: _bool = False,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give max(0, margin + |anchor - positive| - |anchor - negative|), by the p-norm."""
 
 def unfold(
     x: Tensor,
