@@ -33,6 +33,7 @@ from tessella.nn.containers import (
     ParameterList,
     Sequential,
 )
+from tessella.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from tessella.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from tessella.nn.losses import (
     BCELoss,
@@ -58,17 +59,48 @@ from tessella.nn.margin_losses import (
     TripletMarginLoss,
 )
 from tessella.nn.modules import Module
+from tessella.nn.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ZeroPad1d,
+    ZeroPad2d,
+)
 from tessella.nn.parameters import Buffer, Parameter
+from tessella.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    Fold,
+    LPPool1d,
+    LPPool2d,
+    MaxPool1d,
+    MaxPool2d,
+    Unfold,
+)
 from tessella.nn.summaries import summary
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "SELU", "BCELoss", "BCEWithLogitsLoss", "Bilinear", "Buffer",
-    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Flatten", "GaussianNLLLoss",
-    "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "HuberLoss",
-    "Identity", "KLDivLoss", "L1Loss", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss",
-    "MarginRankingLoss", "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "NLLLoss",
-    "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss",
-    "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax",
-    "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
-    "TripletMarginLoss", "Unflatten", "functional", "init", "summary",
+    "CELU", "ELU", "GELU", "GLU", "SELU", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d",
+    "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool2d", "BCELoss",
+    "BCEWithLogitsLoss", "Bilinear", "Buffer", "CircularPad1d", "CircularPad2d", "ConstantPad1d",
+    "ConstantPad2d", "Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d",
+    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Flatten", "Fold",
+    "GaussianNLLLoss", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss",
+    "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LeakyReLU", "Linear",
+    "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "Mish",
+    "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "NLLLoss", "PReLU", "PairwiseDistance",
+    "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss", "ReLU", "ReLU6",
+    "ReflectionPad1d", "ReflectionPad2d", "ReplicationPad1d", "ReplicationPad2d", "Sequential",
+    "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmin", "Softplus",
+    "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold", "TripletMarginLoss", "Unflatten",
+    "Unfold", "ZeroPad1d", "ZeroPad2d", "functional", "init", "summary",
 ]  # fmt: skip
