@@ -23,6 +23,14 @@ from tessella.nn.functional.margin_losses import (
     soft_margin_loss,
     triplet_margin_loss,
 )
+from tessella.nn.functional.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    normalize,
+    rms_norm,
+)
 from tessella.nn.functional.penalties import l1_penalty, l2_penalty
 from tessella.ops.activation import (
     celu,
@@ -53,13 +61,13 @@ from tessella.ops.padding import pad
 logsigmoid = log_sigmoid
 
 __all__ = [
-    "bilinear", "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu",
+    "batch_norm", "bilinear", "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu",
     "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "elu", "gaussian_nll_loss",
-    "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hinge_embedding_loss",
-    "huber_loss", "kl_div", "l1_loss", "l1_penalty", "l2_penalty", "leaky_relu", "linear",
-    "log_sigmoid", "log_softmax", "logsigmoid", "margin_ranking_loss", "mish", "mse_loss",
-    "multi_margin_loss", "nll_loss", "pad", "pairwise_distance", "poisson_nll_loss", "prelu",
-    "relu", "relu6", "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax",
-    "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
-    "triplet_margin_loss",
+    "gelu", "glu", "group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "hinge_embedding_loss", "huber_loss", "instance_norm", "kl_div", "l1_loss", "l1_penalty",
+    "l2_penalty", "layer_norm", "leaky_relu", "linear", "log_sigmoid", "log_softmax", "logsigmoid",
+    "margin_ranking_loss", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "normalize", "pad",
+    "pairwise_distance", "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "selu",
+    "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus",
+    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss",
 ]  # fmt: skip
