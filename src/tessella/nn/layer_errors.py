@@ -85,6 +85,9 @@ def wrong_columns(given: int, places: tuple[int, ...]) -> ShapeError:
     return ShapeError(
         f"x has {given} columns, and there are {count} windows, {places}",
         f"the last axis must be {count}; output_size is that of the whole image",
+    )
+
+
 def wrong_vector(name: str, shape: Sequence[int], size: int) -> ShapeError:
     """Weights of another length than what they belong to."""
     return ShapeError(f"{name} has shape {tuple(shape)}", f"{name} must be ({size},)")
