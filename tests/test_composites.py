@@ -197,7 +197,7 @@ def test_error_names_the_composite_the_place_and_the_cure(name: str, case: Case)
     with pytest.raises(ts.errors.TessellaError) as caught:
         each.function(*operands, **case.params)
     first, *rest = str(caught.value).splitlines()
-    assert first.startswith(f"{name}: ")
+    assert first.startswith(f"{each.title}: ")
     assert re.search(case.match, first), first
     assert any(line.startswith("  hint: ") and len(line) > 12 for line in rest)
     assert any(line.startswith("  at test_composites.py:") for line in rest)
@@ -237,7 +237,7 @@ def test_operand_of_a_wrong_type_is_refused(name: str, wrong: Any) -> None:
     if each.operands[0] not in (each.rest, *list(each.parameters)[:1]):
         return
     operands = draw_operands(each, each.samples[0], ts.float32)
-    with pytest.raises(ts.errors.ArgumentError, match=f"^{name}: "):
+    with pytest.raises(ts.errors.ArgumentError, match=f"^{each.title}: "):
         each.function(wrong, *to_tensors(each, operands, ts.float32)[1:], **each.samples[0].params)
 
 

@@ -157,6 +157,16 @@ void fail_index_out_of_bounds(int64_t index, int axis, int64_t size) {
        range);
 }
 
+void fail_class(int64_t value, Shape place, int64_t classes, int64_t ignored) {
+  std::string at;
+  for (size_t i = 0; i < place.size(); ++i) at += (i ? ", " : "") + number(place[i]);
+  std::string range = "classes run from 0 to " + number(classes - 1);
+  fail(Code::index_out_of_bounds,
+       "target" + (place.empty() ? "" : "[" + at + "]") + " is " + number(value) + ", of " +
+           number(classes) + " classes",
+       (classes ? range : "x has no classes") + "; " + number(ignored) + " is ignored");
+}
+
 void fail_window(int64_t window, int64_t step, int64_t size) {
   fail(Code::invalid_argument,
        "window of " + number(window) + " with step " + number(step) + " over an axis of size " +

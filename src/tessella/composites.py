@@ -207,7 +207,7 @@ def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def explain(error: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             if not isinstance(error, errors.TessellaError):
                 return None
-            return error.relocate(record.name, record.describe_call(args, keywords))
+            return error.relocate(record.title, record.describe_call(args, keywords))
 
         def call(*args: Any, **keywords: Any) -> Any:
             if keywords and (wide := record.wide_keyword(keywords)):

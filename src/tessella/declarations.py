@@ -95,6 +95,7 @@ class Declared:
     rest = ""  # the name of *xs, which stand after those
     variadic = ""  # the one that may be given as separate integers: x.reshape(2, 3)
     has_twin = False  # whether there is x.name_(…), which writes the result into x
+    rounds_inside = False  # whether parts are rounded to the dtype before the last step
     gives = "tensor"  # a new one; "view": its memory may be an operand's; "other": none, or several
 
     def __init__(
@@ -123,6 +124,7 @@ class Declared:
     ) -> None:
         self.name = f"{home}.{name}" if home else name
         self.home = home  # the subpackage that it is a member of
+        self.title = name if home == "nn.functional" else self.name  # in errors
         self.module = declaring_module()
         self.doc = doc
         self.ref = ref
@@ -227,7 +229,7 @@ def call_in(each: Declared, allocator: Any, args: tuple[Any, ...], keywords: dic
         scope = use(allocator)
     except errors.TessellaError as error:
         shown = each.describe_call(args, {**keywords, "allocator": allocator})
-        raise error.relocate(each.name, shown) from None
+        raise error.relocate(each.title, shown) from None
     with scope:
         return each.function(*args, **keywords)
 

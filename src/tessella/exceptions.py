@@ -91,6 +91,15 @@ class BroadcastError(ShapeError):
 
     code = "broadcast"
 
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what, hint)
+        self.note = ("", "")  # the name of an operand, and what its line says beside it
+
+    def detail(self) -> list[str]:
+        name, text = self.note
+        return [f"{line:<28} {text}" if name and line.split()[:1] == [name] else line
+                for line in self.operands]  # fmt: skip
+
 
 class InvalidArgument(TessellaError, ValueError):  # noqa: N818 - the names of this tree are public
     """A value outside what the operation accepts."""

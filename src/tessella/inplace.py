@@ -133,7 +133,7 @@ def write_into(each: Declared, out: Any, args: tuple[Any, ...], keywords: dict[s
         return _put(each, out, "out", args, keywords)
     except errors.TessellaError as error:
         shown = each.describe_call(args, {**keywords, "out": out})
-        raise error.relocate(each.name, shown) from None
+        raise error.relocate(each.title, shown) from None
 
 
 def _put(

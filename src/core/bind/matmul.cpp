@@ -48,6 +48,14 @@ void init_matmul(nb::module_& module) {
              [](nb::handle out, nb::handle a, nb::handle b, bool accumulate, bool interruptible) {
                run_matmul(numbers_of(a), numbers_of(b), numbers_of(out), accumulate, interruptible);
              });
+  module.def(
+      "linear",
+      [](nb::handle out, nb::handle x, nb::handle weight, nb::handle bias, bool interruptible) {
+        Tensor* added = bias.is_none() ? nullptr : tensor_of(bias);
+        run_linear(tensor_of(x), tensor_of(weight), added, tensor_of(out), interruptible);
+      },
+      nb::arg("out"), nb::arg("x"), nb::arg("weight"), nb::arg("bias").none(),
+      nb::arg("interruptible"));
   module.def("multiply_into", multiply_into);
   // What is wrong with the library, or "".
   module.def("use_blas", launch::use_blas);

@@ -34,7 +34,7 @@ TS_INLINE void arg_row(const T* x, int64_t n, T* value, int64_t* index) {
   constexpr int64_t B = reduce_block(sizeof(T));
   for (int64_t i = 0; i < n; i += B) {
     int64_t count = n - i < B ? n - i : B;
-    T best = fold_block<Op>(x + i, count);
+    T best = fold_block<Op, T>(Stored<Op, T>{x}, i, count);
     if (i > 0 && !is_better_one<Op>(best, *value)) continue;
     *value = best;
     *index = i + find(x + i, count, best);

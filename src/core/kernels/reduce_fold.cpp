@@ -6,15 +6,6 @@ namespace tessella::TS_ISA {
 
 namespace {
 
-struct Sum : Unchanged {
-  template <class T>
-  static constexpr T identity = static_cast<T>(-0.0);  // x + -0.0 is x, also for x = -0.0
-  template <class V>
-  TS_INLINE V join(V a, V b) {
-    return a + b;
-  }
-};
-
 struct Product : Unchanged {
   template <class T>
   static constexpr T identity = 1;

@@ -30,6 +30,15 @@ struct Unchanged {
   }
 };
 
+struct Sum : Unchanged {
+  template <class T>
+  static constexpr T identity = static_cast<T>(-0.0);  // x + -0.0 is x, also for x = -0.0
+  template <class V>
+  TS_INLINE V join(V a, V b) {
+    return a + b;
+  }
+};
+
 template <class Op, class T>
 TS_INLINE T join_one(T a, T b) {
   using One = VecN<T, 1>;
@@ -46,37 +55,54 @@ TS_INLINE Lane<V> halve(V v) {
   }
 }
 
-// Reads n elements, 0 <= n < width; the other lanes hold the identity.
+// The elements of a row as they lie in memory. A fold reads through such a type: `at(i)` gives a
+// vector of elements from i on, `at(i, n)` one of which n count, 0 < n < width.
 template <class Op, class T>
-TS_INLINE Vec<T> load_padded(const T* x, int n) {
+struct Stored {
+  const T* x;
+  __attribute__((always_inline)) Vec<T> at(int64_t i) const {
+    return Op::enter(load<Vec<T>>(x + i));
+  }
+  __attribute__((always_inline)) Vec<T> at(int64_t i, int n) const {
+    return Op::enter(load_partial<Vec<T>>(x + i, n));
+  }
+};
+
+// Reads n elements from i on, 0 <= n < width; the other lanes hold the identity.
+template <class Op, class T, class Read>
+TS_INLINE Vec<T> read_padded(Read read, int64_t i, int n) {
   using V = Vec<T>;
   V identity = splat<V>(Op::template identity<T>);
   if (n == 0) return identity;
   V iota;
-  for (int i = 0; i < vector_width<T>; ++i) iota[i] = (T)i;
-  return select(iota < splat<V>((T)n), Op::enter(load_partial<V>(x, n)), identity);
+  for (int k = 0; k < vector_width<T>; ++k) iota[k] = (T)k;
+  return select(iota < splat<V>((T)n), read.at(i, n), identity);
+}
+template <class Op, class T>
+TS_INLINE Vec<T> load_padded(const T* x, int n) {
+  return read_padded<Op, T>(Stored<Op, T>{x}, 0, n);
 }
 
-// Joins n elements, 0 < n <= block.
-template <class Op, class T>
-TS_INLINE T fold_block(const T* x, int64_t n) {
+// Joins the n elements from `first` on, 0 < n <= block.
+template <class Op, class T, class Read>
+TS_INLINE T fold_block(Read read, int64_t first, int64_t n) {
   using V = Vec<T>;
   constexpr int W = vector_width<T>, K = lane_vectors<T>, L = lane_count<T>;
-  if (n < W) return halve<Op>(load_padded<Op>(x, (int)n));
-  if (n == W) return halve<Op>(Op::enter(load<V>(x)));
+  if (n < W) return halve<Op>(read_padded<Op, T>(read, first, (int)n));
+  if (n == W) return halve<Op>(read.at(first));
   V acc[K];
   for (int k = 0; k < K; ++k) acc[k] = splat<V>(Op::template identity<T>);
   int64_t i = 0;
   if (n >= L) {
-    for (int k = 0; k < K; ++k) acc[k] = Op::enter(load<V>(x + k * W));
+    for (int k = 0; k < K; ++k) acc[k] = read.at(first + k * W);
     for (i = L; i + L <= n; i += L)
-      for (int k = 0; k < K; ++k) acc[k] = Op::join(acc[k], Op::enter(load<V>(x + i + k * W)));
+      for (int k = 0; k < K; ++k) acc[k] = Op::join(acc[k], read.at(first + i + k * W));
   }
   if (i < n) {
     int full = (int)(n - i) / W;
-    V tail = load_padded<Op>(x + i + full * W, (int)(n - i) % W);
+    V tail = read_padded<Op, T>(read, first + i + full * W, (int)(n - i) % W);
     for (int k = 0; k < K; ++k) {
-      if (k < full) acc[k] = Op::join(acc[k], Op::enter(load<V>(x + i + k * W)));
+      if (k < full) acc[k] = Op::join(acc[k], read.at(first + i + k * W));
       if (k == full) acc[k] = Op::join(acc[k], tail);
     }
   }
@@ -86,15 +112,15 @@ TS_INLINE T fold_block(const T* x, int64_t n) {
 }
 
 // Joins blocks pairwise: after block b, the stack holds one value for each bit set in b + 1.
-template <class Op, class T>
-TS_INLINE T fold_row(const T* x, int64_t n) {
+template <class Op, class T, class Read>
+TS_INLINE T fold_row(Read read, int64_t n) {
   constexpr int64_t B = reduce_block(sizeof(T));
-  if (n <= B) return fold_block<Op>(x, n);
+  if (n <= B) return fold_block<Op, T>(read, 0, n);
   T stack[64];
   int top = 0;
   for (int64_t b = 0; b * B < n; ++b) {
     int64_t left = n - b * B;
-    T value = fold_block<Op>(x + b * B, left < B ? left : B);
+    T value = fold_block<Op, T>(read, b * B, left < B ? left : B);
     for (int64_t bits = b; bits & 1; bits >>= 1) value = join_one<Op>(stack[--top], value);
     stack[top++] = value;
   }
@@ -107,7 +133,7 @@ template <class Op, class T>
 void fold_rows(int64_t count, int64_t n, int64_t stride, Partials out, const void* x, int64_t) {
   auto* to = static_cast<T*>(out.values);
   auto* from = static_cast<const T*>(x);
-  for (int64_t i = 0; i < count; ++i) to[i] = fold_row<Op>(from + i * stride, n);
+  for (int64_t i = 0; i < count; ++i) to[i] = fold_row<Op, T>(Stored<Op, T>{from + i * stride}, n);
 }
 
 // out[i] = join(out[i], x[i]), for values that have left or that have not.

@@ -1,58 +1,28 @@
-// Elementwise loops of softmax and log_softmax over contiguous runs.
+// Loops of softmax, cross entropy and their gradients over contiguous runs.
 #include "rows.h"
 
 #include "../simd/maths.h"
+#include "row_sums.h"
 
 namespace tessella::TS_ISA {
 
 namespace {
 
-// One number for all elements, or one for each.
-template <class T, int Step>
+// One number for all elements of a run, or one for each.
+template <class T, bool IsEach>
 struct Shared {
   const T* p;
-  __attribute__((always_inline)) Vec<T> at(int64_t i) const {
-    return Step == 0 ? splat<Vec<T>>(*p) : load<Vec<T>>(p + i);
-  }
-  __attribute__((always_inline)) Vec<T> at(int64_t i, int n) const {
-    return Step == 0 ? splat<Vec<T>>(*p) : load_partial<Vec<T>>(p + i, n);
+  template <class Lanes>
+  __attribute__((always_inline)) Vec<T> at(int64_t i, Lanes lanes) const {
+    return IsEach ? lanes.read(p + i) : splat<Vec<T>>(*p);
   }
 };
 
-template <class T, int Step>
-void exponentials_run(int64_t n, T* out, const T* x, Shared<T, Step> shift) {
-  using V = Vec<T>;
-  constexpr int W = lanes<V>;
-  int64_t i = 0;
-  for (; i + W <= n; i += W) store(out + i, simd::exp(load<V>(x + i) - shift.at(i)));
-  if (int rest = (int)(n - i); rest > 0)
-    store_partial(out + i, simd::exp(load_partial<V>(x + i, rest) - shift.at(i, rest)), rest);
-}
-
-template <class T, int Step>
-void quotients_run(int64_t n, T* out, Shared<T, Step> sum) {
-  using V = Vec<T>;
-  constexpr int W = lanes<V>;
-  int64_t i = 0;
-  for (; i + W <= n; i += W) store(out + i, load<V>(out + i) / sum.at(i));
-  if (int rest = (int)(n - i); rest > 0)
-    store_partial(out + i, load_partial<V>(out + i, rest) / sum.at(i, rest), rest);
-}
-
-template <class T, int Step>
-void differences_run(int64_t n, T* out, const T* x, Shared<T, Step> shift, Shared<T, Step> sum) {
-  using V = Vec<T>;
-  constexpr int W = lanes<V>;
-  int64_t i = 0;
-  for (; i + W <= n; i += W) store(out + i, (load<V>(x + i) - shift.at(i)) - sum.at(i));
-  if (int rest = (int)(n - i); rest > 0)
-    store_partial(out + i, (load_partial<V>(x + i, rest) - shift.at(i, rest)) - sum.at(i, rest),
-                  rest);
-}
-
 template <class T>
 struct Runs {
-  // f(out, x, r) for run r of those that have a number each.
+  using V = Vec<T>;
+
+  // f(out, x, r) for each run r.
   template <class F>
   static __attribute__((always_inline)) void each_run(const RowsRuns& runs, F f) {
     auto* out = static_cast<T*>(runs.out);
@@ -60,42 +30,119 @@ struct Runs {
     for (int64_t r = 0; r < runs.count; r++) f(out + r * runs.out_step, x + r * runs.step, r);
   }
 
-  static void exponentials(const RowsRuns& runs, const void* shift) {
-    auto* s = static_cast<const T*>(shift);
+  // f(out, x, shared): what is shared by the elements of a run stands in `values`.
+  template <class F>
+  static __attribute__((always_inline)) void each_shared(const RowsRuns& runs, const void* values,
+                                                         F f) {
+    auto* s = static_cast<const T*>(values);
     each_run(runs, [&](T* out, const T* x, int64_t r) {
-      if (runs.each) return exponentials_run(runs.n, out, x, Shared<T, 1>{s});
-      exponentials_run(runs.n, out, x, Shared<T, 0>{s + r});
+      runs.each ? f(out, x, Shared<T, true>{s}, r) : f(out, x, Shared<T, false>{s + r}, r);
+    });
+  }
+
+  static void exponentials(const RowsRuns& runs, const void* shift) {
+    each_shared(runs, shift, [&](T* out, const T* x, auto shared, int64_t) {
+      each_of<T>(runs.n, [&](int64_t i, auto lanes) {
+        lanes.write(out + i, simd::exp(lanes.read(x + i) - shared.at(i, lanes)));
+      });
+    });
+  }
+
+  static void exponential_sums(const RowsRuns& runs, const void* shift, void* sums) {
+    auto* s = static_cast<const T*>(shift);
+    auto* to = static_cast<T*>(sums);
+    bool is_stored = runs.out;
+    each_run(runs, [&](T* out, const T* x, int64_t r) {
+      V own = splat<V>(s[r]);
+      if (is_stored)
+        to[r] = sum_of<T>(runs.n, [&](int64_t i, auto lanes) {
+          V e = simd::exp(lanes.read(x + i) - own);
+          lanes.write(out + i, e);
+          return e;
+        });
+      else
+        to[r] = sum_of<T>(
+            runs.n, [&](int64_t i, auto lanes) { return simd::exp(lanes.read(x + i) - own); });
+    });
+  }
+
+  static void weighted_sums(const RowsRuns& runs, const void* shift, const void* weight,
+                            void* sums) {
+    auto* s = static_cast<const T*>(shift);
+    auto* w = static_cast<const T*>(weight);
+    auto* to = static_cast<T*>(sums);
+    each_run(runs, [&](T*, const T* x, int64_t r) {
+      V own = splat<V>(s[r]);
+      to[r] = sum_of<T>(runs.n, [&](int64_t i, auto lanes) {
+        V difference = lanes.read(x + i) - own;
+        return w ? difference * lanes.read(w + i) : difference;
+      });
+    });
+  }
+
+  static void scaled(const RowsRuns& runs, const void* factor, const void* share,
+                     const void* weight) {
+    auto* f = static_cast<const T*>(factor);
+    auto* s = static_cast<const T*>(share);
+    auto* w = static_cast<const T*>(weight);
+    each_run(runs, [&](T* out, const T*, int64_t r) {
+      V own = splat<V>(f[r]), part = splat<V>(s ? s[r] : T{});
+      each_of<T>(runs.n, [&](int64_t i, auto lanes) {
+        V value = lanes.read(out + i) * own;
+        if (s) value = value - (w ? part * lanes.read(w + i) : part);
+        lanes.write(out + i, value);
+      });
     });
   }
 
   static void quotients(const RowsRuns& runs, const void* sum) {
-    auto* s = static_cast<const T*>(sum);
-    each_run(runs, [&](T* out, const T*, int64_t r) {
-      if (runs.each) return quotients_run(runs.n, out, Shared<T, 1>{s});
-      quotients_run(runs.n, out, Shared<T, 0>{s + r});
+    each_shared(runs, sum, [&](T* out, const T*, auto shared, int64_t) {
+      each_of<T>(runs.n, [&](int64_t i, auto lanes) {
+        lanes.write(out + i, lanes.read(out + i) / shared.at(i, lanes));
+      });
     });
   }
 
   static void differences(const RowsRuns& runs, const void* shift, const void* log_sum) {
-    auto* s = static_cast<const T*>(shift);
     auto* l = static_cast<const T*>(log_sum);
-    each_run(runs, [&](T* out, const T* x, int64_t r) {
-      if (runs.each) return differences_run(runs.n, out, x, Shared<T, 1>{s}, Shared<T, 1>{l});
-      differences_run(runs.n, out, x, Shared<T, 0>{s + r}, Shared<T, 0>{l + r});
+    each_shared(runs, shift, [&](T* out, const T* x, auto shared, int64_t r) {
+      decltype(shared) logarithm{runs.each ? l : l + r};
+      each_of<T>(runs.n, [&](int64_t i, auto lanes) {
+        lanes.write(out + i, (lanes.read(x + i) - shared.at(i, lanes)) - logarithm.at(i, lanes));
+      });
     });
   }
 
   static void logarithms(int64_t n, void* out) {
-    using V = Vec<T>;
-    constexpr int W = lanes<V>;
     auto* to = static_cast<T*>(out);
-    int64_t i = 0;
-    for (; i + W <= n; i += W) store(to + i, simd::log(load<V>(to + i)));
-    if (int rest = (int)(n - i); rest > 0)
-      store_partial(to + i, simd::log(load_partial<V>(to + i, rest)), rest);
+    each_of<T>(n,
+               [&](int64_t i, auto lanes) { lanes.write(to + i, simd::log(lanes.read(to + i))); });
   }
 
-  static constexpr RowsKernel kernel = {exponentials, quotients, differences, logarithms};
+  static void softmax_back(const RowsRuns& runs, const void* y, int64_t y_step) {
+    each_run(runs, [&](T* out, const T* g, int64_t r) {
+      auto* own = static_cast<const T*>(y) + r * y_step;
+      V sum = splat<V>(sum_of<T>(
+          runs.n, [&](int64_t i, auto lanes) { return lanes.read(g + i) * lanes.read(own + i); }));
+      each_of<T>(runs.n, [&](int64_t i, auto lanes) {
+        lanes.write(out + i, (lanes.read(g + i) - sum) * lanes.read(own + i));
+      });
+    });
+  }
+
+  static void log_softmax_back(const RowsRuns& runs, const void* y, int64_t y_step) {
+    each_run(runs, [&](T* out, const T* g, int64_t r) {
+      auto* own = static_cast<const T*>(y) + r * y_step;
+      V sum = splat<V>(sum_of<T>(runs.n, [&](int64_t i, auto lanes) { return lanes.read(g + i); }));
+      each_of<T>(runs.n, [&](int64_t i, auto lanes) {
+        lanes.write(out + i, lanes.read(g + i) - simd::exp(lanes.read(own + i)) * sum);
+      });
+    });
+  }
+
+  static constexpr RowsKernel kernel = {exponentials, exponential_sums, weighted_sums,
+                                        scaled,       quotients,        differences,
+                                        logarithms,   softmax_back,     log_softmax_back};
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The elementwise parts of softmax and log_softmax. The maximum and the sum between them are the
-// kernels of reduce.h, so that the sum has the bits of `sum`.
+// The parts of softmax, log_softmax, cross entropy and their gradients, over runs of elements. The
+// maximum is the kernel of reduce.h, and sums have its order: their bits are those of `sum`.
 #pragma once
 
 #include "../dtype.h"
@@ -21,12 +21,24 @@ struct RowsRuns {
 struct RowsKernel {
   // out[i] = exp(x[i] - shift)
   void (*exponentials)(const RowsRuns& runs, const void* shift);
+  // The same, and a sum for each run. out may be null: then the sums alone. Not of `each`.
+  void (*exponential_sums)(const RowsRuns& runs, const void* shift, void* sums);
+  // The sum of (x[i] - shift) * weight[i] for each run; a null weight is 1. Not of `each`.
+  void (*weighted_sums)(const RowsRuns& runs, const void* shift, const void* weight, void* sums);
+  // out[i] = out[i] * factor - share * weight[i]; a null weight is 1, and a null share 0. Not of
+  // `each`.
+  void (*scaled)(const RowsRuns& runs, const void* factor, const void* share, const void* weight);
   // out[i] = out[i] / sum
   void (*quotients)(const RowsRuns& runs, const void* sum);
   // out[i] = (x[i] - shift) - log_sum
   void (*differences)(const RowsRuns& runs, const void* shift, const void* log_sum);
   // out[i] = log(out[i])
   void (*logarithms)(int64_t n, void* out);
+  // Gradients: x is that of the result y, whose runs are y_step apart. Not of `each`.
+  // out[i] = (x[i] - sum(x * y)) * y[i], for y = softmax
+  void (*softmax_back)(const RowsRuns& runs, const void* y, int64_t y_step);
+  // out[i] = x[i] - exp(y[i]) * sum(x), for y = log_softmax
+  void (*log_softmax_back)(const RowsRuns& runs, const void* y, int64_t y_step);
 };
 
 struct RowsKernels {

@@ -264,6 +264,8 @@ bool gather_items(const IndexTask& task) {
   Mover<Get, T> move(task);
   int64_t points = move.points(), rest = move.rest();
   if (points == 0 || rest == 0) return true;
+  // An index outside its axis is read as 0, and there is no element 0 on an empty axis.
+  if (std::count(task.axis_sizes, task.axis_sizes + task.index_count, 0) > 0) return false;
   // Whichever is inside comes whole into a chunk, if it is not longer than that.
   int64_t elements = move.is_points_inside() ? chunk_points : chunk_elements;
   int64_t inside = move.is_points_inside() ? std::min(points, block_points) : 1;

@@ -84,8 +84,7 @@ void softmax_runs(const Plan& plan, int64_t count, char* out, int64_t out_step, 
     RowsRuns runs{part, n,    out + i * out_step * plan.bytes, out_step, x + i * step * plan.bytes,
                   step, false};
     plan.max->rows(part, n, step, {shift, nullptr}, runs.x, 0);
-    plan.kernel->exponentials(runs, shift);
-    plan.sum->rows(part, n, out_step, {sum, nullptr}, runs.out, 0);
+    plan.kernel->exponential_sums(runs, shift, sum);
     if (plan.is_log) {
       plan.kernel->logarithms(part, sum);
       plan.kernel->differences(runs, shift, sum);

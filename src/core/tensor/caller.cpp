@@ -27,7 +27,8 @@ enum class Kind : uint8_t {
   integer,
   integers,
   real,
-  dtype
+  dtype,
+  word
 };
 struct Spelling {
   const char* annotation;
@@ -43,6 +44,7 @@ constexpr Spelling SPELLINGS[] = {
 
 struct Parameter {
   PyObject* name;
+  PyObject* words;  // a tuple, for a word
   Kind kind;
   bool may_be_none, is_required;
 };
@@ -90,8 +92,15 @@ PyObject* integers_of(PyObject* value) {
   return PySequence_Tuple(value);
 }
 
-bool is_plain(Kind kind, PyObject* value) {
-  switch (kind) {
+bool is_among(PyObject* words, PyObject* value) {
+  if (!PyUnicode_CheckExact(value)) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(words); ++i)
+    if (PyUnicode_Compare(PyTuple_GET_ITEM(words, i), value) == 0) return true;
+  return false;
+}
+
+bool is_plain(const Parameter& parameter, PyObject* value) {
+  switch (parameter.kind) {
     case Kind::any:
       return true;
     case Kind::tensor:
@@ -110,6 +119,8 @@ bool is_plain(Kind kind, PyObject* value) {
       return PyFloat_CheckExact(value);
     case Kind::dtype:
       return Py_TYPE(value) == Py_TYPE(dtype_object(DType::float32));
+    case Kind::word:
+      return is_among(parameter.words, value);
     default:
       return false;
   }
@@ -119,7 +130,7 @@ bool is_plain(Kind kind, PyObject* value) {
 PyObject* plain(const Parameter& parameter, PyObject* value) {
   if (value == Py_None && parameter.may_be_none) return Py_NewRef(value);
   if (parameter.kind == Kind::integers) return integers_of(value);
-  return is_plain(parameter.kind, value) ? Py_NewRef(value) : nullptr;
+  return is_plain(parameter, value) ? Py_NewRef(value) : nullptr;
 }
 
 // The arguments of one call of the body, from `values[1]` on: the interpreter may use the place
@@ -262,8 +273,10 @@ void deallocate(PyObject* object) {
   PyObject_GC_UnTrack(object);
   PyObject_ClearWeakRefs(object);
   clear(object);
-  for (int i = 0; i < as_caller(object)->count; ++i)
+  for (int i = 0; i < as_caller(object)->count; ++i) {
     Py_DECREF(as_caller(object)->parameters[i].name);
+    Py_XDECREF(as_caller(object)->parameters[i].words);
+  }
   PyObject_GC_Del(object);
   Py_DECREF(type);
 }
@@ -273,6 +286,22 @@ Kind kind_of(const char* annotation, size_t length) {
     if (strlen(each.annotation) == length && !strncmp(each.annotation, annotation, length))
       return each.kind;
   return Kind::none;
+}
+
+// The words of Literal['mean', 'sum'], as a tuple; an annotation without one has none.
+PyObject* words_of(const char* annotation) {
+  PyObject* list = PyList_New(0);
+  for (const char* begin = strchr(annotation, '\''); list && begin;) {
+    const char* end = strchr(begin + 1, '\'');
+    if (!end) break;
+    PyObject* word = PyUnicode_FromStringAndSize(begin + 1, end - begin - 1);
+    if (!word || PyList_Append(list, word) != 0) Py_CLEAR(list);
+    Py_XDECREF(word);
+    begin = strchr(end + 1, '\'');
+  }
+  PyObject* words = list ? PyList_AsTuple(list) : nullptr;
+  Py_XDECREF(list);
+  return words;
 }
 
 // (name, annotation, is_required)
@@ -285,6 +314,11 @@ bool read_parameter(PyObject* item, Parameter* out) {
   out->may_be_none = length > suffix && !strcmp(annotation + length - suffix, OPTIONAL);
   out->kind = kind_of(annotation, length - (out->may_be_none ? suffix : 0));
   out->is_required = is_required;
+  out->words = nullptr;
+  if (!strncmp(annotation, "Literal[", 8)) {
+    out->kind = Kind::word;
+    if (!(out->words = words_of(annotation))) return false;
+  }
   Py_INCREF(out->name);
   PyUnicode_InternInPlace(&out->name);
   return true;

@@ -1,4 +1,7 @@
-// The fast path of the matrix product: vectors, matrices, and batches that broadcast.
+// The fast paths of the matrix product (vectors, matrices, and batches that broadcast) and of
+// layers: x @ weight.T + bias.
+#include <algorithm>
+
 #include "guard.h"
 #include "result.h"
 #include "run.h"
@@ -42,6 +45,32 @@ PyObject* fast_matmul(Function* function, PyObject* left, PyObject* right) {
     run_matmul(a, b, out.get(), false, true);
     PyObject* inputs[] = {left, right};
     if (is_recorded(function, inputs, 2) && !record(out.get(), function, inputs, 2, nullptr))
+      return nullptr;
+    return out.give();
+  });
+}
+
+PyObject* fast_linear(Function* function, PyObject* const* args, Py_ssize_t count) {
+  bool has_bias = count == 3 && args[2] != Py_None;
+  if (count < 2 || count > 3 || !is_multipliable(args[0]) || !is_multipliable(args[1]) ||
+      (has_bias && !is_multipliable(args[2])))
+    return nullptr;
+  Tensor *x = as_tensor(args[0]), *weight = as_tensor(args[1]);
+  Tensor* bias = has_bias ? as_tensor(args[2]) : nullptr;
+  if (weight->ndim != 2 || x->dtype != weight->dtype ||
+      x->shape()[x->ndim - 1] != weight->shape()[1])
+    return nullptr;
+  int64_t outs = weight->shape()[0];
+  if (bias && (bias->dtype != x->dtype || bias->ndim != 1 || bias->shape()[0] != outs))
+    return nullptr;
+  return attempted([&]() -> PyObject* {
+    int64_t shape[MAX_NDIM];
+    std::copy_n(x->shape(), x->ndim - 1, shape);
+    shape[x->ndim - 1] = outs;
+    Result out(make_tensor(x->dtype, {shape, x->ndim}));
+    run_linear(x, weight, bias, out.get(), true);
+    PyObject* inputs[] = {args[0], args[1], has_bias ? args[2] : Py_None};
+    if (is_recorded(function, inputs, 3) && !record(out.get(), function, inputs, 3, nullptr))
       return nullptr;
     return out.give();
   });

@@ -45,12 +45,18 @@ PyObject* call_fast(Function* self, PyObject* const* args, Py_ssize_t count, PyO
     case FastKind::matmul:
       if (keywords || count != 2) return nullptr;
       return fast_matmul(self, args[0], args[1]);
+    case FastKind::linear:
+      return keywords ? nullptr : fast_linear(self, args, count);
     case FastKind::cast:
       return fast_cast(self, args, count, keywords);
     case FastKind::rows:
       return fast_rows(self, args, count, keywords);
     case FastKind::concat:
       return fast_concat(self, args, count, keywords);
+    case FastKind::fused:
+      return fast_fused(self, args, count, keywords);
+    case FastKind::update:
+      return fast_update(self, args, count, keywords);
     case FastKind::none:
       break;
   }

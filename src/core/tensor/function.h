@@ -24,7 +24,9 @@ struct Rule {
 };
 
 // Each kind has its fast path; `none` always goes through apply().
-#define FAST_KINDS(F) F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat)
+#define FAST_KINDS(F) \
+  F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(linear) F(fused) \
+  F(update)
 #define FAST_KIND(name) name,
 enum class FastKind : uint8_t { FAST_KINDS(FAST_KIND) };
 #undef FAST_KIND
@@ -70,10 +72,13 @@ PyObject* fast_reduce(Function* function, PyObject* const* args, Py_ssize_t coun
 PyObject* fast_view(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
 PyObject* fast_matmul(Function* function, PyObject* a, PyObject* b);
+PyObject* fast_linear(Function* function, PyObject* const* args, Py_ssize_t count);
 PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
 PyObject* fast_rows(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
+PyObject* fast_fused(Function* function, PyObject* const* args, Py_ssize_t count,
+                     PyObject* keywords);
 PyObject* fast_getitem(PyObject* x, PyObject* key);
 PyObject* fast_gather(PyObject* x, PyObject* key);  // by index tensors and masks
 // x[key] = value. True when it was done; false without a Python error: declined.
@@ -81,6 +86,8 @@ bool fast_setitem(PyObject* x, PyObject* key, PyObject* value);
 bool fast_scatter(PyObject* x, PyObject* key, PyObject* value);  // by index tensors and masks
 PyObject* fast_concat(Function* function, PyObject* const* args, Py_ssize_t count,
                       PyObject* keywords);
+PyObject* fast_update(Function* function, PyObject* const* args, Py_ssize_t count,
+                      PyObject* keywords);  // gives None
 
 // Operators: which Function each slot of Tensor calls. Set when the records are made.
 // clang-format off

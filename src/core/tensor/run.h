@@ -147,6 +147,10 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
 // A vector a (k,) counts as (1, k), a vector b (k,) as (k, 1), and out has no axis for that 1.
 void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible);
 
+// out (..., m, n) = x (..., m, k) @ weight (n, k).T, plus bias (n) unless that is nullptr: the bits
+// of the two operations.
+void run_linear(Tensor* x, Tensor* weight, Tensor* bias, Tensor* out, bool interruptible);
+
 // Operations on whole lines along one axis. out has the shape and dtype of x.
 enum class RowsOp : uint8_t { softmax, log_softmax };
 constexpr const char* ROWS_NAMES[] = {"softmax", "log_softmax"};

@@ -38,6 +38,14 @@ int64_t work_of(const Tensor* out, int64_t k) {
   return work < 1e18 ? static_cast<int64_t>(work) : INT64_MAX;
 }
 
+// Does what a task says, which is about these tensors.
+void run_task(const launch::MatmulTask& task, Tensor* a, Tensor* b, Tensor* out) {
+  int threads = num_threads();
+  Scratch scratch(static_cast<size_t>(launch::matmul_scratch_bytes(task, threads)));
+  LongWork work(work_of(out, task.k), {a, b, out});
+  launch::matmul(task, scratch.data(), threads);
+}
+
 }  // namespace
 
 void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible) {
@@ -59,10 +67,30 @@ void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interru
                           .c = matrix_of(out, out_axes, out->strides()),
                           .accumulate = accumulate,
                           .interruptible = interruptible};
-  int threads = num_threads();
-  Scratch scratch(static_cast<size_t>(launch::matmul_scratch_bytes(task, threads)));
-  LongWork work(work_of(out, k), {a, b, out});
-  launch::matmul(task, scratch.data(), threads);
+  run_task(task, a, b, out);
+}
+
+void run_linear(Tensor* x, Tensor* weight, Tensor* bias, Tensor* out, bool interruptible) {
+  Axes axes{x->ndim > 1, true};
+  int batch_ndim = out->ndim - axes.count();
+  int64_t x_strides[MAX_NDIM], none[MAX_NDIM] = {};
+  spread_batch(x, axes, out->shape(), batch_ndim, x_strides);
+  const int64_t* steps = weight->strides();  // (n, k), read as its transpose
+  launch::MatmulTask task{.dtype = out->dtype,
+                          .m = axes.has_rows ? x->shape()[x->ndim - 2] : 1,
+                          .n = weight->shape()[0],
+                          .k = weight->shape()[1],
+                          .batch_ndim = batch_ndim,
+                          .batch_shape = out->shape(),
+                          .a = matrix_of(x, axes, x_strides),
+                          .b = {weight->data(), steps[1], steps[0], none},
+                          .c = matrix_of(out, axes, out->strides()),
+                          .accumulate = false,
+                          .interruptible = interruptible};
+  run_task(task, x, weight, out);
+  if (!bias) return;
+  Input inputs[] = {{out, nullptr, out->dtype}, {bias, nullptr, out->dtype}};
+  run_elementwise(Opcode::add, out->dtype, out, inputs, 2, interruptible);
 }
 
 }  // namespace tessella

@@ -43,6 +43,10 @@ class Module(walks.Owner):
     training: bool = True
     _hooks: module_hooks.ModuleHooks | None = None  # None: there are none
 
+    if TYPE_CHECKING:  # what is registered by name is known at run time only
+
+        def __getattr__(self, name: str) -> Any: ...
+
     def __init__(self) -> None:
         """Make a module without parts; subclasses add theirs as attributes."""
         changes.bump()

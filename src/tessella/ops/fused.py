@@ -10,6 +10,7 @@ from tessella._core import Tensor
 from tessella.arguments import to_int
 from tessella.declarations import case
 from tessella.dtypes import DType, float32
+from tessella.fusions import Fused, need_float
 from tessella.hints import Any, Sequence
 from tessella.kinds import Straight, cast
 from tessella.ops.elementwise import exp, log
@@ -75,11 +76,6 @@ def _log_softmax_ref(np: Any, x: Any, axis: int = -1) -> Any:
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
 
-def _along(x: Tensor, axis: int) -> Tensor:
-    """Sum along an axis; a 0-d tensor is its own sum."""
-    return sum(x, axis=axis, keepdims=True) if x.ndim else x
-
-
 _SAMPLES = [
     case((3, 5)),
     case((3, 5), axis=0),
@@ -91,13 +87,54 @@ _ERRORS = [case((2, 3), axis=2, match="axis 2 is out of range"),
            case((2, 3), axis=None, match="axis must be an integer, got NoneType"),
            case((2,), dtype="complex64", match="not defined for complex64")]  # fmt: skip
 
+# --- gradients -----------------------------------------------------------------------------------
+
+
+def _like_result(dy: Tensor, y: Tensor, axis: int) -> list[Tensor]:
+    """Require a gradient of the result's shape."""
+    need_float("y", y)
+    if dy.shape != y.shape:
+        raise errors.wrong_value("dy.shape", dy.shape, f"that of y, {y.shape}")
+    normal_axes(y, axis)
+    return [cast(dy, y.dtype), y]
+
+
+_BACK: dict[str, Any] = {
+    "operands": ("dy", "y"), "params": ("axis",), "normal": _like_result, "domain": (-4, 0),
+    "samples": [case((3, 5), (3, 5), axis=1), case((3, 5), (3, 5), axis=0),
+                case((2, 3, 4), (2, 3, 4), axis=1), case((3, 1), (3, 1), axis=-1),
+                case((70, 130), (70, 130), axis=1)],
+    "errors": [case((2, 3), (2, 3), axis=2, match="axis 2 is out of range"),
+               case((3,), (2, 3), axis=0, match=r"dy.shape is \(3,\)"),
+               case((2,), (2,), axis=0, dtype="int64", match="not defined for int64")],
+}  # fmt: skip
+
+softmax_back = Fused(
+    "softmax_back", **_BACK,
+    vjp=(lambda g, y, axis: softmax_back(g, y, axis),
+         lambda g, dy, y, axis: g * (dy - sum(dy * y, axis=axis, keepdims=True))
+                                - dy * sum(g * y, axis=axis, keepdims=True)),
+    doc="The gradient of softmax, from its result and that one's gradient.",
+    ref=lambda np, dy, y, axis: (dy - (dy * y).sum(axis=axis, keepdims=True)) * y,
+).function  # fmt: skip
+log_softmax_back = Fused(
+    "log_softmax_back", **_BACK,
+    vjp=(lambda g, y, axis: g - sum(g * exp(y), axis=axis, keepdims=True),
+         lambda g, dy, y, axis: -(g * exp(y)) * sum(dy, axis=axis, keepdims=True)),
+    doc="The gradient of log_softmax, from its result and that one's gradient.",
+    ref=lambda np, dy, y, axis: dy - np.exp(y) * dy.sum(axis=axis, keepdims=True),
+).function  # fmt: skip
+
+
+# --- softmax -------------------------------------------------------------------------------------
+
 softmax = Rows(
     "softmax", domain=(-4, 4),
-    vjp=lambda g, out, axis: (g - _along(g * out, axis)) * out,
+    vjp=lambda g, out, axis: softmax_back(g, out, axis) if out.ndim else (g - g * out) * out,
     doc="e ** x, divided by its sum along an axis.", ref=_softmax_ref, samples=_SAMPLES,
     errors=_ERRORS).function  # fmt: skip
 log_softmax = Rows(
     "log_softmax", domain=(-4, 4),
-    vjp=lambda g, out, axis: g - exp(out) * _along(g, axis),
+    vjp=lambda g, out, axis: log_softmax_back(g, out, axis) if out.ndim else g - g * exp(out),
     doc="The logarithm of softmax, without overflow.", ref=_log_softmax_ref, samples=_SAMPLES,
     errors=_ERRORS).function  # fmt: skip

@@ -1,7 +1,52 @@
 """The functions that networks are made of: `import tessella.nn.functional as F`."""
 
 from tessella.nn.functional.activations import softmin, softplus
+from tessella.nn.functional.adaptive import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+)
+from tessella.nn.functional.class_losses import cross_entropy, nll_loss
+from tessella.nn.functional.convolution import (
+    conv1d,
+    conv2d,
+    conv_transpose1d,
+    conv_transpose2d,
+)
+from tessella.nn.functional.distances import cosine_similarity, pairwise_distance
+from tessella.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d
+from tessella.nn.functional.embedding import embedding, one_hot
+from tessella.nn.functional.folding import fold, unfold
 from tessella.nn.functional.linear import bilinear, linear
+from tessella.nn.functional.losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    gaussian_nll_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)
+from tessella.nn.functional.margin_losses import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
+from tessella.nn.functional.penalties import l1_penalty, l2_penalty
+from tessella.nn.functional.pooling import (
+    avg_pool1d,
+    avg_pool2d,
+    lp_pool1d,
+    lp_pool2d,
+    max_pool1d,
+    max_pool2d,
+)
 from tessella.ops.activation import (
     celu,
     elu,
@@ -31,8 +76,16 @@ from tessella.ops.padding import pad
 logsigmoid = log_sigmoid
 
 __all__ = [
-    "bilinear", "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
-    "leaky_relu", "linear", "log_sigmoid", "log_softmax", "logsigmoid", "mish", "pad", "prelu",
-    "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink",
-    "softsign", "tanh", "tanhshrink", "threshold",
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "alpha_dropout", "avg_pool1d", "avg_pool2d", "bilinear", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d", "conv_transpose1d",
+    "conv_transpose2d", "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "dropout",
+    "dropout1d", "dropout2d", "elu", "embedding", "fold", "gaussian_nll_loss", "gelu", "glu",
+    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hinge_embedding_loss", "huber_loss",
+    "kl_div", "l1_loss", "l1_penalty", "l2_penalty", "leaky_relu", "linear", "log_sigmoid",
+    "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d", "margin_ranking_loss", "max_pool1d",
+    "max_pool2d", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "one_hot", "pad",
+    "pairwise_distance", "poisson_nll_loss", "prelu", "relu", "relu6", "selu", "sigmoid", "silu",
+    "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
+    "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
 ]  # fmt: skip

@@ -15,6 +15,58 @@ _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
+def adaptive_avg_pool1d(
+    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the means of output_size windows that share the axis evenly."""
+
+def adaptive_avg_pool2d(
+    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the means of windows that share both axes evenly; None keeps the size of an axis."""
+
+def adaptive_max_pool1d(
+    x: Tensor, output_size: Any, return_indices: _bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest elements of output_size windows that share the axis evenly."""
+
+def adaptive_max_pool2d(
+    x: Tensor, output_size: Any, return_indices: _bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest elements of windows that share both axes evenly."""
+
+def alpha_dropout(
+    x: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False
+) -> Tensor:
+    """Drop to SELU's lowest value, and keep mean 0 and variance 1: after SELU."""
+
+def avg_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the mean of each window; zeros of the padding count, unless told otherwise."""
+
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    divisor_override: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the mean of each window, or its sum divided by divisor_override."""
+
 def bilinear(
     x: Tensor,
     y: Tensor,
@@ -26,10 +78,157 @@ def bilinear(
 ) -> Tensor:
     """Give the sums of x[i] * weight[k, i, j] * y[j] over i and j, plus bias[k], for each k."""
 
+def binary_cross_entropy(
+    pred: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cross entropy of probabilities; their logarithms end at -100."""
+
+def binary_cross_entropy_with_logits(
+    pred: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    pos_weight: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cross entropy of sigmoid(pred), without overflow."""
+
 def celu(
     x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: Any = 0,
+    dilation: _Ints = 1,
+    groups: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Correlate x (n, in, length) with weight (out, in / groups, window), plus bias."""
+
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: Any = 0,
+    dilation: _Ints = 1,
+    groups: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Correlate x (n, in, height, width) with weight (out, in / groups, rows, columns), plus bias."""
+
+def conv_transpose1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: _Ints = 0,
+    output_padding: _Ints = 0,
+    groups: _int = 1,
+    dilation: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Apply the adjoint of conv1d to x (n, in, length); weight is (in, out / groups, window)."""
+
+def conv_transpose2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: _Ints = 0,
+    output_padding: _Ints = 0,
+    groups: _int = 1,
+    dilation: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Apply the adjoint of conv2d to x; weight is (in, out / groups, rows, columns)."""
+
+def cosine_embedding_loss(
+    x1: Tensor,
+    x2: Tensor,
+    target: Tensor,
+    margin: _float = 0.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give 1 - cos of the angle between vectors where target is 1, max(0, cos - margin) at -1."""
+
+@overload
+def cosine_similarity(
+    x1: Tensor,
+    x2: Tensor,
+    axis: _int = 1,
+    eps: _float = 1e-08,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cosine of the angle between vectors along an axis; lengths are at least eps."""
+
+@overload
+def cosine_similarity(
+    x1: Tensor,
+    x2: Tensor,
+    dim: _int = 1,
+    eps: _float = 1e-08,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cosine of the angle between vectors along an axis; lengths are at least eps."""
+
+def cross_entropy(
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: _int = -100,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    label_smoothing: _float = 0.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the cross entropy of softmax(x), with a class or a probability for each class a line."""
+
+def dropout(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Set a share p of the numbers to 0 and divide the others by 1 - p, in training."""
+
+def dropout1d(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Drop whole channels of (N, C, L) or (C, L)."""
+
+def dropout2d(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Drop whole channels of (N, C, H, W) or (C, H, W)."""
 
 def elu(
     x: Tensor | _Number,
@@ -39,6 +238,46 @@ def elu(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """x where x > 0, else alpha * (e ** x - 1)."""
+
+def embedding(
+    x: Tensor,
+    weight: Tensor,
+    padding_idx: _int | None = None,
+    max_norm: _float | None = None,
+    norm_type: _float = 2.0,
+    scale_grad_by_freq: _bool = False,
+    sparse: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the rows of `weight` that the integers x name; negative ones count from the end."""
+
+def fold(
+    x: Tensor,
+    output_size: _Ints,
+    kernel_size: _Ints,
+    dilation: _Ints = 1,
+    padding: _Ints = 0,
+    stride: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Add columns up where they came from: the adjoint of unfold."""
+
+def gaussian_nll_loss(
+    pred: Tensor,
+    target: Tensor,
+    var: Any,
+    full: _bool = False,
+    eps: _float = 1e-06,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the negative log likelihood of normal distributions of means pred and variances var."""
 
 def gelu(
     x: Tensor,
@@ -86,6 +325,67 @@ def hardtanh(
 ) -> Tensor:
     """Limit x to [min, max]."""
 
+def hinge_embedding_loss(
+    pred: Tensor,
+    target: Tensor,
+    margin: _float = 1.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give pred where the target is 1, and max(0, margin - pred) where it is -1."""
+
+def huber_loss(
+    pred: Tensor,
+    target: Tensor,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    delta: _float = 1.0,
+    weight: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give d ** 2 / 2 for differences d up to delta, and delta * (|d| - delta / 2) for others."""
+
+def kl_div(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum", "batchmean"] = "mean",
+    log_target: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give target * (log(target) - pred), where pred holds logarithms of probabilities."""
+
+def l1_loss(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    weight: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the sizes of differences. With weights the mean is weighted by them."""
+
+def l1_penalty(
+    parameters: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the sum of the sizes of all elements, to be added to a loss."""
+
+def l2_penalty(
+    parameters: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the sum of the squares of all elements, to be added to a loss."""
+
 def leaky_relu(
     x: Tensor | _Number,
     negative_slope: Tensor | _Number = 0.01,
@@ -103,7 +403,7 @@ def linear(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Give x @ weight.T + bias; weight is (out, in), or (in) for one number of each line."""
+    """x @ weight.T + bias; weight is (out, in), or (in) for one number of each line."""
 
 def log_sigmoid(
     x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -135,8 +435,119 @@ def logsigmoid(
 ) -> Tensor:
     """Give log(sigmoid(x)) without overflow."""
 
+def lp_pool1d(
+    x: Tensor,
+    norm_type: _float,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    ceil_mode: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
+
+def lp_pool2d(
+    x: Tensor,
+    norm_type: _float,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    ceil_mode: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
+
+def margin_ranking_loss(
+    x1: Tensor,
+    x2: Tensor,
+    target: Tensor,
+    margin: _float = 0.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give max(0, -target * (x1 - x2) + margin): x1 is to be the greater where target is 1."""
+
+def max_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest element of each window; with return_indices also where it is."""
+
+def max_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest element of each window; with return_indices also its place in the plane."""
+
 def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
+
+def mse_loss(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    weight: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the squares of differences. With weights the mean is weighted by them."""
+
+def multi_margin_loss(
+    x: Tensor,
+    target: Tensor,
+    p: _int = 1,
+    margin: _float = 1.0,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the hinge of several classes: the mean of max(0, margin - x[target] + x[i]) ** p."""
+
+def nll_loss(
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: _int = -100,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the negative of x, logarithms of probabilities, at the class of each line."""
+
+def one_hot(
+    x: Tensor,
+    num_classes: _int = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give a row of zeros with a one at its place for each integer; -1: as many as are needed."""
 
 def pad(
     x: Tensor,
@@ -148,6 +559,47 @@ def pad(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Put a border around a tensor."""
+
+@overload
+def pairwise_distance(
+    x1: Tensor,
+    x2: Tensor,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    keepdims: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the p-norm of x1 - x2 + eps along the last axis."""
+
+@overload
+def pairwise_distance(
+    x1: Tensor,
+    x2: Tensor,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the p-norm of x1 - x2 + eps along the last axis."""
+
+def poisson_nll_loss(
+    pred: Tensor,
+    target: Tensor,
+    log_input: _bool = True,
+    full: _bool = False,
+    size_average: Any = None,
+    eps: _float = 1e-08,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the negative log likelihood of counts; pred is the logarithm of their mean, or the mean."""
 
 def prelu(
     x: Tensor, weight: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -168,6 +620,31 @@ def sigmoid(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None
 
 def silu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * sigmoid(x)."""
+
+def smooth_l1_loss(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    beta: _float = 1.0,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give d ** 2 / (2 beta) for differences d below beta, and |d| - beta / 2 for others."""
+
+def soft_margin_loss(
+    pred: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give log(1 + e ** (-target * pred)), for targets 1 and -1."""
 
 @overload
 def softmax(
@@ -236,3 +713,32 @@ def threshold(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x where it is above the threshold, else a value."""
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: _float = 1.0,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    swap: _bool = False,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: Literal["none", "mean", "sum"] = "mean",
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give max(0, margin + |anchor - positive| - |anchor - negative|), by the p-norm."""
+
+def unfold(
+    x: Tensor,
+    kernel_size: _Ints,
+    dilation: _Ints = 1,
+    padding: _Ints = 0,
+    stride: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the windows of images (n, channels, height, width) as columns."""
