@@ -98,20 +98,15 @@ PLAIN |= {
     f"{owner.__name__}.{name}": getattr(owner, name)
     for owner, names in (
         (ts.Generator, ("state_dict", "load_state_dict", "get_state", "set_state")),
-        (
-            optim.Optimizer,
-            (
-                "add_param_group",
-                "zero_grad",
-                "state_dict",
-                "load_state_dict",
-                "register_step_pre_hook",
-                "register_step_post_hook",
-            ),
-        ),
         (ts.io.TensorFile, ("keys", "metadata", "get_tensor", "get_slice")),
     )
     for name in names
+}
+PLAIN |= {
+    f"Optimizer.{name}": value
+    for name, value in inspect.getmembers(optim.Optimizer, inspect.isfunction)
+    if name in ("add_param_group", "load_state_dict", "state_dict", "zero_grad")
+    or name.startswith("register")
 }
 PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 

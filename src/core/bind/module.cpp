@@ -71,8 +71,8 @@ NB_MODULE(_core, module) {
   init_random(module);
   init_fused(module);
   init_graph(module);
-  init_updates(module);
   init_csv(module);
+  init_updates(module);
 }
 
 }  // namespace tessella
