@@ -1,6 +1,7 @@
 """The functions that networks are made of: `import tessella.nn.functional as F`."""
 
 from tessella.nn.functional.activations import softmin, softplus
+from tessella.nn.functional.attention import scaled_dot_product_attention
 from tessella.nn.functional.class_losses import cross_entropy, nll_loss
 from tessella.nn.functional.distances import cosine_similarity, pairwise_distance
 from tessella.nn.functional.linear import bilinear, linear
@@ -59,7 +60,7 @@ __all__ = [
     "huber_loss", "kl_div", "l1_loss", "l1_penalty", "l2_penalty", "leaky_relu", "linear",
     "log_sigmoid", "log_softmax", "logsigmoid", "margin_ranking_loss", "mish", "mse_loss",
     "multi_margin_loss", "nll_loss", "pad", "pairwise_distance", "poisson_nll_loss", "prelu",
-    "relu", "relu6", "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax",
-    "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
-    "triplet_margin_loss",
+    "relu", "relu6", "scaled_dot_product_attention", "selu", "sigmoid", "silu",
+    "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
+    "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss",
 ]  # fmt: skip
