@@ -14,7 +14,7 @@ import numpy
 import pytest
 
 import tessella as ts
-from tessella import _core, data, diagrams, dtypes, namespace, nn
+from tessella import _core, data, diagrams, dtypes, namespace, nn, optim
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,7 +90,7 @@ PLAIN |= {
 PLAIN |= {name: getattr(ts, name) for name in namespace.MEMBERS} | {"Graph": diagrams.Graph}
 PLAIN |= {  # of packages whose members are classes and functions
     f"{package.__name__}.{name}": getattr(package, name)
-    for package in (nn, nn.init, ts.io)
+    for package in (nn, nn.init, ts.io, optim, optim.lr_scheduler)
     for name in package.__all__
     if not inspect.ismodule(getattr(package, name))
 }
@@ -101,6 +101,16 @@ PLAIN |= {
         (ts.io.TensorFile, ("keys", "metadata", "get_tensor", "get_slice")),
     )
     for name in names
+}
+PLAIN |= {
+    name: getattr(nn.utils, name)
+    for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm")
+}
+PLAIN |= {
+    f"Optimizer.{name}": value
+    for name, value in inspect.getmembers(optim.Optimizer, inspect.isfunction)
+    if name in ("add_param_group", "load_state_dict", "state_dict", "zero_grad")
+    or name.startswith("register")
 }
 PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
 

@@ -1,6 +1,13 @@
 """Networks: modules with parameters, and the functions that they are made of."""
 
-from tessella.nn import functional, init, places  # noqa: F401 - places: errors know modules
+import sys
+
+from tessella.nn import (  # places: errors know modules
+    clip as utils,
+    functional,
+    init,
+    places,  # noqa: F401
+)
 from tessella.nn.activations import (
     CELU,
     ELU,
@@ -35,6 +42,9 @@ from tessella.nn.containers import (
     ParameterList,
     Sequential,
 )
+from tessella.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from tessella.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d
+from tessella.nn.embedding import Embedding
 from tessella.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from tessella.nn.losses import (
     BCELoss,
@@ -60,20 +70,53 @@ from tessella.nn.margin_losses import (
     TripletMarginLoss,
 )
 from tessella.nn.modules import Module
+from tessella.nn.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ZeroPad1d,
+    ZeroPad2d,
+)
 from tessella.nn.parameters import Buffer, Parameter
+from tessella.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    Fold,
+    LPPool1d,
+    LPPool2d,
+    MaxPool1d,
+    MaxPool2d,
+    Unfold,
+)
 from tessella.nn.recurrent import GRU, LSTM, RNN
 from tessella.nn.summaries import summary
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "GRU", "LSTM", "RNN", "SELU", "BCELoss", "BCEWithLogitsLoss",
-    "Bilinear", "Buffer", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss",
-    "Flatten", "GRUCell", "GaussianNLLLoss", "Hardshrink", "Hardsigmoid", "Hardswish",
-    "Hardtanh", "HingeEmbeddingLoss", "HuberLoss", "Identity", "KLDivLoss", "L1Loss",
-    "LSTMCell", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss",
-    "MarginRankingLoss", "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss",
-    "MultiheadAttention", "NLLLoss", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict",
-    "ParameterList", "PoissonNLLLoss", "RNNCell", "ReLU", "ReLU6", "Sequential", "SiLU",
-    "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmin", "Softplus", "Softshrink",
-    "Softsign", "Tanh", "Tanhshrink", "Threshold", "TripletMarginLoss", "Unflatten",
-    "functional", "init", "summary",
+    "CELU", "ELU", "GELU", "GLU", "GRU", "LSTM", "RNN", "SELU", "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AlphaDropout", "AvgPool1d",
+    "AvgPool2d", "BCELoss", "BCEWithLogitsLoss", "Bilinear", "Buffer", "CircularPad1d",
+    "CircularPad2d", "ConstantPad1d", "ConstantPad2d", "Conv1d", "Conv2d", "ConvTranspose1d",
+    "ConvTranspose2d", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Dropout",
+    "Dropout1d", "Dropout2d", "Embedding", "Flatten", "Fold", "GRUCell", "GaussianNLLLoss",
+    "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "HuberLoss",
+    "Identity", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LSTMCell", "LeakyReLU", "Linear",
+    "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "Mish",
+    "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "MultiheadAttention", "NLLLoss",
+    "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss",
+    "RNNCell", "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReplicationPad1d",
+    "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss",
+    "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
+    "TripletMarginLoss", "Unflatten", "Unfold", "ZeroPad1d", "ZeroPad2d", "functional", "init",
+    "summary", "utils",
 ]  # fmt: skip
+
+sys.modules[f"{__name__}.utils"] = utils  # for `from tessella.nn.utils import clip_grad_norm_`

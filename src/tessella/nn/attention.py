@@ -10,10 +10,9 @@ from tessella.arguments import to_bool
 from tessella.dtypes import boolean
 from tessella.hints import Any
 from tessella.kinds import cast
-from tessella.nn import init, layer_errors
+from tessella.nn import functional, init, layer_errors, sequence_errors
 from tessella.nn.functional.attention import (
     attention_weights,
-    drop,
     scaled_dot_product_attention,
     weighted,
 )
@@ -133,7 +132,7 @@ class MultiheadAttention(Module):
         if key.shape[:-1] != value.shape[:-1]:
             raise errors.wrong_value("value.shape", value.shape, "as key's but for the features")
         if query.ndim == 3 and query.shape[axis] != key.shape[axis]:
-            raise layer_errors.other_batch("key", key.shape[axis], query.shape[axis])
+            raise sequence_errors.other_batch("key", key.shape[axis], query.shape[axis])
 
     def _enter(self, x: Tensor) -> Tensor:
         """Bring an operand into the form (batch, places, features)."""
@@ -229,7 +228,7 @@ class MultiheadAttention(Module):
         try:
             self._check(query, key, value)
             if is_causal and attn_mask is None:
-                raise layer_errors.causal_hint()
+                raise sequence_errors.causal_hint()
             is_batched = query.ndim == 3
             q, k, v = self._project(*self._entered(query, key, value))
             mask = self._mask(key_padding_mask, attn_mask, q, k.shape[1], is_batched)
@@ -241,7 +240,7 @@ class MultiheadAttention(Module):
         share = self.dropout if self.training else 0.0
         weights = None
         if need_weights:
-            weights = drop(attention_weights(q, k, mask, False, None), share)
+            weights = functional.dropout(attention_weights(q, k, mask, False, None), share)
             out = weighted(weights, v)
         else:
             out = scaled_dot_product_attention(q, k, v, mask, share)
@@ -265,9 +264,9 @@ def check_mask(name: str, mask: Any, shapes: list[tuple[int, ...]], query: Tenso
     if not isinstance(mask, Tensor):
         raise errors.not_tensor(name, mask, "a tensor or None")
     if mask.dtype not in (boolean, query.dtype):
-        raise layer_errors.hiding_dtype(name, mask.dtype, query.dtype)
+        raise sequence_errors.hiding_dtype(name, mask.dtype, query.dtype)
     if mask.shape not in shapes:
-        raise layer_errors.hiding_shape(name, mask.shape, " or ".join(map(str, shapes)))
+        raise sequence_errors.hiding_shape(name, mask.shape, " or ".join(map(str, shapes)))
 
 
 def _to_added(mask: Tensor, query: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.hints import Any
-from tessella.nn import init, layer_errors
+from tessella.nn import init, sequence_errors
 from tessella.nn.functional.linear import linear
 from tessella.nn.functional.recurrent import Weights, step
 from tessella.nn.functional.sequences import GATES
@@ -59,7 +59,7 @@ class RNNCellBase(Module):
         if x.ndim not in (1, 2):
             raise errors.wrong_value("x.ndim", x.ndim, "2: (batch, features), or 1 without a batch")
         if x.shape[-1] != self.input_size:
-            raise layer_errors.wrong_input_size(x.shape[-1], self.input_size)
+            raise sequence_errors.wrong_input_size(x.shape[-1], self.input_size)
         check_dtype("x", x, self.weight_ih)
 
     def _state(self, name: str, state: Any, x: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class RNNCellBase(Module):
             raise errors.not_tensor(name, state, "a tensor")
         if state.shape != wanted:
             axes = "(batch, hidden_size)" if x.ndim == 2 else "(hidden_size,)"
-            raise layer_errors.wrong_state(name, state.shape, wanted, axes)
+            raise sequence_errors.wrong_state(name, state.shape, wanted, axes)
         check_dtype(name, state, x)
         return state
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from tessella.errors import (
-    ArgumentError,
-    DTypeMismatch,
-    InvalidArgument,
-    ShapeError,
-    type_name,
-)
+import math
+
+from tessella.errors import DTypeMismatch, IndexOutOfBounds, ShapeError
 
 
 def wrong_features(given: int, taken: int, name: str = "x") -> ShapeError:
@@ -19,118 +15,73 @@ def wrong_features(given: int, taken: int, name: str = "x") -> ShapeError:
     )
 
 
-def wrong_input_size(given: int, size: int) -> ShapeError:
-    """Inputs of a recurrent network that are not as wide as it was made for."""
+def not_indices(name: str, dtype: object) -> DTypeMismatch:
+    """Something else than integers, where rows are named."""
+    return DTypeMismatch(f"{name} is {dtype}", f"integers name rows: {name}.long()")
+
+
+def no_row(index: int, rows: int, what: str = "rows") -> IndexOutOfBounds:
+    """A number that is that of no row."""
+    return IndexOutOfBounds(
+        f"index {index} is out of range for {rows} {what}", f"indices go from 0 to {rows - 1}"
+    )
+
+
+def wrong_channels(name: str, given: int, taken: int, groups: int) -> ShapeError:
+    """An axis of channels of another length than weights have."""
+    shared = f" in {groups} groups" if groups > 1 else ""
     return ShapeError(
-        f"x has {given} features, and input_size is {size}", f"the last axis of x must be {size}"
+        f"{name} has {given} channels, and weight takes {taken}{shared}",
+        f"axis 1 of {name} (0 without a batch) holds the channels and must be {taken}",
     )
 
 
-def wrong_state(name: str, shape: object, wanted: object, axes: str) -> ShapeError:
-    """A state of a recurrent network that does not fit it or its input."""
-    return ShapeError(f"{name} is {shape}", f"{name} must be {wanted}: {axes}")
-
-
-def not_pair(value: object) -> ArgumentError:
-    """One state, where an LSTM has two."""
-    return ArgumentError(
-        f"hx must be a pair of tensors, got {type_name(value)}", "lstm(x, (h_0, c_0))"
-    )
-
-
-def no_steps() -> ShapeError:
-    """A sequence without a step."""
-    return ShapeError("x has no steps", "a sequence has at least one: skip those that are empty")
-
-
-def other_dtype(name: str, dtype: object, weights: object) -> DTypeMismatch:
-    """An operand of another dtype than the weights, which are not converted silently."""
-    return DTypeMismatch(
-        f"{name} is {dtype}, and the weights are {weights}",
-        f"{name}.to(ts.{weights}), or module.to(ts.{dtype})",
-    )
-
-
-# --- attention -----------------------------------------------------------------------------------
-
-
-def attention_dtypes(name: str, dtype: object, query: object) -> DTypeMismatch:
-    """Operands of attention that differ in dtype."""
-    return DTypeMismatch(
-        f"{name} is {dtype}, and query is {query}", f"{name}.to(ts.{query}): all three have one"
-    )
-
-
-def attention_features(query: int, key: int) -> ShapeError:
-    """Queries and keys of different widths."""
+def wrong_groups(groups: int, channels: int, name: str) -> ShapeError:
+    """Channels that cannot be shared out."""
     return ShapeError(
-        f"query has {query} features, and key {key}", "their last axes must have one size"
+        f"groups is {groups}, and {name} has {channels} channels",
+        "groups must divide the channels that go in and those that come out",
     )
 
 
-def attention_places(key: int, value: int) -> ShapeError:
-    """Keys and values that are not pairs."""
+def wrong_bias(shape: tuple[int, ...], channels: int) -> ShapeError:
+    """A bias that is not one number for each channel."""
     return ShapeError(
-        f"key has {key} places, and value {value}", "axis -2 must have one size: a value for each"
+        f"bias has the shape {shape}, and there are {channels} channels",
+        f"bias must have the shape ({channels},)",
     )
 
 
-def attention_heads(queries: int, keys: int) -> ShapeError:
-    """Heads that cannot be shared out."""
+def large_window(span: int, padded: int, size: int) -> ShapeError:
+    """A window that does not fit once into its axis."""
+    added = "" if padded == size else f", with its padding {padded}"
     return ShapeError(
-        f"{queries} heads of queries cannot share {keys} of keys or values",
-        "the first number must be a multiple of the second",
+        f"a window of {span} is longer than the axis of {size}{added}",
+        "use a smaller window or dilation, or more padding",
     )
 
 
-def two_masks() -> InvalidArgument:
-    """A mask beside the one that is_causal stands for."""
-    return InvalidArgument(
-        "attn_mask and is_causal are both given",
-        "join them: attn_mask & ts.ones(queries, keys, dtype=ts.bool).tril()",
-    )
-
-
-def mask_dtype(dtype: object, query: object) -> DTypeMismatch:
-    """A mask of integers, or of floats that would change the result's dtype."""
-    return DTypeMismatch(
-        f"attn_mask is {dtype}", f"it must be bool, float32 or {query}, as query: mask != 0"
-    )
-
-
-def mask_shape(mask: object, logits: object) -> ShapeError:
-    """A mask that does not broadcast to queries and keys."""
-    return ShapeError(f"attn_mask is {mask}", f"it must broadcast to {logits}: (…, queries, keys)")
-
-
-def other_batch(name: str, given: int, wanted: int) -> ShapeError:
-    """Keys and values for another number of rows than there are queries."""
+def place_outside(size: tuple[int, ...]) -> ShapeError:
+    """An index of a pool that its input does not have."""
     return ShapeError(
-        f"{name} has a batch of {given}, and query one of {wanted}", "they must be the same rows"
+        f"a place is outside of planes of {size}",
+        f"places count the elements of a plane, from 0 to {math.prod(size) - 1}",
     )
 
 
-def causal_hint() -> InvalidArgument:
-    """A hint about a mask that is not there."""
-    return InvalidArgument(
-        "is_causal is a hint about attn_mask, which is None",
-        "attn_mask=nn.Transformer.generate_square_subsequent_mask(places)",
+def wrong_rows(given: int, window: tuple[int, ...]) -> ShapeError:
+    """Columns whose length is no multiple of a window."""
+    each = math.prod(window)
+    return ShapeError(
+        f"x has {given} rows, and a window of {window} has {each} elements",
+        f"the last axis but one must be channels * {each}",
     )
 
 
-def hiding_dtype(name: str, dtype: object, query: object) -> DTypeMismatch:
-    """A mask that says neither where nobody may look nor what is added."""
-    return DTypeMismatch(f"{name} is {dtype}", f"it must be bool, True where hidden, or {query}")
-
-
-def hiding_shape(name: str, shape: object, wanted: str) -> ShapeError:
-    """A mask that does not fit queries and keys."""
-    return ShapeError(f"{name} is {shape}", f"it must be {wanted}")
-
-
-def not_layer(value: object) -> ArgumentError:
-    """Something that cannot be copied as a layer of a transformer."""
-    return ArgumentError(
-        f"a layer must be a module, got {type_name(value)}",
-        "nn.TransformerEncoderLayer(d_model, nhead), or a module of your own",
+def wrong_columns(given: int, places: tuple[int, ...]) -> ShapeError:
+    """Another number of columns than there are windows."""
+    count = math.prod(places)
+    return ShapeError(
+        f"x has {given} columns, and there are {count} windows, {places}",
+        f"the last axis must be {count}; output_size is that of the whole image",
     )

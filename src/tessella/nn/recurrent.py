@@ -12,8 +12,7 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_word
 from tessella.hints import Any
-from tessella.nn import init, layer_errors
-from tessella.nn.functional.attention import drop
+from tessella.nn import functional, init, sequence_errors
 from tessella.nn.functional.recurrent import Weights, layer
 from tessella.nn.functional.sequences import GATES
 from tessella.nn.linear import to_size
@@ -121,9 +120,9 @@ class RNNBase(Module):
             rule = f"3: ({order}, features), or 2 without a batch: (steps, features)"
             raise errors.wrong_value("x.ndim", x.ndim, rule)
         if x.shape[-1] != self.input_size:
-            raise layer_errors.wrong_input_size(x.shape[-1], self.input_size)
+            raise sequence_errors.wrong_input_size(x.shape[-1], self.input_size)
         if x.shape[1 if self.batch_first and x.ndim == 3 else 0] == 0:
-            raise layer_errors.no_steps()
+            raise sequence_errors.no_steps()
         check_dtype("x", x, self.weight_ih_l0)
 
     def _state(self, name: str, state: Any, x: Tensor, size: int, is_batched: bool) -> Tensor:
@@ -136,7 +135,7 @@ class RNNBase(Module):
         wanted = (count, batch, size) if is_batched else (count, size)
         if state.shape != wanted:
             axes = _BATCHED if is_batched else _UNBATCHED
-            raise layer_errors.wrong_state(name, state.shape, wanted, axes)
+            raise sequence_errors.wrong_state(name, state.shape, wanted, axes)
         check_dtype(name, state, x)
         return state if is_batched else unsqueeze(state, 1)
 
@@ -178,8 +177,8 @@ class RNNBase(Module):
                 last_h.append(out[0 if is_reversed else -1])
                 last_c += [] if end is None else [end]
             x = outs[0] if len(outs) == 1 else concat(outs, axis=-1)
-            if self.training and i < self.num_layers - 1:
-                x = drop(x, self.dropout)
+            if i < self.num_layers - 1:
+                x = functional.dropout(x, self.dropout, self.training)
         return x, last_h, last_c
 
     def _run(self, x: Any, h: Any, c: Any) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -216,7 +215,7 @@ def to_share(name: str, value: Any) -> float:
 def check_dtype(name: str, x: Tensor, weight: Tensor) -> None:
     """Require the dtype of the weights."""
     if x.dtype is not weight.dtype:
-        raise layer_errors.other_dtype(name, x.dtype, weight.dtype)
+        raise sequence_errors.other_dtype(name, x.dtype, weight.dtype)
 
 
 def show_operands(**operands: Any) -> list[str]:
@@ -315,7 +314,7 @@ def to_pair(owner: str, x: Any, hx: Any) -> tuple[Any, Any]:
     if hx is None:
         return None, None
     if not isinstance(hx, tuple | list) or len(hx) != 2:
-        raise layer_errors.not_pair(hx).locate(owner, show_operands(x=x, hx=hx))
+        raise sequence_errors.not_pair(hx).locate(owner, show_operands(x=x, hx=hx))
     return hx[0], hx[1]
 
 

@@ -15,6 +15,58 @@ _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
+def adaptive_avg_pool1d(
+    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the means of output_size windows that share the axis evenly."""
+
+def adaptive_avg_pool2d(
+    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the means of windows that share both axes evenly; None keeps the size of an axis."""
+
+def adaptive_max_pool1d(
+    x: Tensor, output_size: Any, return_indices: _bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest elements of output_size windows that share the axis evenly."""
+
+def adaptive_max_pool2d(
+    x: Tensor, output_size: Any, return_indices: _bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest elements of windows that share both axes evenly."""
+
+def alpha_dropout(
+    x: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False
+) -> Tensor:
+    """Drop to SELU's lowest value, and keep mean 0 and variance 1: after SELU."""
+
+def avg_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the mean of each window; zeros of the padding count, unless told otherwise."""
+
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    divisor_override: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the mean of each window, or its sum divided by divisor_override."""
+
 def bilinear(
     x: Tensor,
     y: Tensor,
@@ -57,6 +109,64 @@ def celu(
     x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: Any = 0,
+    dilation: _Ints = 1,
+    groups: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Correlate x (n, in, length) with weight (out, in / groups, window), plus bias."""
+
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: Any = 0,
+    dilation: _Ints = 1,
+    groups: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Correlate x (n, in, height, width) with weight (out, in / groups, rows, columns), plus bias."""
+
+def conv_transpose1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: _Ints = 0,
+    output_padding: _Ints = 0,
+    groups: _int = 1,
+    dilation: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Apply the adjoint of conv1d to x (n, in, length); weight is (in, out / groups, window)."""
+
+def conv_transpose2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: _Ints = 0,
+    output_padding: _Ints = 0,
+    groups: _int = 1,
+    dilation: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Apply the adjoint of conv2d to x; weight is (in, out / groups, rows, columns)."""
 
 def cosine_embedding_loss(
     x1: Tensor,
@@ -111,6 +221,15 @@ def cross_entropy(
 ) -> Tensor:
     """Give the cross entropy of softmax(x), with a class or a probability for each class a line."""
 
+def dropout(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Set a share p of the numbers to 0 and divide the others by 1 - p, in training."""
+
+def dropout1d(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Drop whole channels of (N, C, L) or (C, L)."""
+
+def dropout2d(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Drop whole channels of (N, C, H, W) or (C, H, W)."""
+
 def elu(
     x: Tensor | _Number,
     alpha: Tensor | _Number = 1.0,
@@ -119,6 +238,33 @@ def elu(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """x where x > 0, else alpha * (e ** x - 1)."""
+
+def embedding(
+    x: Tensor,
+    weight: Tensor,
+    padding_idx: _int | None = None,
+    max_norm: _float | None = None,
+    norm_type: _float = 2.0,
+    scale_grad_by_freq: _bool = False,
+    sparse: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the rows of `weight` that the integers x name; negative ones count from the end."""
+
+def fold(
+    x: Tensor,
+    output_size: _Ints,
+    kernel_size: _Ints,
+    dilation: _Ints = 1,
+    padding: _Ints = 0,
+    stride: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Add columns up where they came from: the adjoint of unfold."""
 
 def gaussian_nll_loss(
     pred: Tensor,
@@ -289,6 +435,30 @@ def logsigmoid(
 ) -> Tensor:
     """Give log(sigmoid(x)) without overflow."""
 
+def lp_pool1d(
+    x: Tensor,
+    norm_type: _float,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    ceil_mode: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
+
+def lp_pool2d(
+    x: Tensor,
+    norm_type: _float,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    ceil_mode: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
+
 def margin_ranking_loss(
     x1: Tensor,
     x2: Tensor,
@@ -302,6 +472,28 @@ def margin_ranking_loss(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give max(0, -target * (x1 - x2) + margin): x1 is to be the greater where target is 1."""
+
+def max_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest element of each window; with return_indices also where it is."""
+
+def max_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest element of each window; with return_indices also its place in the plane."""
 
 def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
@@ -347,6 +539,15 @@ def nll_loss(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the negative of x, logarithms of probabilities, at the class of each line."""
+
+def one_hot(
+    x: Tensor,
+    num_classes: _int = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give a row of zeros with a one at its place for each integer; -1: as many as are needed."""
 
 def pad(
     x: Tensor,
@@ -544,3 +745,15 @@ def triplet_margin_loss(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give max(0, margin + |anchor - positive| - |anchor - negative|), by the p-norm."""
+
+def unfold(
+    x: Tensor,
+    kernel_size: _Ints,
+    dilation: _Ints = 1,
+    padding: _Ints = 0,
+    stride: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the windows of images (n, channels, height, width) as columns."""

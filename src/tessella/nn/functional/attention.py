@@ -14,14 +14,14 @@ from tessella.declarations import case
 from tessella.dtypes import boolean, float32
 from tessella.hints import Any
 from tessella.kinds import cast
-from tessella.nn import layer_errors
+from tessella.nn import sequence_errors
+from tessella.nn.functional.dropout import dropout
 from tessella.ops.composite import tril
 from tessella.ops.creation import ones
 from tessella.ops.elementwise import equal, logical_not, where
 from tessella.ops.fused import softmax
 from tessella.ops.matmul import matmul
 from tessella.ops.movement import reshape, transpose, unsqueeze
-from tessella.ops.random import bernoulli
 from tessella.ops.reduce import all
 
 
@@ -88,7 +88,7 @@ def scaled_dot_product_attention(
     if not 0 <= dropout_p <= 1:
         raise errors.wrong_value("dropout_p", dropout_p, "from 0 to 1")
     weights = attention_weights(query, key, attn_mask, is_causal, scale, enable_gqa)
-    return weighted(drop(weights, dropout_p), value, enable_gqa)
+    return weighted(dropout(weights, dropout_p), value, enable_gqa)
 
 
 def check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -97,13 +97,13 @@ def check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
         if not x.dtype.is_floating:
             raise errors.no_kernel(x.dtype, f"{name} must hold floats: {name}.astype(ts.float32)")
         if x.dtype is not query.dtype:
-            raise layer_errors.attention_dtypes(name, x.dtype, query.dtype)
+            raise sequence_errors.attention_dtypes(name, x.dtype, query.dtype)
         if x.ndim < 2:
             raise errors.wrong_value(f"{name}.ndim", x.ndim, "at least 2: (…, places, features)")
     if query.shape[-1] != key.shape[-1]:
-        raise layer_errors.attention_features(query.shape[-1], key.shape[-1])
+        raise sequence_errors.attention_features(query.shape[-1], key.shape[-1])
     if key.shape[-2] != value.shape[-2]:
-        raise layer_errors.attention_places(key.shape[-2], value.shape[-2])
+        raise sequence_errors.attention_places(key.shape[-2], value.shape[-2])
 
 
 def attention_weights(
@@ -125,7 +125,7 @@ def attention_weights(
     logits = _products(query * scale, transpose(key, -1, -2), enable_gqa)
     if is_causal:
         if mask is not None:
-            raise layer_errors.two_masks()
+            raise sequence_errors.two_masks()
         mask = tril(ones(logits.shape[-2:], dtype=boolean))
         return softmax(where(mask, logits, -math.inf), axis=-1)
     if mask is None:
@@ -143,23 +143,18 @@ def attention_weights(
 
 def _check_mask(mask: Tensor, query: Tensor, logits: Tensor) -> None:
     if mask.dtype not in (boolean, float32, query.dtype):
-        raise layer_errors.mask_dtype(mask.dtype, query.dtype)
+        raise sequence_errors.mask_dtype(mask.dtype, query.dtype)
     try:
         is_fitting = tuple(_core.broadcast_shapes(mask.shape, logits.shape)) == logits.shape
     except errors.TessellaError:
         is_fitting = False
     if not is_fitting:
-        raise layer_errors.mask_shape(mask.shape, logits.shape)
+        raise sequence_errors.mask_shape(mask.shape, logits.shape)
 
 
 def weighted(weights: Tensor, value: Tensor, enable_gqa: bool = False) -> Tensor:
     """Give the means of values (…, places, features) by their weights, in the dtype of values."""
     return cast(_products(weights, cast(value, weights.dtype), enable_gqa), value.dtype)
-
-
-def drop(x: Tensor, p: float) -> Tensor:
-    """Set a share p of the elements to 0, and scale the others so that the mean stays."""
-    return x if p == 0 else where(bernoulli(1 - p, x.shape), x * (1 / max(1 - p, 1e-9)), 0)
 
 
 def _products(x: Tensor, y: Tensor, is_grouped: bool) -> Tensor:
@@ -172,7 +167,7 @@ def _products(x: Tensor, y: Tensor, is_grouped: bool) -> Tensor:
             raise errors.wrong_value(f"{name}.ndim", operand.ndim, rule)
     heads, shared = x.shape[-3], y.shape[-3]
     if shared == 0 or heads % shared:
-        raise layer_errors.attention_heads(heads, shared)
+        raise sequence_errors.attention_heads(heads, shared)
     groups = reshape(x, (*x.shape[:-3], shared, heads // shared, *x.shape[-2:]))
     out = matmul(groups, unsqueeze(y, -3))
     return reshape(out, (*out.shape[:-4], heads, *out.shape[-2:]))
