@@ -50,6 +50,7 @@ void init_convolve(nb::module_& module);
 void init_index(nb::module_& module);
 void init_sort(nb::module_& module);
 void init_random(nb::module_& module);
+void init_recurrent(nb::module_& module);
 void init_fused(nb::module_& module);
 void init_graph(nb::module_& module);
 void init_csv(nb::module_& module);

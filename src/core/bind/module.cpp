@@ -70,6 +70,7 @@ NB_MODULE(_core, module) {
   init_index(module);
   init_sort(module);
   init_random(module);
+  init_recurrent(module);
   init_fused(module);
   init_graph(module);
   init_csv(module);

@@ -7,6 +7,7 @@ from tessella.nn.functional.adaptive import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
 )
+from tessella.nn.functional.attention import scaled_dot_product_attention
 from tessella.nn.functional.class_losses import cross_entropy, nll_loss
 from tessella.nn.functional.convolution import (
     conv1d,
@@ -94,7 +95,7 @@ __all__ = [
     "leaky_relu", "linear", "log_sigmoid", "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d",
     "margin_ranking_loss", "max_pool1d", "max_pool2d", "mish", "mse_loss", "multi_margin_loss",
     "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "poisson_nll_loss", "prelu",
-    "relu", "relu6", "rms_norm", "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss",
-    "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
-    "triplet_margin_loss", "unfold",
+    "relu", "relu6", "rms_norm", "scaled_dot_product_attention", "selu", "sigmoid", "silu",
+    "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
+    "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
 ]  # fmt: skip
