@@ -701,6 +701,21 @@ def rms_norm(
 ) -> Tensor:
     """Give x / sqrt(mean(x ** 2) + eps) * weight, over the last axes."""
 
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: _float = 0.0,
+    is_causal: _bool = False,
+    *,
+    scale: _float | None = None,
+    enable_gqa: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give softmax(query @ key.T * scale + mask) @ value over the last two axes."""
+
 def selu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1."""
 
