@@ -84,10 +84,6 @@ def test_statistics_are_kept_in_a_state(name: str) -> None:
             "data.MinMax.inverse: MinMax has no statistics",
         ),
         (
-            lambda: data.MinMax().state_dict(),
-            "data.MinMax.state_dict: MinMax has no statistics yet",
-        ),
-        (
             lambda: data.standardize(ts.ones(2, 3))(ts.ones(2, 2)),
             r"data.Standardize: samples have shape \(2,\)",
         ),

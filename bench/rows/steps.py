@@ -57,7 +57,7 @@ WATCHED = {"xor": 2, "mnist": 1.15}
 
 EAGER = Row(
     "step-eager",
-    "training steps by hand, Adam, without compile",
+    "training steps with Adam, without compile",
     tuple(
         Case(name, partial(build_step, name=name), (ahead(bar, "torch"),))
         for name, bar in AHEAD.items()

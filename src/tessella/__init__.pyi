@@ -38,10 +38,13 @@ from tessella import (
     layouts as layouts,
     linalg as linalg,
     memory as memory,
+    metrics as metrics,
     modes as modes,
     namespace as namespace,
     nn as nn,
     ops as ops,
+    optim as optim,
+    optimizer_errors as optimizer_errors,
     outcomes as outcomes,
     pickling as pickling,
     printing as printing,
@@ -59,6 +62,7 @@ from tessella.checkpoints import checkpoint as checkpoint
 from tessella.diagrams import graph as graph
 from tessella.dtypes import DType as DType
 from tessella.dynamic import DynamicArray as DynamicArray
+from tessella.histories import History as History
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.io import load as load, save as save
 from tessella.modes import (
@@ -80,6 +84,7 @@ from tessella.threads import (
     num_threads as num_threads,
     set_num_threads as set_num_threads,
 )
+from tessella.training import fit as fit
 from tessella.transforms import (
     grad as grad,
     hessian as hessian,

@@ -67,11 +67,15 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg", "nn.functional")  # with declared functions
-MODULES: tuple[str, ...] = ("autograd", "data", "io", "memory", "nn", "testing", "trees")
+MODULES: tuple[str, ...] = (  # without
+    "autograd", "data", "io", "memory", "metrics", "nn", "optim", "testing", "trees",
+)  # fmt: skip
 
 # Classes and functions that are loaded when they are first used, by their modules.
 MEMBERS = {
     "DynamicArray": "dynamic",
+    "History": "histories",
+    "fit": "training",
     "checkpoint": "checkpoints",
     "graph": "diagrams",
     **dict.fromkeys(("load", "save"), "io"),

@@ -53,6 +53,7 @@ void init_random(nb::module_& module);
 void init_fused(nb::module_& module);
 void init_graph(nb::module_& module);
 void init_csv(nb::module_& module);
+void init_updates(nb::module_& module);
 
 }  // namespace tessella
 

@@ -73,6 +73,7 @@ NB_MODULE(_core, module) {
   init_fused(module);
   init_graph(module);
   init_csv(module);
+  init_updates(module);
 }
 
 }  // namespace tessella

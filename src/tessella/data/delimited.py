@@ -199,8 +199,9 @@ class _Reader:
     def read_table(self, columns: Sequence[str] | None, dtype: Mapping[str, Any]) -> Table:
         """Read the rows, each column as the kind that holds all its fields."""
         wanted = self.names if columns is None else _texts("columns", columns)
+        known, chosen = set(self.names), set(wanted)
         for name in (*wanted, *dtype):
-            if name not in self.names:
+            if name not in known:
                 raise data_errors.no_column(name, tuple(self.names))
         with OnHeap():
             count = _core.csv_mark_count(self.text.size - 1 - self.start)
@@ -208,7 +209,7 @@ class _Reader:
         rows, wrong = _core.csv_marks(self.text, self.form, self.start, marks)
         self.refuse(wrong, 0)
         fixed = {name: _kind(name, kind) for name, kind in dtype.items()}
-        kinds = [self._first_kind(name, fixed, rows) if name in wanted else _SKIPPED
+        kinds = [self._first_kind(name, fixed, rows) if name in chosen else _SKIPPED
                  for name in self.names]  # fmt: skip
         found = self._parse(marks, rows, kinds, {*fixed})
         return Table({name: found[name] for name in wanted})

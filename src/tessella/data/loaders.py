@@ -15,7 +15,7 @@ from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int
 from tessella.data.collation import default_collate, default_convert
 from tessella.data.datasets import IterableDataset
-from tessella.data.positions import Position, numbers, set_state, state_of
+from tessella.data.positions import Position, State, generator_state, state_of
 from tessella.data.samplers import (
     BatchSampler,
     OrderedSampler,
@@ -311,9 +311,9 @@ class DataLoader:
         self._position = position
         own = self._drawn_from()
         if own is not None and generator is not None:
-            set_state(own, generator)
+            own.load_state_dict(generator)
 
-    def _read_state(self, state: Any) -> tuple[Position, list[int] | None]:
+    def _read_state(self, state: Any) -> tuple[Position, State | None]:
         if not isinstance(state, dict):
             raise errors.wrong_type("state", state, "a dict")
         expected = {*Position().state(), *self._settings(), "generator"}
@@ -322,7 +322,7 @@ class DataLoader:
         for name, value in self._settings().items():
             if state[name] != value:
                 raise data_errors.wrong_state(f"{name} was {state[name]!r} and is {value!r}")
-        return Position.from_state(state), numbers(state, "generator")
+        return Position.from_state(state), generator_state(state, "generator")
 
     def _settings(self) -> dict[str, Any]:
         """Give what the batches depend on beside the order, as far as it is known."""

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tessella import data_errors
+from tessella import data_errors, errors
 from tessella.data.samplers import OrderedSampler
 from tessella.ops.random import Generator
 
-
-def state_of(generator: Generator | None) -> list[int] | None:
-    """Give the state of a generator as numbers."""
-    return None if generator is None else [generator.seed, generator.counter]
+State = dict[str, int]  # of a generator
 
 
-def set_state(generator: Generator, state: list[int]) -> Generator:
-    """Bring a generator into a state."""
-    generator.seed, generator.counter = state
-    return generator
+def state_of(generator: Generator | None) -> State | None:
+    """Give the state of a generator, if there is one."""
+    return None if generator is None else generator.state_dict()
 
 
 class Position:
@@ -28,7 +24,7 @@ class Position:
 
     def __init__(self) -> None:
         self.batches = 0
-        self.start: list[int] | None = None
+        self.start: State | None = None
         self.is_over = False
         self.is_resumed = False  # it was loaded: the next iteration goes on from here
         self.stream: Any = None  # the state of a stream that keeps one
@@ -43,15 +39,17 @@ class Position:
     def source_of(self, sampler: OrderedSampler) -> Generator | None:
         """Give the generator that the order of this epoch is drawn from."""
         if self.start is not None:
-            return set_state(Generator(), self.start)  # the sampler's own is where it was
-        source = sampler.source()
-        self.start = state_of(source)
-        return source
+            source = Generator()  # another one: the sampler's own is where it was
+            source.load_state_dict(self.start)
+            return source
+        drawn = sampler.source()
+        self.start = state_of(drawn)
+        return drawn
 
     def rewind(self, generator: Generator | None) -> None:
         """Bring a generator to where it was when the epoch began: something draws it again."""
         if generator is not None and self.start is not None:
-            set_state(generator, self.start)
+            generator.load_state_dict(self.start)
         self.start = state_of(generator)
 
     def state(self) -> dict[str, Any]:
@@ -65,7 +63,7 @@ class Position:
         position = Position()
         position.batches = _number(state, "batches")
         position.is_over = bool(state["is_over"])
-        position.start = numbers(state, "start")
+        position.start = generator_state(state, "start")
         position.stream = state.get("stream")
         position.is_resumed = True
         return position
@@ -78,12 +76,12 @@ def _number(state: dict[str, Any], name: str) -> int:
     return value
 
 
-def numbers(state: dict[str, Any], name: str) -> list[int] | None:
-    """Read the state of a generator: a seed and a counter of 64 bits."""
-    value = state[name]
-    if value is None:
-        return None
-    is_pair = isinstance(value, list | tuple) and len(value) == 2
-    if not is_pair or not all(isinstance(x, int) and 0 <= x < 1 << 64 for x in value):
-        raise data_errors.wrong_state(f"{name} is {value!r}")
-    return list(value)
+def generator_state(state: dict[str, Any], name: str) -> State | None:
+    """Read the state of a generator, or None."""
+    try:
+        if state[name] is not None:
+            Generator().load_state_dict(state[name])
+    except errors.TessellaError as error:
+        raise data_errors.wrong_state(f"{name}: {error.what}") from None
+    value: State | None = state[name]
+    return value

@@ -85,18 +85,15 @@ class Scaler:
         dtype = x.dtype if x.dtype.is_floating else float32
         return self.shift.astype(dtype), self.scale.astype(dtype)
 
-    def state_dict(self) -> dict[str, Tensor]:
-        """Give the statistics.
+    def state_dict(self) -> dict[str, Tensor | None]:
+        """Give the statistics, None before they are taken.
 
         >>> sorted(ts.data.standardize(ts.tensor([[1.0], [3.0]])).state_dict())
         ['scale', 'shift']
         """
-        if self.shift is None or self.scale is None:
-            name = type(self).__name__
-            raise data_errors.not_fitted(name).locate(f"data.{name}.state_dict", [])
         return {"shift": self.shift, "scale": self.scale}
 
-    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+    def load_state_dict(self, state: dict[str, Tensor | None]) -> None:
         """Take the statistics that state_dict() of another one gave.
 
         >>> scale = ts.data.Standardize()
@@ -105,7 +102,7 @@ class Scaler:
         [[1.0]]
         """
         _check_keys(state, {"shift", "scale"}, f"data.{type(self).__name__}.load_state_dict")
-        self.shift, self.scale = (state[name].astype(float64) for name in ("shift", "scale"))
+        self.shift, self.scale = state["shift"], state["scale"]
 
 
 class Standardize(Scaler):
@@ -224,14 +221,13 @@ class OneHot:
             raise data_errors.not_fitted("OneHot")
         return self.categories
 
-    @located("data.OneHot.state_dict")
     def state_dict(self) -> dict[str, Any]:
-        """Give the categories.
+        """Give the categories, None before they are known.
 
         >>> ts.data.one_hot(["b", "a"]).state_dict()
         {'categories': ['a', 'b']}
         """
-        return {"categories": list(self._fitted())}
+        return {"categories": self.categories}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take the categories that state_dict() of another one gave.
@@ -242,7 +238,8 @@ class OneHot:
         [[0.0, 1.0]]
         """
         _check_keys(state, {"categories"}, "data.OneHot.load_state_dict")
-        self.categories = list(state["categories"])
+        categories = state["categories"]
+        self.categories = None if categories is None else list(categories)
 
 
 def _integers(x: Tensor) -> Tensor:

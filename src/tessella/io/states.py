@@ -93,12 +93,13 @@ def _check(objects: dict[str, Any], saved: dict[str, Any], name: str) -> None:
 
 
 def _is_large(target: Any) -> bool:
-    """Tell whether an object is a module or an optimizer.
+    """Tell whether an object is a module, or an optimizer whose states are made with it.
 
     Their tensors are many and always the same: they are compared before anything is written, and
     restored last, so that no copy need be kept to go back to.
     """
-    return hasattr(target, "named_parameters") or hasattr(target, "param_groups")
+    is_optimizer = hasattr(target, "param_groups") and getattr(target, "has_fixed_states", True)
+    return is_optimizer or hasattr(target, "named_parameters")
 
 
 def _tensors(state: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Tensor]]:

@@ -1,6 +1,13 @@
 """Networks: modules with parameters, and the functions that they are made of."""
 
-from tessella.nn import functional, init, places  # noqa: F401 - places: errors know modules
+import sys
+
+from tessella.nn import (  # places: errors know modules
+    clip as utils,
+    functional,
+    init,
+    places,  # noqa: F401
+)
 from tessella.nn.activations import (
     CELU,
     ELU,
@@ -34,6 +41,8 @@ from tessella.nn.containers import (
     Sequential,
 )
 from tessella.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from tessella.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d
+from tessella.nn.embedding import Embedding
 from tessella.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from tessella.nn.losses import (
     BCELoss,
@@ -90,17 +99,20 @@ from tessella.nn.summaries import summary
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "SELU", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d",
-    "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool2d", "BCELoss",
+    "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AlphaDropout", "AvgPool1d", "AvgPool2d", "BCELoss",
     "BCEWithLogitsLoss", "Bilinear", "Buffer", "CircularPad1d", "CircularPad2d", "ConstantPad1d",
     "ConstantPad2d", "Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d",
-    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Flatten", "Fold",
-    "GaussianNLLLoss", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss",
-    "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LeakyReLU", "Linear",
-    "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "Mish",
-    "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "NLLLoss", "PReLU", "PairwiseDistance",
-    "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss", "ReLU", "ReLU6",
-    "ReflectionPad1d", "ReflectionPad2d", "ReplicationPad1d", "ReplicationPad2d", "Sequential",
-    "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmin", "Softplus",
-    "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold", "TripletMarginLoss", "Unflatten",
-    "Unfold", "ZeroPad1d", "ZeroPad2d", "functional", "init", "summary",
+    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Dropout", "Dropout1d",
+    "Dropout2d", "Embedding", "Flatten", "Fold", "GaussianNLLLoss", "Hardshrink", "Hardsigmoid",
+    "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "HuberLoss", "Identity", "KLDivLoss", "L1Loss",
+    "LPPool1d", "LPPool2d", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss",
+    "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "Mish", "Module", "ModuleDict", "ModuleList",
+    "MultiMarginLoss", "NLLLoss", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict",
+    "ParameterList", "PoissonNLLLoss", "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d",
+    "ReplicationPad1d", "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss",
+    "SoftMarginLoss", "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh",
+    "Tanhshrink", "Threshold", "TripletMarginLoss", "Unflatten", "Unfold", "ZeroPad1d",
+    "ZeroPad2d", "functional", "init", "summary", "utils",
 ]  # fmt: skip
+
+sys.modules[f"{__name__}.utils"] = utils  # for `from tessella.nn.utils import clip_grad_norm_`

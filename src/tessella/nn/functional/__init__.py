@@ -15,6 +15,8 @@ from tessella.nn.functional.convolution import (
     conv_transpose2d,
 )
 from tessella.nn.functional.distances import cosine_similarity, pairwise_distance
+from tessella.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d
+from tessella.nn.functional.embedding import embedding, one_hot
 from tessella.nn.functional.folding import fold, unfold
 from tessella.nn.functional.linear import bilinear, linear
 from tessella.nn.functional.losses import (
@@ -75,15 +77,15 @@ logsigmoid = log_sigmoid
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",
-    "avg_pool1d", "avg_pool2d", "bilinear", "binary_cross_entropy",
+    "alpha_dropout", "avg_pool1d", "avg_pool2d", "bilinear", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d", "conv_transpose1d",
-    "conv_transpose2d", "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "elu",
-    "fold", "gaussian_nll_loss", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish",
-    "hardtanh", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "l1_penalty",
-    "l2_penalty", "leaky_relu", "linear", "log_sigmoid", "log_softmax", "logsigmoid", "lp_pool1d",
-    "lp_pool2d", "margin_ranking_loss", "max_pool1d", "max_pool2d", "mish", "mse_loss",
-    "multi_margin_loss", "nll_loss", "pad", "pairwise_distance", "poisson_nll_loss", "prelu",
-    "relu", "relu6", "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax",
-    "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
-    "triplet_margin_loss", "unfold",
+    "conv_transpose2d", "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "dropout",
+    "dropout1d", "dropout2d", "elu", "embedding", "fold", "gaussian_nll_loss", "gelu", "glu",
+    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hinge_embedding_loss", "huber_loss",
+    "kl_div", "l1_loss", "l1_penalty", "l2_penalty", "leaky_relu", "linear", "log_sigmoid",
+    "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d", "margin_ranking_loss", "max_pool1d",
+    "max_pool2d", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "one_hot", "pad",
+    "pairwise_distance", "poisson_nll_loss", "prelu", "relu", "relu6", "selu", "sigmoid", "silu",
+    "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
+    "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
 ]  # fmt: skip

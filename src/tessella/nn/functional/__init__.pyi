@@ -35,6 +35,11 @@ def adaptive_max_pool2d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest elements of windows that share both axes evenly."""
 
+def alpha_dropout(
+    x: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False
+) -> Tensor:
+    """Drop to SELU's lowest value, and keep mean 0 and variance 1: after SELU."""
+
 def avg_pool1d(
     x: Tensor,
     kernel_size: _Ints,
@@ -216,6 +221,15 @@ def cross_entropy(
 ) -> Tensor:
     """Give the cross entropy of softmax(x), with a class or a probability for each class a line."""
 
+def dropout(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Set a share p of the numbers to 0 and divide the others by 1 - p, in training."""
+
+def dropout1d(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Drop whole channels of (N, C, L) or (C, L)."""
+
+def dropout2d(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Drop whole channels of (N, C, H, W) or (C, H, W)."""
+
 def elu(
     x: Tensor | _Number,
     alpha: Tensor | _Number = 1.0,
@@ -224,6 +238,20 @@ def elu(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """x where x > 0, else alpha * (e ** x - 1)."""
+
+def embedding(
+    x: Tensor,
+    weight: Tensor,
+    padding_idx: _int | None = None,
+    max_norm: _float | None = None,
+    norm_type: _float = 2.0,
+    scale_grad_by_freq: _bool = False,
+    sparse: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the rows of `weight` that the integers x name; negative ones count from the end."""
 
 def fold(
     x: Tensor,
@@ -511,6 +539,15 @@ def nll_loss(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the negative of x, logarithms of probabilities, at the class of each line."""
+
+def one_hot(
+    x: Tensor,
+    num_classes: _int = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give a row of zeros with a one at its place for each integer; -1: as many as are needed."""
 
 def pad(
     x: Tensor,
