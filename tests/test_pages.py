@@ -1,7 +1,7 @@
 """A page of ordinary PyTorch, with the import changed, gives what PyTorch gave.
 
-The page is tests/pages/network.txt; tools/figures_networks.py ran it with PyTorch. Weights come from
-a safetensors file that PyTorch made, and go back into one.
+The page is tests/pages/network.txt; tools/figures_networks.py ran it with PyTorch. Weights come
+from a safetensors file that PyTorch made, and go back into one.
 """
 
 from __future__ import annotations

@@ -211,7 +211,12 @@ def _channels_back_ref(np: Any, dout: Any, x: Any, weight: Any, mean: Any, varia
     return np.concatenate([part.reshape(-1) for part in parts])
 
 
-_GIVEN = {"mean": full((3,), 0.25), "variance": full((3,), 0.5), "eps": 1e-3, "is_batch": False}
+_GIVEN: dict[str, Any] = {
+    "mean": full((3,), 0.25),
+    "variance": full((3,), 0.5),
+    "eps": 1e-3,
+    "is_batch": False,
+}
 
 channel_moments: Function = Fused(
     "channel_moments", operands=("x",), params=(), normal=_normal_channels, ulps=64,
