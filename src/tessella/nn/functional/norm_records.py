@@ -99,8 +99,8 @@ def _rows_back_ref(np: Any, dout: Any, x: Any, weight: Any, eps: float, is_centr
     return np.concatenate([part.reshape(-1) for part in parts])
 
 
-_LAYER = {"eps": 1e-3, "is_centred": True}
-_RMS = {"eps": 1e-3, "is_centred": False}
+_LAYER: dict[str, Any] = {"eps": 1e-3, "is_centred": True}
+_RMS: dict[str, Any] = {"eps": 1e-3, "is_centred": False}
 # Sums cancel: the error is of the size of the terms.
 _ROWS: dict[str, Any] = {"domain": (-2, 2), "ulps": 64}
 
