@@ -364,6 +364,13 @@ def test_memory_is_counted_and_limited(live: int, tmp_path: Path) -> None:
     assert ts.memory.stats().live == size
 
 
+def test_only_the_columns_are_in_the_scope_of_the_caller() -> None:
+    arena = ts.memory.Arena("1MB")
+    with ts.memory.use(arena):
+        table = read("a,b\n" + "1,2\n" * 1000)
+    assert arena.live == 2 * 8 * 1000 and table["a"].allocator == arena
+
+
 # --- Table ---------------------------------------------------------------------------------------
 
 

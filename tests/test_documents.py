@@ -90,7 +90,7 @@ PLAIN |= {
 PLAIN |= {name: getattr(ts, name) for name in namespace.MEMBERS} | {"Graph": diagrams.Graph}
 PLAIN |= {  # of packages whose members are classes and functions
     f"{package.__name__}.{name}": getattr(package, name)
-    for package in (nn, nn.init, ts.io, optim, optim.lr_scheduler)
+    for package in (nn, nn.init, nn.utils, optim, optim.lr_scheduler, ts.io, ts.metrics)
     for name in package.__all__
     if not inspect.ismodule(getattr(package, name))
 }
@@ -101,10 +101,6 @@ PLAIN |= {
         (ts.io.TensorFile, ("keys", "metadata", "get_tensor", "get_slice")),
     )
     for name in names
-}
-PLAIN |= {
-    name: getattr(nn.utils, name)
-    for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm")
 }
 PLAIN |= {
     f"Optimizer.{name}": value

@@ -271,7 +271,9 @@ def test_out_that_cannot_be_written_is_refused(name: str) -> None:
         args, params = make()
         refuse(name, args, params, out, text)
     args, params = make()
-    with pytest.raises(ts.errors.ArgumentError, match=f"^{name}: out must be a tensor, got list"):
+    with pytest.raises(
+        ts.errors.ArgumentError, match=f"^{TABLE[name].title}: out must be a tensor, got list"
+    ):
         TABLE[name].function(*args, **params, out=[1.0])
 
 
@@ -314,7 +316,7 @@ def refuse(name: str, args: list[Any], params: dict[str, Any], out: ts.Tensor, t
     with pytest.raises(ts.errors.TessellaError) as caught:
         TABLE[name].function(*args, **params, out=out)
     lines = str(caught.value).splitlines()
-    assert lines[0] == f"{name}: {text}".splitlines()[0].rstrip()
+    assert lines[0] == f"{TABLE[name].title}: {text}".splitlines()[0].rstrip()
     assert any(line.startswith("  at test_out.py:") for line in lines)
     assert any(line.startswith("  hint: ") for line in lines)
     assert any(line.startswith("    out ") for line in lines)
@@ -327,7 +329,9 @@ def refuse(name: str, args: list[Any], params: dict[str, Any], out: ts.Tensor, t
 @pytest.mark.parametrize("name", OTHERS)
 def test_views_and_several_results_have_no_out(name: str) -> None:
     what = "may give a view of its operand" if TABLE[name].gives == "view" else "does not give one"
-    with pytest.raises(ts.errors.ArgumentError, match=rf"^{name}: {what}.* has no out="):
+    with pytest.raises(
+        ts.errors.ArgumentError, match=rf"^{TABLE[name].title}: {what}.* has no out="
+    ):
         TABLE[name].function(ts.ones(2), out=ts.ones(2))
 
 

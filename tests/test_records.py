@@ -106,7 +106,7 @@ def test_dtype_without_a_meaning_is_refused(name: str) -> None:
     op = OPS[name]
     case = cases_of(op)[0]
     for dtype in set(DTYPES) - set(dtypes_of(op)):
-        with pytest.raises(ts.errors.DTypeMismatch, match=f"^{name}: "):
+        with pytest.raises(ts.errors.DTypeMismatch, match=f"^{op.title}: "):
             op.function(*prepared(op, case, dtype), **case.params)
 
 
@@ -283,7 +283,7 @@ def test_operand_of_a_wrong_type_is_refused(name: str, wrong: Any) -> None:
     operands = prepared(op, case, dtypes_of(op)[0])
     error = error_of(op, case, [wrong, *operands[1:]])
     assert isinstance(error, ts.errors.ArgumentError)
-    assert str(error).startswith(f"{name}: ") and "  at test_records.py:" in str(error)
+    assert str(error).startswith(f"{op.title}: ") and "  at test_records.py:" in str(error)
 
 
 # --- virtual operands ----------------------------------------------------------------------------

@@ -25,14 +25,19 @@ from conftest import SEED, sampled
 from tessella import _core
 from tessella.io import streams
 
-x = ts.ones(100_000)
+
+def large() -> ts.Tensor:
+    """Give a tensor of 400 kB, which lives no longer than the test."""
+    return ts.ones(100_000)
+
+
 SAVES: dict[str, Callable[[Any], None]] = {
-    "save": lambda path: ts.save([x, x.reshape(2, -1).T], path),
-    "save_file": lambda path: ts.io.save_file({"x": x, "y": x.reshape(4, -1).T}, path),
-    "save_npy": lambda path: ts.io.save_npy(x, path),
-    "save_npz": lambda path: ts.io.save_npz({"x": x, "y": x + 1}, path),
+    "save": lambda path: ts.save([large(), large().reshape(2, -1).T], path),
+    "save_file": lambda path: ts.io.save_file({"x": large(), "y": large().reshape(4, -1).T}, path),
+    "save_npy": lambda path: ts.io.save_npy(large(), path),
+    "save_npz": lambda path: ts.io.save_npz({"x": large(), "y": large()}, path),
     "compressed": lambda path: ts.io.save_npz({"x": ts.rand(100_000)}, path, compressed=True),
-    "save_checkpoint": lambda path: ts.io.save_checkpoint(path, x=x, step=3),
+    "save_checkpoint": lambda path: ts.io.save_checkpoint(path, x=large(), step=3),
 }
 
 
@@ -143,7 +148,7 @@ def test_an_unwritable_folder_leaves_the_old_file(path: Path) -> None:
         os.seteuid(65534)
     try:
         with pytest.raises(PermissionError) as error:
-            ts.io.save_file({"x": x}, path)
+            ts.io.save_file({"x": large()}, path)
     finally:
         if is_root:
             os.seteuid(0)
@@ -154,13 +159,13 @@ def test_an_unwritable_folder_leaves_the_old_file(path: Path) -> None:
 
 def test_ctrl_c_in_a_long_save_leaves_the_old_file(path: Path) -> None:
     """Bytes are written in steps, between which Python looks for signals."""
-    large = ts.zeros(60_000_000)
+    zeros = ts.zeros(60_000_000)
     timer = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             for _ in range(1000):
-                ts.io.save_file({"x": large}, path.with_name("other"))
+                ts.io.save_file({"x": zeros}, path.with_name("other"))
                 path.with_name("other").unlink()
     finally:
         timer.join()
@@ -185,7 +190,7 @@ def test_bytes_are_on_the_disk_before_the_name_and_the_name_before_the_end(
             real(*given)
 
         monkeypatch.setattr(os, name, note)
-    ts.io.save_file({"x": x}, path)
+    ts.io.save_file({"x": large()}, path)
     assert calls == ["fsync file True", "replace file True", "fsync folder False"]
 
 
@@ -201,7 +206,7 @@ def test_temporary_files_are_in_the_same_folder_and_hidden(path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streams, "write_all", watch)
-        ts.io.save_file(Watcher(x=x), path)
+        ts.io.save_file(Watcher(x=large()), path)
     assert len(set(seen)) == 1 and seen[0].startswith(".file.") and seen[0].endswith(".tmp")
 
 
@@ -227,12 +232,12 @@ def test_files_that_take_a_part_get_the_rest() -> None:
 
 @pytest.mark.parametrize("name", ["save", "save_file", "save_npy", "save_npz"])
 def test_memory_is_not_copied_while_files_are_written(name: str, path: Path) -> None:
-    large = ts.zeros(2_000_000)
+    zeros = ts.zeros(2_000_000)
     saves: dict[str, Callable[[], None]] = {
-        "save": lambda: ts.save([large], path),
-        "save_file": lambda: ts.io.save_file({"x": large}, path),
-        "save_npy": lambda: ts.io.save_npy(large, path),
-        "save_npz": lambda: ts.io.save_npz({"x": large}, path),
+        "save": lambda: ts.save([zeros], path),
+        "save_file": lambda: ts.io.save_file({"x": zeros}, path),
+        "save_npy": lambda: ts.io.save_npy(zeros, path),
+        "save_npz": lambda: ts.io.save_npz({"x": zeros}, path),
     }
     saves[name]()  # what is imported is not counted
     tracemalloc.start()

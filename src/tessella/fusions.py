@@ -41,7 +41,10 @@ class Fused(Op):
         for name, value in zip(self.operands, inputs, strict=True):
             if value is not None or name not in self.defaults:
                 self.check_tensor(name, value)
-        return self.normal(*inputs, **params), params
+        inputs = self.normal(*inputs, **params)
+        dtype = inputs[0].dtype
+        given = {k: settled(v, dtype) if isinstance(v, Tensor) else v for k, v in params.items()}
+        return inputs, given
 
     @staticmethod
     def check_tensor(name: str, value: Any) -> None:

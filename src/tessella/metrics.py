@@ -10,6 +10,8 @@ from tessella.modes import no_grad
 from tessella.ops.creation import ones, zeros
 from tessella.ops.reduce import argmax, mean
 
+__all__ = ["accuracy", "confusion_matrix", "r2_score"]
+
 
 def _classes(prediction: Tensor, target: Tensor, name: str) -> Tensor:
     """Give the class of each sample: of scores (n, classes), or of classes themselves."""

@@ -76,7 +76,7 @@ bool read_reduction(PyObject* value, launch::Reduction* out) {
 PyObject* fast_fused(Function* function, PyObject* const* args, Py_ssize_t count,
                      PyObject* keywords) {
   const FusedOp& op = *FUSED[function->opcode];
-  if (keywords || count != op.operands + op.params || !have_memory(args, op.operands))
+  if (keywords || count != op.operands + op.params || !have_memory(args, static_cast<int>(count)))
     return nullptr;
   return attempted([&]() -> PyObject* {
     Outline outline;

@@ -9,7 +9,8 @@
 
 namespace tessella {
 
-// The operands of a call, which are tensors or None, and behind them its parameters.
+// The operands of a call, which are tensors or None, and behind them its parameters, which may be
+// tensors that no gradient flows to.
 using Values = PyObject* const*;
 
 struct Outline {
@@ -32,8 +33,11 @@ struct FusedOp {
 // Of one family in each file.
 extern const FusedOp SOFTMAX_BACK, LOG_SOFTMAX_BACK;
 extern const FusedOp PAIR_LOSS, PAIR_LOSS_BACK, CLASS_LOSS, CLASS_LOSS_BACK;
+extern const FusedOp NORM, NORM_BACK, CHANNEL_MOMENTS, CHANNEL_NORM, CHANNEL_NORM_BACK;
 constexpr const FusedOp* FUSED[] = {&SOFTMAX_BACK,   &LOG_SOFTMAX_BACK, &PAIR_LOSS,
-                                    &PAIR_LOSS_BACK, &CLASS_LOSS,       &CLASS_LOSS_BACK};
+                                    &PAIR_LOSS_BACK, &CLASS_LOSS,       &CLASS_LOSS_BACK,
+                                    &NORM,           &NORM_BACK,        &CHANNEL_MOMENTS,
+                                    &CHANNEL_NORM,   &CHANNEL_NORM_BACK};
 constexpr int FUSED_COUNT = sizeof FUSED / sizeof FUSED[0];
 
 // --- reading values: false where they are of another type ----------------------------------------

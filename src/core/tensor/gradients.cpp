@@ -21,12 +21,19 @@ bool has_shape(const Tensor* x, Shape shape) {
   return true;
 }
 
+// Whether it is a view of a tensor that nobody else holds.
+bool holds_base_alone(const Tensor* x) {
+  return x->base && Py_REFCNT(x->base) == 1 && Py_TYPE(x->base) == tensor_type &&
+         !as_tensor(x->base)->weakrefs && as_tensor(x->base)->buffer == x->buffer;
+}
+
 // Nobody but the holders of these references, who are all here, can see its memory.
 bool is_own(PyObject* object, Py_ssize_t holders = 1) {
   if (Py_REFCNT(object) != holders || Py_TYPE(object) != tensor_type) return false;
   Tensor* x = as_tensor(object);
   bool is_foreign = !x->buffer->allocator;
-  return !is_foreign && x->buffer->refs == 1 && x->buffer->pins == 0 && x->is_contiguous &&
+  int64_t known = holds_base_alone(x) ? 2 : 1;
+  return !is_foreign && x->buffer->refs == known && x->buffer->pins == 0 && x->is_contiguous &&
          x->has_memory() && !x->buffer->is_readonly && !x->requires_grad && !x->weakrefs;
 }
 
@@ -77,7 +84,11 @@ bool is_placed_with(const Tensor* x, const Tensor* leaf) {
 PyObject* keepable(const Tensor* leaf, PyObject* gradient) {
   Tensor* x = as_tensor(gradient);
   if (x->requires_grad || !x->has_memory()) return gradient;  // part of a graph; or virtual
-  if (is_own(gradient) && is_placed_with(x, leaf)) return gradient;
+  if (is_own(gradient) && is_placed_with(x, leaf)) {
+    Py_CLEAR(x->base);  // it is a view of nothing else
+    x->is_blind = false;
+    return gradient;
+  }
   Result holder(x);
   LeafScope scope(leaf);
   Result copy(make_tensor(x->dtype, x->sizes()));

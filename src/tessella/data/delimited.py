@@ -63,7 +63,8 @@ def read_csv(
     form = _format(delimiter, quote, comment)
     words = [word.encode() for word in _texts("missing", missing)]
     has_header = None if header is None else to_bool("header", header)
-    text = _read(path, encoding)
+    with OnHeap():
+        text = _read(path, encoding)
     reader = _Reader(text, form, words)
     reader.read_head(has_header, names)
     return reader.read_table(columns, dtype or {})

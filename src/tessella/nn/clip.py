@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import reduce
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
@@ -17,11 +18,9 @@ from tessella.kinds import cast
 from tessella.modes import no_grad
 from tessella.ops.complexes import view_as_real
 from tessella.ops.creation import zeros
-from tessella.ops.elementwise import clip, minimum, sqrt
+from tessella.ops.elementwise import add, clip, minimum, sqrt
 from tessella.ops.joining import stack
-from tessella.ops.matmul import vecdot
 from tessella.ops.norms import to_order, vector_norm, widened
-from tessella.ops.reduce import sum as total_of
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
@@ -143,37 +142,24 @@ def total_norm(tensors: list[Tensor], norm_type: Any, is_checked: bool) -> Tenso
 def _norm(tensors: list[Tensor], order: float) -> Tensor:
     if not tensors:
         return zeros((), dtype=float32)
-    wide = [widened(x.detach()) for x in tensors]
     if order == 2:
-        return sqrt(total_of(_joined([_square(x) for x in wide])))
-    each = [vector_norm(x, range(x.ndim), order, False) for x in wide]
-    return vector_norm(_joined(each), (0,), order, False)
+        return sqrt(reduce(add, map(_square, tensors)))
+    each = [vector_norm(widened(x), range(x.ndim), order, False) for x in tensors]
+    dtype = reduce(promote, (x.dtype for x in each))
+    return vector_norm(stack([cast(x, dtype) for x in each]), (0,), order, False)
 
 
 def _square(x: Tensor) -> Tensor:
     """Give the sum of squares of the magnitudes, without a copy if x is contiguous."""
-    flat = (view_as_real(x) if x.dtype.is_complex else x).reshape(-1)
-    return vecdot(flat, flat)
-
-
-def _joined(numbers: list[Tensor]) -> Tensor:
-    """Join 0-d tensors into a vector of their common dtype."""
-    dtype = numbers[0].dtype
-    for x in numbers[1:]:
-        dtype = promote(dtype, x.dtype)
-    return stack([cast(x, dtype) for x in numbers])
+    if x.dtype.is_complex:
+        x = view_as_real(x)
+    flat = widened(x).reshape(-1)
+    return flat @ flat
 
 
 def scale(gradients: list[Tensor], most: float, norm: Tensor) -> None:
     """Multiply gradients by what brings their norm down to the most; by 1 if it is below."""
     with no_grad():
         factor = minimum(most / (norm + SMALL), 1.0)
-        factors = {g.dtype: _fitting(factor, g) for g in gradients}
         for g in gradients:
-            g *= factors[g.dtype]
-
-
-def _fitting(factor: Tensor, g: Tensor) -> Tensor:
-    """Give a factor in the dtype that products with a gradient are computed in."""
-    is_half = g.dtype.is_floating and g.dtype.itemsize == 2
-    return factor if is_half or g.dtype.is_complex else cast(factor, g.dtype)
+            g *= factor  # a half in float32, which is then rounded

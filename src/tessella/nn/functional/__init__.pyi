@@ -67,6 +67,21 @@ def avg_pool2d(
 ) -> Tensor:
     """Give the mean of each window, or its sum divided by divisor_override."""
 
+def batch_norm(
+    x: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: _bool = False,
+    momentum: _float = 0.1,
+    eps: _float = 1e-05,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Normalise the channels of x, which is (N, C, …), by the statistics of the batch."""
+
 def bilinear(
     x: Tensor,
     y: Tensor,
@@ -300,6 +315,18 @@ def glu(
 ) -> Tensor:
     """Give the first half of an axis times the sigmoid of the second."""
 
+def group_norm(
+    x: Tensor,
+    num_groups: _int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: _float = 1e-05,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Normalise x, which is (N, C, …), over groups of channels; weight and bias are (C,)."""
+
 def hardshrink(
     x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
@@ -350,6 +377,21 @@ def huber_loss(
 ) -> Tensor:
     """Give d ** 2 / 2 for differences d up to delta, and delta * (|d| - delta / 2) for others."""
 
+def instance_norm(
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: _bool = True,
+    momentum: _float = 0.1,
+    eps: _float = 1e-05,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Normalise each channel of each element of a batch; x is (N, C, …)."""
+
 def kl_div(
     pred: Tensor,
     target: Tensor,
@@ -385,6 +427,18 @@ def l2_penalty(
     parameters: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give the sum of the squares of all elements, to be added to a loss."""
+
+def layer_norm(
+    x: Tensor,
+    normalized_shape: _Ints,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: _float = 1e-05,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (x - mean) / sqrt(variance + eps) * weight + bias, over the last axes."""
 
 def leaky_relu(
     x: Tensor | _Number,
@@ -540,6 +594,30 @@ def nll_loss(
 ) -> Tensor:
     """Give the negative of x, logarithms of probabilities, at the class of each line."""
 
+@overload
+def normalize(
+    x: Tensor,
+    p: _float = 2.0,
+    axis: _int = 1,
+    eps: _float = 1e-12,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Divide vectors along an axis by their p-norms, which are at least eps."""
+
+@overload
+def normalize(
+    x: Tensor,
+    p: _float = 2.0,
+    dim: _int = 1,
+    eps: _float = 1e-12,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Divide vectors along an axis by their p-norms, which are at least eps."""
+
 def one_hot(
     x: Tensor,
     num_classes: _int = -1,
@@ -611,6 +689,17 @@ def relu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = 
 
 def relu6(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Limit x to [0, 6]."""
+
+def rms_norm(
+    x: Tensor,
+    normalized_shape: _Ints,
+    weight: Tensor | None = None,
+    eps: _float | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give x / sqrt(mean(x ** 2) + eps) * weight, over the last axes."""
 
 def scaled_dot_product_attention(
     query: Tensor,

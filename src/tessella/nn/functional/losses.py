@@ -75,7 +75,7 @@ def _weighted(pred: Tensor, target: Tensor, loss: str, reduction: str,
 # --- regression ----------------------------------------------------------------------------------
 
 
-@composite(**_INPUT, ref=_ref("squared"), samples=_SAMPLES + _WEIGHTED,
+@composite(**_INPUT, ref=_ref("squared"), domain=(0.2, 3), samples=_SAMPLES + _WEIGHTED,
            errors=[*_ERRORS, _GIVEN_UP, _FEW_WEIGHTS])  # fmt: skip
 def mse_loss(pred: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
              reduction: Literal["none", "mean", "sum"] = "mean",
@@ -92,8 +92,8 @@ def mse_loss(pred: Tensor, target: Tensor, size_average: Any = None, reduce: Any
     return pair_loss(pred, target, "squared", 0.0, reduction)
 
 
-@composite(**_INPUT, ref=_ref("absolute"), samples=_SAMPLES + _WEIGHTED, distinct=True,
-           errors=[*_ERRORS, _GIVEN_UP, _FEW_WEIGHTS])  # fmt: skip
+@composite(**_INPUT, ref=_ref("absolute"), domain=(0.2, 3), samples=_SAMPLES + _WEIGHTED,
+           distinct=True, errors=[*_ERRORS, _GIVEN_UP, _FEW_WEIGHTS])  # fmt: skip
 def l1_loss(pred: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
             reduction: Literal["none", "mean", "sum"] = "mean",
             weight: Tensor | None = None) -> Tensor:  # fmt: skip
@@ -173,7 +173,7 @@ def _spread(name: str, weight: Tensor, pred: Tensor) -> Tensor:
     """Give weights the shape of the losses that they multiply."""
     try:
         return broadcast_to(weight, pred.shape)
-    except errors.TessellaError:
+    except errors.ShapeError:
         raise loss_errors.spread_weights(name, weight.shape, pred.shape) from None
 
 

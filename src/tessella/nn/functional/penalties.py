@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from builtins import sum as sum_of
+
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import composite
+from tessella.declarations import case
 from tessella.hints import Any, Callable
 from tessella.nn import loss_errors
 from tessella.nn.functional.reductions import LOSS, widened
@@ -28,10 +31,19 @@ def _penalty(parameters: Any, size: Callable[[Tensor], Tensor]) -> Tensor:
     return total
 
 
-_PENALTY: dict[str, Any] = {**LOSS, "tested": "tests/test_losses.py"}
+_PENALTY: dict[str, Any] = {
+    **LOSS, "samples": [case([(3,), (2, 2)]), case((4,))],
+    "errors": [case(3, match="parameters must be a tensor, or several, got int"),
+               case([], match="got none")],
+}  # fmt: skip
 
 
-@composite(**_PENALTY)
+def _penalty_ref(np: Any, parameters: Any, size: Any) -> Any:
+    several = parameters if isinstance(parameters, list) else [parameters]
+    return np.asarray(sum_of([size(x).sum() for x in several]))
+
+
+@composite(**_PENALTY, ref=lambda np, parameters: _penalty_ref(np, parameters, np.abs))
 def l1_penalty(parameters: Any) -> Tensor:
     """Give the sum of the sizes of all elements, to be added to a loss.
 
@@ -41,7 +53,7 @@ def l1_penalty(parameters: Any) -> Tensor:
     return _penalty(parameters, lambda x: sum(abs(x)))
 
 
-@composite(**_PENALTY)
+@composite(**_PENALTY, ref=lambda np, parameters: _penalty_ref(np, parameters, np.square))
 def l2_penalty(parameters: Any) -> Tensor:
     """Give the sum of the squares of all elements, to be added to a loss.
 
