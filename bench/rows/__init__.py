@@ -22,6 +22,7 @@ ROWS: tuple[Row, ...] = (
     eager.MORE,
     steps.EAGER,
     steps.CONV,
+    steps.LSTM,
     steps.ANOMALY,
     allocating.SCOPED,
     allocating.ALLOCATORS,

@@ -64,7 +64,7 @@ class LayerNorm(Affine):
 
     def extra_repr(self) -> str:
         """Show the options."""
-        affine = f"elementwise_affine={self.elementwise_affine}"
+        affine = f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         return f"{self.normalized_shape}, eps={self.eps}, {affine}"
 
 
