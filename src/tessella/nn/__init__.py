@@ -33,6 +33,8 @@ from tessella.nn.containers import (
     ParameterList,
     Sequential,
 )
+from tessella.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d
+from tessella.nn.embedding import Embedding
 from tessella.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from tessella.nn.losses import (
     BCELoss,
@@ -58,17 +60,28 @@ from tessella.nn.margin_losses import (
     TripletMarginLoss,
 )
 from tessella.nn.modules import Module
+from tessella.nn.normalization import (
+    BatchNorm1d,
+    BatchNorm2d,
+    GroupNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    LayerNorm,
+    RMSNorm,
+)
 from tessella.nn.parameters import Buffer, Parameter
 from tessella.nn.summaries import summary
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "SELU", "BCELoss", "BCEWithLogitsLoss", "Bilinear", "Buffer",
-    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Flatten", "GaussianNLLLoss",
-    "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "HuberLoss",
-    "Identity", "KLDivLoss", "L1Loss", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss",
+    "CELU", "ELU", "GELU", "GLU", "SELU", "AlphaDropout", "BCELoss", "BCEWithLogitsLoss",
+    "BatchNorm1d", "BatchNorm2d", "Bilinear", "Buffer", "CosineEmbeddingLoss", "CosineSimilarity",
+    "CrossEntropyLoss", "Dropout", "Dropout1d", "Dropout2d", "Embedding", "Flatten",
+    "GaussianNLLLoss", "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
+    "HingeEmbeddingLoss", "HuberLoss", "Identity", "InstanceNorm1d", "InstanceNorm2d", "KLDivLoss",
+    "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss",
     "MarginRankingLoss", "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "NLLLoss",
     "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss",
-    "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax",
-    "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
+    "RMSNorm", "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss",
+    "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
     "TripletMarginLoss", "Unflatten", "functional", "init", "summary",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella.errors import InvalidArgument, ShapeError
+from tessella.errors import ArgumentError, InvalidArgument, ShapeError
 from tessella.hints import Sequence
 
 
@@ -44,4 +44,11 @@ def no_statistics(name: str) -> InvalidArgument:
     """Running statistics that are needed and not given."""
     return InvalidArgument(
         f"{name} is None, and not training uses it", "give both, or pass training=True"
+    )
+
+
+def no_sparse_gradients() -> ArgumentError:
+    """Gradients of a table that hold its used rows only."""
+    return ArgumentError(
+        "sparse gradients are not there", "leave sparse out: the gradient is a whole table"
     )

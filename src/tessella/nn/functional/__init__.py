@@ -3,6 +3,8 @@
 from tessella.nn.functional.activations import softmin, softplus
 from tessella.nn.functional.class_losses import cross_entropy, nll_loss
 from tessella.nn.functional.distances import cosine_similarity, pairwise_distance
+from tessella.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d
+from tessella.nn.functional.embedding import embedding, one_hot
 from tessella.nn.functional.linear import bilinear, linear
 from tessella.nn.functional.losses import (
     binary_cross_entropy,
@@ -61,13 +63,14 @@ from tessella.ops.padding import pad
 logsigmoid = log_sigmoid
 
 __all__ = [
-    "batch_norm", "bilinear", "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu",
-    "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "elu", "gaussian_nll_loss",
+    "alpha_dropout", "batch_norm", "bilinear", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "celu", "cosine_embedding_loss", "cosine_similarity",
+    "cross_entropy", "dropout", "dropout1d", "dropout2d", "elu", "embedding", "gaussian_nll_loss",
     "gelu", "glu", "group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "hinge_embedding_loss", "huber_loss", "instance_norm", "kl_div", "l1_loss", "l1_penalty",
     "l2_penalty", "layer_norm", "leaky_relu", "linear", "log_sigmoid", "log_softmax", "logsigmoid",
-    "margin_ranking_loss", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "normalize", "pad",
-    "pairwise_distance", "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "selu",
-    "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus",
-    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss",
+    "margin_ranking_loss", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "normalize",
+    "one_hot", "pad", "pairwise_distance", "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm",
+    "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin",
+    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss",
 ]  # fmt: skip
