@@ -63,3 +63,51 @@ def compare(got: ts.Tensor, want: dict[str, Any], rtol: float, atol: float) -> N
     array = array_of(want)
     assert (got.shape, got.dtype.name) == (array.shape, want["dtype"])
     np.testing.assert_allclose(got.detach().numpy(), array, rtol=rtol, atol=atol)
+
+
+# --- modules -------------------------------------------------------------------------------------
+
+
+def pattern(shape: tuple[int, ...], seed: int) -> ts.Tensor:
+    """Give the numbers that tools/torch_figures.py gives for a shape."""
+    count = int(np.prod(shape))
+    values = ((np.arange(count) * 29 + 7 * seed) % 61 - 30) / 64
+    return ts.tensor(values.reshape(shape), dtype=ts.float32)
+
+
+def module_label(figure: dict[str, Any]) -> str:
+    """Name a figure of a module: its class, its options and its inputs."""
+    options = [f"{name}={value}" for name, value in figure["options"].items()]
+    return f"{figure['name']}({', '.join(options)}) {len(figure['inputs'])} {figure['keywords']}"
+
+
+def check_module_figure(figure: dict[str, Any], rtol: float = 2e-5, atol: float = 2e-6) -> None:
+    """Make the module and the call here, and compare results, state, text and gradients."""
+    module = getattr(ts.nn, figure["name"])(**figure["options"])
+    assert repr(module) == figure["text"]
+    state = {key: list(x.shape) for key, x in module.state_dict().items()}
+    assert (state, list(state)) == (figure["state"], list(figure["state"]))
+    seeds = iter(range(1, 1000))
+    with ts.no_grad():
+        for x in module.parameters():
+            x.copy_(pattern(x.shape, next(seeds)))
+
+    def given(x: Any) -> Any:
+        if isinstance(x, list) and x and all(isinstance(n, int) for n in x):
+            return pattern(tuple(x), next(seeds)).requires_grad_()
+        return tuple(given(each) for each in x) if isinstance(x, list) else tensor_of(x)
+
+    args = [given(x) for x in figure["inputs"]]
+    named = {key: tensor_of(x) for key, x in figure["keywords"].items()}
+    outs = [x for x in ts.trees.flatten(module(*args, **named))[0] if isinstance(x, ts.Tensor)]
+    assert len(outs) == len(figure["results"])
+    for out, want in zip(outs, figure["results"], strict=True):
+        compare(out, want, rtol, atol)
+    leaves = [x for x in [*ts.trees.flatten(args)[0], *module.parameters()]
+              if isinstance(x, ts.Tensor) and x.requires_grad]  # fmt: skip
+    gs = [pattern(out.shape, next(seeds)) for out in outs]
+    found = ts.autograd.grad(outs, leaves, gs, allow_unused=True)
+    for g, want in zip(found, figure["gradients"], strict=True):
+        assert (g is None) == (want is None)
+        if want is not None:
+            compare(g, want, rtol, atol)

@@ -89,21 +89,6 @@ def test_errors_name_the_place() -> None:
             F.embedding(ts.tensor(wrong), weight)
         assert str(caught.value).startswith(f"embedding: {text}")
         assert "hint: rows run from 0 to 6" in str(caught.value)
-    with pytest.raises(ts.errors.ArgumentError, match="sparse gradients are not there"):
-        nn.Embedding(3, 2, sparse=True)
-
-
-def test_the_module_is_that_of_torch() -> None:
-    ts.manual_seed(1)
-    module = nn.Embedding(5000, 4, padding_idx=-1)
-    weight = to_array(module.weight)
-    assert (weight[-1] == 0).all() and module.padding_idx == 4999
-    assert abs(weight.std() - 1) < 0.05 and abs(weight.mean()) < 0.05
-    assert list(module.state_dict()) == ["weight"]
-    assert repr(module) == "Embedding(5000, 4, padding_idx=4999)"
-    frozen = nn.Embedding.from_pretrained(ts.eye(3))
-    assert not frozen.weight.requires_grad
-    assert nn.Embedding.from_pretrained(ts.eye(3), freeze=False).weight.requires_grad
 
 
 def test_one_hot_counts_classes_where_none_are_given() -> None:

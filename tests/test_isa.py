@@ -79,6 +79,22 @@ for dtype in (ts.float32, ts.float64, ts.float16, ts.bfloat16):
 show("random integers", ts.randint(0, 1000, (999,), generator=ts.Generator(4)),
      ts.randperm(999, generator=ts.Generator(4)),
      ts.bernoulli(0.3, (999,), generator=ts.Generator(4)))
+F = ts.nn.functional
+for dtype in FLOATS[:4]:
+    for shape, kernel, options in (
+        ((3, 5, 30, 33), (40, 5, 3, 3), {"padding": 1}),
+        ((9, 24, 9, 9), (6, 8, 3, 2), {"groups": 3}),
+        ((2, 40, 17, 18), (40, 1, 3, 3), {"groups": 40, "stride": 2}),
+        ((2, 1, 40, 40), (32, 1, 5, 5), {}),
+        ((40, 30, 5, 5), (31, 30, 3, 3), {"dilation": 2}),
+    ):
+        x = drawn(shape, dtype, -1, 1).requires_grad_()
+        w = drawn(kernel, dtype, -1, 1).requires_grad_()
+        y = F.conv2d(x, w, **options)
+        show(f"conv2d {shape} {dtype}", y.detach(), *ts.autograd.grad(y, [x, w], y.detach()))
+    x = drawn((3, 5, 33, 31), dtype, -1, 1)
+    show(f"pools {dtype}", F.max_pool2d(x, 3, 2, 1), F.avg_pool2d(x, 3, 2, 1),
+         F.adaptive_avg_pool2d(x, 7), F.adaptive_max_pool2d(x, 7))
 x = drawn((50, 60), ts.float32, -3, 3)
 show("index", x[x > 1], x[[3, 1, 4], ::7], ts.where(x > 0, x, -1.0), ts.concat([x, x], 1))
 """

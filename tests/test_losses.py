@@ -365,3 +365,12 @@ def test_penalties_add_up_over_parameters() -> None:
     np.testing.assert_allclose(to_array(grad_of(model.weight)), 2 * parts[0], rtol=1e-6)
     for wrong in (3, [], [1.0]):
         assert "parameters must be" in str(error_of(partial(F.l1_penalty, wrong)))
+
+
+def test_third_derivatives_where_prediction_and_target_are_one_tensor() -> None:
+    x = leaf([0.3, -0.7], ts.float64)
+    y = F.binary_cross_entropy_with_logits(x, x, reduction="sum")  # softplus(x) - x * x
+    for _ in range(3):
+        (y,) = ts.autograd.grad(y.sum(), [x], create_graph=True)
+    s = x.detach().sigmoid()
+    ts.testing.assert_close(y, s * (1 - s) * (1 - 2 * s), rtol=1e-12, atol=1e-12)

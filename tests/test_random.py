@@ -287,3 +287,30 @@ def test_failing_draw_leaves_the_tensor_and_the_generator(call: Any, text: str) 
     assert str(caught.value).startswith(text)
     assert x.detach().tolist() == [1.0, 1.0]
     assert random.default_generator.counter == before
+
+
+# --- states --------------------------------------------------------------------------------------
+
+
+def test_generators_go_on_from_a_state() -> None:
+    one = ts.Generator(5)
+    ts.rand(7, generator=one)
+    state, words = one.state_dict(), one.get_state()
+    want = ts.rand(7, generator=one).tolist()
+    other = ts.Generator()
+    other.load_state_dict(state)
+    assert ts.rand(7, generator=other).tolist() == want
+    assert ts.rand(7, generator=ts.Generator().set_state(words)).tolist() == want
+    assert words.dtype is ts.uint8 and words.shape == (16,)
+
+
+@pytest.mark.parametrize("state", [None, {}, {"seed": 1}, {"seed": 1, "counter": -1}, [1, 2],
+                                   {"seed": 1 << 64, "counter": 0}, {"seed": True, "counter": 0},
+                                   {"seed": 1, "counter": 0, "more": 0}], ids=repr)  # fmt: skip
+def test_states_of_generators_are_checked(state: Any) -> None:
+    generator = ts.Generator(3)
+    with pytest.raises(ts.errors.TessellaError, match=r"Generator\.load_state_dict: "):
+        generator.load_state_dict(state)
+    with pytest.raises(ts.errors.ArgumentError, match="new_state must be what get_state gives"):
+        generator.set_state(state)
+    assert generator.state_dict() == {"seed": 3, "counter": 0}

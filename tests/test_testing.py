@@ -14,7 +14,7 @@ import tessella as ts
 from tessella.autograd import Function
 from tessella.errors import ArgumentError, CheckFailed, DTypeMismatch, InvalidArgument
 from tessella.testing import assert_close, check_grads
-from test_structure import run_examples
+from test_documents import run_examples
 
 X = ts.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=ts.float64)
 Z = ts.tensor([0.5 + 1j, -1.0 - 0.25j])

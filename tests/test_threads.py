@@ -286,6 +286,16 @@ LONG = {
     "strided product": ("x = ts.ones(3000, 3000)[::-1].T", "x @ x"),
     "integer product": ("x = ts.ones(1200, 1200, dtype=ts.int64)", "x @ x"),
     "batched product": ("x = ts.ones(40_000, 32, 32)", "x @ x"),
+    "convolution": (
+        "x, w = ts.ones(64, 64, 112, 112), ts.ones(64, 64, 3, 3)",
+        "ts.nn.functional.conv2d(x, w)",
+    ),
+    "weights of a convolution": (
+        "x, w = ts.ones(32, 64, 112, 112), ts.ones(64, 64, 3, 3, requires_grad=True);"
+        "y = ts.nn.functional.conv2d(x, w).sum()",
+        "y.backward(retain_graph=True)",
+    ),
+    "pool": ("x = ts.ones(64, 64, 112, 112)", "ts.nn.functional.max_pool2d(x, 3)"),
     "sort": ("x = ts.rand(20_000_000)", "ts.sort(x)"),
     "argsort": ("x = ts.rand(3, 5_000_000)", "ts.argsort(x)"),
     "sort of rows": ("x = ts.rand(3, 5_000_000)", "ts.sort(x)"),

@@ -71,7 +71,8 @@ def steps(name: str, shape: tuple[int, ...], **options: Any) -> dict[str, Any]:
         outputs.append(listed(module(x).detach()))
         states.append({key: listed(value) for key, value in module.state_dict().items()})
     return {"name": name, "options": options, "features": shape[1],
-            "inputs": [listed(x) for x in inputs], "outputs": outputs, "states": states}  # fmt: skip
+            "inputs": [listed(x) for x in inputs], "outputs": outputs,
+            "states": states}  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # What reads sources and objects, times itself, or counts instructions says nothing here; ASan keeps
 # freed memory for a while, so that it does not go back to the system.
-LEFT_OUT = ["--ignore=tests/test_structure.py", "--ignore=tests/test_tiny.py",
+LEFT_OUT = ["--ignore=tests/test_structure.py", "--ignore=tests/test_documents.py",
+            "--ignore=tests/test_tiny.py",
             "--ignore=tests/test_instructions.py", "-k", "not ctrl_c and not resident"]  # fmt: skip
 FINDING = re.compile(r"runtime error: |ERROR: AddressSanitizer|SUMMARY: ")
 

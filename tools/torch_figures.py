@@ -62,3 +62,57 @@ def save(noun: str, figures: list[dict[str, Any]]) -> None:
     lines = ",\n".join(json.dumps(each) for each in figures)
     (FOLDER / f"{noun}.json").write_text(f"[\n{lines}\n]\n")
     print(f"{len(figures)} figures of torch {torch.__version__} in tests/figures/{noun}.json")
+
+
+# --- modules -------------------------------------------------------------------------------------
+
+
+def pattern(shape: tuple[int, ...], seed: int) -> torch.Tensor:
+    """Give numbers that both libraries make alike: parameters, inputs and cotangents."""
+    count = torch.Size(shape).numel()
+    return (((torch.arange(count) * 29 + 7 * seed) % 61 - 30) / 64).reshape(shape)
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """List the tensors of nested tuples."""
+    if isinstance(value, tuple | list):
+        return [x for each in value for x in tensors_in(each)]
+    return [value] if isinstance(value, torch.Tensor) else []
+
+
+def module_figure(name: str, options: dict[str, Any], *inputs: Any, **keywords: Any) -> Any:
+    """Call a module of torch.nn in training mode, with patterns for parameters, and go back.
+
+    Inputs are shapes of patterns, tensors, None, or tuples of them.
+    """
+    module = getattr(torch.nn, name)(**options)
+    seeds = iter(range(1, 1000))
+    with torch.no_grad():
+        for x in module.parameters():
+            x.copy_(pattern(tuple(x.shape), next(seeds)))
+
+    def given(x: Any) -> Any:
+        if isinstance(x, tuple) and x and all(isinstance(n, int) for n in x):
+            return pattern(x, next(seeds)).requires_grad_()
+        return tuple(given(each) for each in x) if isinstance(x, tuple) else x
+
+    args = [given(x) for x in inputs]
+    outs = tensors_in(module(*args, **keywords))
+    leaves = [x for x in [*tensors_in(args), *module.parameters()] if x.requires_grad]
+    gs = [pattern(tuple(out.shape), next(seeds)) for out in outs]
+    found = torch.autograd.grad(outs, leaves, gs, allow_unused=True)
+    return {
+        "name": name,
+        "options": options,
+        "text": repr(module).replace("NonDynamicallyQuantizable", ""),
+        "state": {key: list(x.shape) for key, x in module.state_dict().items()},
+        "inputs": [listed_input(x) for x in inputs],
+        "keywords": {key: listed(x) for key, x in keywords.items()},
+        "results": [listed(out.detach()) for out in outs],
+        "gradients": [None if g is None else listed(g) for g in found],
+    }
+
+
+def listed_input(x: Any) -> Any:
+    """Give an input as the tests read it: a shape, a stored tensor, None, or a list of them."""
+    return [listed_input(each) for each in x] if isinstance(x, tuple) else listed(x)

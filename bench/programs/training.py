@@ -1,7 +1,7 @@
-"""Whole training steps of small networks, by hand: forward, backward and Adam's update.
+"""Whole training steps of small networks: forward, backward and Adam's update.
 
 The network and its loss are written twice, with each library's shortest way to the same arithmetic,
-and begin with the same numbers. Tessella's optimizer, too, is made of plain operations.
+and begin with the same numbers. The optimizer is each library's own, in one pass.
 """
 
 from __future__ import annotations
@@ -72,40 +72,6 @@ def step_of(run: Step, optimizer: Any) -> Step:
 # --- Tessella -------------------------------------------------------------------------------------
 
 
-class Adam:
-    """Kingma and Ba's optimizer, in six operations for each parameter.
-
-    The update is -rate * (m / (1 - d1 ** t)) / (sqrt(v / (1 - d2 ** t)) + epsilon), where m and v
-    are running means of gradients and their squares. Numbers that are the same for all elements are
-    gathered on the lower side: m / (shift + scale * sqrt(v)).
-    """
-
-    def __init__(self, ts: Any, parameters: Sequence[Any]) -> None:
-        self.ts, self.steps = ts, 0
-        self.states = [(p, *(ts.zeros_like(p.detach()) for _ in "mv")) for p in parameters]
-
-    def zero_grad(self) -> None:
-        """Forget the gradients."""
-        for p, _, _ in self.states:
-            p.grad = None
-
-    def step(self) -> None:
-        """Move every parameter."""
-        ts = self.ts
-        self.steps += 1
-        scale = (DECAY**self.steps - 1) / RATE
-        shift = scale * EPSILON
-        scale /= math.sqrt(1 - SQUARE_DECAY**self.steps)
-        with ts.no_grad():
-            for p, m, v in self.states:
-                g = p.grad
-                m.lerp_(g, 1 - DECAY)
-                square = g * g
-                v.lerp_(square, 1 - SQUARE_DECAY)
-                below = ts.sqrt(v, out=square)
-                p.addcdiv_(m, ts.addcmul(shift, below, scale, out=below))
-
-
 def tessella_loss(ts: Any, task: Task, parameters: Sequence[Any], x: Any, y: Any) -> Any:
     """Run the network forward; y are the numbers to fit, or the places of the right classes."""
     activate = ts.tanh if task.is_binary else ts.relu
@@ -124,7 +90,8 @@ def tessella_step(ts: Any, np: Any, task: Task) -> Step:
     inputs, wanted = (ts.tensor(array) for array in examples(np, task))
     key = wanted if task.is_binary else (ts.arange(task.batch), wanted)
     run = partial(tessella_loss, ts, task, parameters, inputs, key)
-    return step_of(run, Adam(ts, parameters))
+    optimizer = ts.optim.Adam(parameters, lr=RATE, betas=(DECAY, SQUARE_DECAY), eps=EPSILON)
+    return step_of(run, optimizer)
 
 
 # --- PyTorch --------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ ROWS: tuple[Row, ...] = (
     eager.SMALL,
     eager.MORE,
     steps.EAGER,
+    steps.CONV,
     steps.ANOMALY,
     allocating.SCOPED,
     allocating.ALLOCATORS,

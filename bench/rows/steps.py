@@ -1,7 +1,7 @@
-"""Rows `step-eager` and `anomaly`: whole training steps without a compiler.
+"""Rows `step-eager`, `step-conv` and `anomaly`: whole training steps without a compiler.
 
-`step-eager` races PyTorch's eager mode with its fused optimizer. In `anomaly` Tessella watches for
-NaN and infinities, and `unwatched` is Tessella without.
+`step-eager` and `step-conv` race PyTorch's eager mode with its fused optimizer. In `anomaly`
+Tessella watches for NaN and infinities, and `unwatched` is Tessella without.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.cases import Case, Row, Work, ahead, within
 from bench.libraries import Libraries
+from bench.programs import images
 from bench.programs.training import TASKS, Step, tessella_step, torch_step
 
 TRAIN = "step()"
@@ -21,6 +22,14 @@ def build_step(libs: Libraries, name: str) -> dict[str, Work]:
     return {
         "tessella": Work(TRAIN, {"step": tessella_step(libs.ts, libs.np, TASKS[name])}),
         "torch": Work(TRAIN, {"step": torch_step(libs.torch, libs.np, TASKS[name])}),
+    }
+
+
+def build_images(libs: Libraries) -> dict[str, Work]:
+    """The same convolutional network for both."""
+    return {
+        "tessella": Work(TRAIN, {"step": images.tessella_step(libs.ts, libs.np)}),
+        "torch": Work(TRAIN, {"step": images.torch_step(libs.torch, libs.np)}),
     }
 
 
@@ -48,11 +57,16 @@ WATCHED = {"xor": 2, "mnist": 1.15}
 
 EAGER = Row(
     "step-eager",
-    "training steps by hand, Adam, without compile",
+    "training steps with Adam, without compile",
     tuple(
         Case(name, partial(build_step, name=name), (ahead(bar, "torch"),))
         for name, bar in AHEAD.items()
     ),
+)
+CONV = Row(
+    "step-conv",
+    "a training step of a small convolutional network, Adam, without compile",
+    (Case("28x28", build_images, (ahead(1, "torch"),)),),
 )
 ANOMALY = Row(
     "anomaly",

@@ -13,6 +13,7 @@ from tessella import (
     catalogue as catalogue,
     changes as changes,
     composites as composites,
+    data as data,
     declarations as declarations,
     devices as devices,
     dtype_errors as dtype_errors,
@@ -32,14 +33,18 @@ from tessella import (
     indexing as indexing,
     info as info,
     inplace as inplace,
+    io as io,
     kinds as kinds,
     layouts as layouts,
     linalg as linalg,
     memory as memory,
+    metrics as metrics,
     modes as modes,
     namespace as namespace,
     nn as nn,
     ops as ops,
+    optim as optim,
+    optimizer_errors as optimizer_errors,
     outcomes as outcomes,
     pickling as pickling,
     printing as printing,
@@ -57,7 +62,9 @@ from tessella.checkpoints import checkpoint as checkpoint
 from tessella.diagrams import graph as graph
 from tessella.dtypes import DType as DType
 from tessella.dynamic import DynamicArray as DynamicArray
+from tessella.histories import History as History
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
+from tessella.io import load as load, save as save
 from tessella.modes import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
@@ -77,6 +84,7 @@ from tessella.threads import (
     num_threads as num_threads,
     set_num_threads as set_num_threads,
 )
+from tessella.training import fit as fit
 from tessella.transforms import (
     grad as grad,
     hessian as hessian,

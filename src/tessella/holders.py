@@ -81,9 +81,12 @@ def largest_tensors(most: int) -> list[tuple[int, Tensor, str]]:
     return sizes[:most]
 
 
+_USES = {"gradients": ", a gradient", "weights": ", weights", "optimizer": ", optimizer state"}
+
+
 def _use(x: Tensor, saved_at: str | None) -> str:
     if saved_at is None:
-        return ", a gradient" if _core.is_gradient(x) else ""
+        return _USES.get(_core.kind_of(x), "")
     return f", saved for backward at {saved_at}" if saved_at else ", saved for backward"
 
 

@@ -67,13 +67,18 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg", "nn.functional")  # with declared functions
-MODULES: tuple[str, ...] = ("autograd", "memory", "nn", "testing", "trees")  # without
+MODULES: tuple[str, ...] = (  # without
+    "autograd", "data", "io", "memory", "metrics", "nn", "optim", "testing", "trees",
+)  # fmt: skip
 
 # Classes and functions that are loaded when they are first used, by their modules.
 MEMBERS = {
     "DynamicArray": "dynamic",
+    "History": "histories",
+    "fit": "training",
     "checkpoint": "checkpoints",
     "graph": "diagrams",
+    **dict.fromkeys(("load", "save"), "io"),
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"), "transforms"),
 }
 

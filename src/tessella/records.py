@@ -31,6 +31,7 @@ class Op(Declared):
     """One operation. Subclasses are the kinds."""
 
     fast = "none"
+    table = OPS  # where it is listed
     function: Function
     operands: tuple[str, ...] = ("x",)
     defaults: dict[str, Any] = {}  # of operands that may be left out
@@ -57,7 +58,7 @@ class Op(Declared):
             self, self.name, self._full_doc(), self.signature(), self.fast, opcode,
             len(self.operands), self.is_differentiable, bool(self.refuses), rules,
         )  # fmt: skip
-        OPS[self.name] = self
+        self.table[self.name] = self
 
     # --- what the record says about itself ---
 
@@ -162,6 +163,8 @@ def apply(op: Op, /, *args: Any, **keywords: Any) -> Tensor:
         out = op.make(inputs, params)
     except errors.TessellaError as error:
         raise error.relocate(op.title, op.describe_call(args, keywords)) from None
+    if op.gives == "other":
+        return out
     if _core.watches_values() and op.gives != "view" and _core.is_anomalous(out):
         _core.judge_anomaly(op, (*inputs, *params.values()), out)
     has_gradients = out.dtype.is_floating or out.dtype.is_complex

@@ -46,6 +46,9 @@ class Address(Count):
 
 # Names that would mean something else: by "x." a method of Tensor, by "ts." a function.
 ABSENT: dict[str, Refusal] = {
+    "ts.utils": refusal(
+        "torch.utils.data.DataLoader", "ts.data.DataLoader", "is where sets and loaders are"
+    ),
     "x.data": refusal(
         "x.data", "x.detach()", "shares the memory; writes to x.detach() are noticed by backward"
     ),

@@ -46,11 +46,15 @@ void init_dynamic(nb::module_& module);
 void init_creation(nb::module_& module);
 void init_reduce(nb::module_& module);
 void init_matmul(nb::module_& module);
+void init_convolve(nb::module_& module);
 void init_index(nb::module_& module);
 void init_sort(nb::module_& module);
 void init_random(nb::module_& module);
+void init_recurrent(nb::module_& module);
 void init_fused(nb::module_& module);
 void init_graph(nb::module_& module);
+void init_csv(nb::module_& module);
+void init_updates(nb::module_& module);
 
 }  // namespace tessella
 

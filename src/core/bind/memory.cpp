@@ -1,6 +1,9 @@
 // Allocators, scopes, the limit and the account, for memory.py.
 #include "../memory/account.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "../memory/allocators.h"
 #include "../tensor/dynamic.h"
 #include "../tensor/lines.h"
@@ -12,6 +15,10 @@
 namespace tessella {
 
 namespace {
+
+#define KIND_NAME(name) #name,
+constexpr const char* KIND_NAMES[] = {MEMORY_KINDS(KIND_NAME)};
+#undef KIND_NAME
 
 using MaybeHandle = std::optional<Handle>;
 
@@ -159,8 +166,15 @@ void init_memory(nb::module_& module) {
   module.def("all_allocators", all_allocators);
   module.def("living_tensors", living_tensors);
   module.def("living_saved", living_saved);
-  module.def("is_gradient",
-             [](nb::handle x) { return as_tensor(x.ptr())->buffer->kind == Kind::gradients; });
+  module.def("kind_of", [](nb::handle x) {
+    return KIND_NAMES[static_cast<int>(as_tensor(x.ptr())->buffer->kind)];
+  });
+  // What the memory of a tensor is for from now on.
+  module.def("mark_kind", [](nb::handle x, const std::string& name) {
+    auto found = std::ranges::find(KIND_NAMES, std::string_view(name));
+    if (found == std::end(KIND_NAMES)) throw nb::value_error("no kind of memory");
+    change_kind(tensor_of(x)->buffer, static_cast<Kind>(found - std::begin(KIND_NAMES)));
+  });
   module.def("memory_totals", [] { return totals(*since_start); });
   module.def("memory_counts", [] {
     return nb::make_tuple(account.total.live, since_start->peak(), account.total.allocations,

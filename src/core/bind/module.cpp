@@ -66,11 +66,15 @@ NB_MODULE(_core, module) {
   init_creation(module);
   init_reduce(module);
   init_matmul(module);
+  init_convolve(module);
   init_index(module);
   init_sort(module);
   init_random(module);
+  init_recurrent(module);
   init_fused(module);
   init_graph(module);
+  init_csv(module);
+  init_updates(module);
 }
 
 }  // namespace tessella

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../error.h"
+#include "convolve.h"
 #include "elementwise.h"
 #include "matmul.h"
 
@@ -58,5 +59,19 @@ const ElementwiseTable& elementwise_table() {
 }
 
 const MatmulKernels& matmul_kernels() { return TS_CHOSEN(matmul_kernels); }
+
+const ConvolveDtype& convolve_kernel(DType dtype) {
+  const ConvolveKernels& kernels = TS_CHOSEN(convolve_kernels);
+  switch (dtype) {
+    case DType::float16:
+      return kernels.float16;
+    case DType::bfloat16:
+      return kernels.bfloat16;
+    case DType::float32:
+      return kernels.float32;
+    default:
+      return kernels.float64;
+  }
+}
 
 }  // namespace tessella

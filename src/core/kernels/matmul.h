@@ -26,6 +26,18 @@ struct MatmulBlock {
   bool add;       // c + chain is stored in place of the chain
 };
 
+// c (m, n) from a packed a (m, k) and rows of n adjacent elements at b + rows[p] for each k, which
+// may overlap. Vectors behind a row's end are read, and not used.
+struct MatmulIndexed {
+  int64_t m, n, k;
+  const void* a;
+  const void* b;
+  const int64_t* rows;
+  void* c;
+  int64_t c_row;
+  bool resume, add;  // as above
+};
+
 // Packs `count` lines (rows of a, columns of b) of k elements as panels laid out [k][width].
 struct MatmulPanels {
   void* out;
@@ -56,6 +68,7 @@ struct MatmulCompute {
   double products_per_ns;  // about what one core does; only decides how work is cut
   void (*packed)(const MatmulBlock&);
   void (*direct)(const MatmulBlock&);
+  void (*indexed)(const MatmulIndexed&);  // of floats only
   // out[line] = matrix[line][0..k) * x, lanes joined; lines `line` apart, k adjacent
   void (*dot)(void* out, const void* matrix, const void* x, int64_t line, int64_t lines, int64_t k);
   // lanes[LANES][lines] += matrix * x with lines adjacent and k elements `k_step` apart; lanes

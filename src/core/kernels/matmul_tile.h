@@ -69,7 +69,7 @@ struct Sums {
 #pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) {
       V x = splat<V>(element(i));
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < VECS; v++) at[i][v] = multiply_add(x, b[v], at[i][v]);
     }
   }
@@ -81,7 +81,7 @@ struct Sums {
   inline __attribute__((always_inline)) void each(T* c, int64_t c_row, bool is_whole, F f) {
 #pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < VECS; v++) f(at[i][v], c + v * LANES<T>, v + 1 < VECS || is_whole);
       c += c_row;
       asm("" : "+r"(c));
@@ -92,7 +92,7 @@ struct Sums {
   static inline __attribute__((always_inline)) void prefetch(const T* c, int64_t c_row) {
 #pragma GCC unroll 16
     for (int i = 0; i < ROWS; i++) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < VECS; v++) __builtin_prefetch(c + v * LANES<T>, 1);
       c += c_row;
     }

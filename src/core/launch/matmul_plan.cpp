@@ -110,7 +110,9 @@ static void choose_path(MatmulPlan& plan, bool accumulate) {
   bool small = plan.m <= SMALL && plan.n <= SMALL / plan.m && plan.k <= SMALL / (plan.m * plan.n);
   bool thin = plan.m <= 2 * compute.tile_rows;
   bool aliased = is_aliased(plan.a_row, itemsize, 4096);
-  bool narrow = plan.n <= (aliased ? 1 : 8) * compute.tile_cols;
+  // Each column of tiles reads a anew: line after line, or, where ks are apart, across all lines.
+  int64_t columns = aliased ? 1 : plan.a_k == 1 ? 8 : 2;
+  bool narrow = plan.n <= columns * compute.tile_cols;
   plan.packs_a = !(native && (small || thin || narrow));
   bool low = plan.m <= 9 * compute.tile_rows && !is_aliased(plan.b_k, itemsize, 512);
   plan.packs_b = plan.packs_a || plan.b_col != 1 || !(small || thin || low);

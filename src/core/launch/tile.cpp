@@ -2,7 +2,6 @@
 #include "tile.h"
 
 #include "patch.h"
-#include "runs.h"
 
 namespace tessella::launch {
 
@@ -11,9 +10,8 @@ static Runs<1> own_runs(const Space& space, int operand) {
   return Runs<1>(space.ndim, space.shape, {space.strides[operand]});
 }
 
-void gather_tile(const Space& space, int operand, const char* data, int64_t itemsize, int64_t flat,
+void gather_tile(const Runs<1>& runs, const char* data, int64_t itemsize, int64_t flat,
                  int64_t count, char* tile) {
-  Runs<1> runs = own_runs(space, operand);
   Steps steps = {runs.outer_stride(0), runs.inner_stride(0)};
   runs.walk_patches(flat, flat + count, [&](const int64_t* offset, int64_t rows, int64_t columns) {
     copy_patch(itemsize, rows, columns, tile, {columns, 1}, data + *offset * itemsize, steps);
@@ -21,14 +19,23 @@ void gather_tile(const Space& space, int operand, const char* data, int64_t item
   });
 }
 
-void scatter_tile(const Space& space, int operand, char* data, int64_t itemsize, int64_t flat,
-                  int64_t count, const char* tile) {
-  Runs<1> runs = own_runs(space, operand);
+void scatter_tile(const Runs<1>& runs, char* data, int64_t itemsize, int64_t flat, int64_t count,
+                  const char* tile) {
   Steps steps = {runs.outer_stride(0), runs.inner_stride(0)};
   runs.walk_patches(flat, flat + count, [&](const int64_t* offset, int64_t rows, int64_t columns) {
     copy_patch(itemsize, rows, columns, data + *offset * itemsize, steps, tile, {columns, 1});
     tile += rows * columns * itemsize;
   });
+}
+
+void gather_tile(const Space& space, int operand, const char* data, int64_t itemsize, int64_t flat,
+                 int64_t count, char* tile) {
+  gather_tile(own_runs(space, operand), data, itemsize, flat, count, tile);
+}
+
+void scatter_tile(const Space& space, int operand, char* data, int64_t itemsize, int64_t flat,
+                  int64_t count, const char* tile) {
+  scatter_tile(own_runs(space, operand), data, itemsize, flat, count, tile);
 }
 
 void fill_tile(const char* element, int64_t itemsize, int64_t count, char* tile) {

@@ -1,6 +1,7 @@
 // Moves tiles of elements between strided memory and contiguous scratch that fits the L1 cache.
 #pragma once
 
+#include "runs.h"
 #include "space.h"
 
 namespace tessella::launch {
@@ -15,6 +16,11 @@ void gather_tile(const Space& space, int operand, const char* data, int64_t item
 // The inverse.
 void scatter_tile(const Space& space, int operand, char* data, int64_t itemsize, int64_t flat,
                   int64_t count, const char* tile);
+// The same for an operand alone: its axes are those of `runs`.
+void gather_tile(const Runs<1>& runs, const char* data, int64_t itemsize, int64_t flat,
+                 int64_t count, char* tile);
+void scatter_tile(const Runs<1>& runs, char* data, int64_t itemsize, int64_t flat, int64_t count,
+                  const char* tile);
 // tile[k] = *element for k < count.
 void fill_tile(const char* element, int64_t itemsize, int64_t count, char* tile);
 

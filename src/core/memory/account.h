@@ -6,8 +6,10 @@
 
 namespace tessella {
 
-// What memory is for: `saved` is kept for backward, `gradients` are those of leaves.
-#define MEMORY_KINDS(F) F(tensors) F(arrays) F(scratch) F(saved) F(gradients)
+// What memory is for: `saved` is kept for backward, `gradients` are those of leaves, `weights` are
+// parameters and buffers of modules, `optimizer` is the state of one.
+#define MEMORY_KINDS(F) \
+  F(tensors) F(arrays) F(scratch) F(saved) F(gradients) F(weights) F(optimizer)
 #define MEMORY_KIND(name) name,
 enum class Kind : uint8_t { MEMORY_KINDS(MEMORY_KIND) count };
 #undef MEMORY_KIND

@@ -55,6 +55,8 @@ PyObject* call_fast(Function* self, PyObject* const* args, Py_ssize_t count, PyO
       return fast_concat(self, args, count, keywords);
     case FastKind::fused:
       return fast_fused(self, args, count, keywords);
+    case FastKind::update:
+      return fast_update(self, args, count, keywords);
     case FastKind::none:
       break;
   }

@@ -25,7 +25,8 @@ struct Rule {
 
 // Each kind has its fast path; `none` always goes through apply().
 #define FAST_KINDS(F) \
-  F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(linear) F(fused)
+  F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(linear) F(fused) \
+  F(update)
 #define FAST_KIND(name) name,
 enum class FastKind : uint8_t { FAST_KINDS(FAST_KIND) };
 #undef FAST_KIND
@@ -85,6 +86,8 @@ bool fast_setitem(PyObject* x, PyObject* key, PyObject* value);
 bool fast_scatter(PyObject* x, PyObject* key, PyObject* value);  // by index tensors and masks
 PyObject* fast_concat(Function* function, PyObject* const* args, Py_ssize_t count,
                       PyObject* keywords);
+PyObject* fast_update(Function* function, PyObject* const* args, Py_ssize_t count,
+                      PyObject* keywords);  // gives None
 
 // Operators: which Function each slot of Tensor calls. Set when the records are made.
 // clang-format off

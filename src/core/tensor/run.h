@@ -11,6 +11,7 @@
 
 #include "../kernels/cast.h"
 #include "../kernels/elementwise.h"
+#include "../kernels/recurrent.h"
 #include "../launch/reduce.h"
 #include "tensor.h"
 
@@ -155,5 +156,20 @@ void run_linear(Tensor* x, Tensor* weight, Tensor* bias, Tensor* out, bool inter
 enum class RowsOp : uint8_t { softmax, log_softmax };
 constexpr const char* ROWS_NAMES[] = {"softmax", "log_softmax"};
 void run_rows(RowsOp op, Tensor* x, int axis, Tensor* out, bool interruptible);
+
+// A recurrent layer and its slopes (launch/recurrent.h). All tensors are contiguous, of one dtype
+// and of the sizes that those of `gates` (T, B, G * H), or g (T, B, H), ask for.
+struct StatesOperands {
+  Tensor *gates, *weight, *bias_ih, *bias_hh, *h;
+  Tensor* c;  // of an LSTM; else nullptr
+};
+int64_t states_size(Cell cell, int64_t steps, int64_t batch, int64_t hidden, bool keeps);
+void run_states(Cell cell, const StatesOperands& of, bool is_reversed, bool keeps, Tensor* out);
+struct SlopesOperands {
+  Tensor *g, *states, *weight;
+  Tensor* g_c;  // of an LSTM; else nullptr
+};
+int64_t slopes_size(Cell cell, int64_t steps, int64_t batch, int64_t hidden);
+void run_slopes(Cell cell, const SlopesOperands& of, bool is_reversed, Tensor* out);
 
 }  // namespace tessella

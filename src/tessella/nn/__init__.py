@@ -1,6 +1,13 @@
 """Networks: modules with parameters, and the functions that they are made of."""
 
-from tessella.nn import functional, init, places  # noqa: F401 - places: errors know modules
+import sys
+
+from tessella.nn import (  # places: errors know modules
+    clip as utils,
+    functional,
+    init,
+    places,  # noqa: F401
+)
 from tessella.nn.activations import (
     CELU,
     ELU,
@@ -25,7 +32,9 @@ from tessella.nn.activations import (
     Tanhshrink,
     Threshold,
 )
+from tessella.nn.attention import MultiheadAttention
 from tessella.nn.axis_activations import GLU, LogSoftmax, Softmax, Softmin
+from tessella.nn.cells import GRUCell, LSTMCell, RNNCell
 from tessella.nn.containers import (
     ModuleDict,
     ModuleList,
@@ -33,6 +42,7 @@ from tessella.nn.containers import (
     ParameterList,
     Sequential,
 )
+from tessella.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from tessella.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d
 from tessella.nn.embedding import Embedding
 from tessella.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
@@ -69,19 +79,54 @@ from tessella.nn.normalization import (
     LayerNorm,
     RMSNorm,
 )
+from tessella.nn.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ZeroPad1d,
+    ZeroPad2d,
+)
 from tessella.nn.parameters import Buffer, Parameter
+from tessella.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    Fold,
+    LPPool1d,
+    LPPool2d,
+    MaxPool1d,
+    MaxPool2d,
+    Unfold,
+)
+from tessella.nn.recurrent import GRU, LSTM, RNN
 from tessella.nn.summaries import summary
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "SELU", "AlphaDropout", "BCELoss", "BCEWithLogitsLoss",
-    "BatchNorm1d", "BatchNorm2d", "Bilinear", "Buffer", "CosineEmbeddingLoss", "CosineSimilarity",
-    "CrossEntropyLoss", "Dropout", "Dropout1d", "Dropout2d", "Embedding", "Flatten",
-    "GaussianNLLLoss", "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
-    "HingeEmbeddingLoss", "HuberLoss", "Identity", "InstanceNorm1d", "InstanceNorm2d", "KLDivLoss",
-    "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss",
-    "MarginRankingLoss", "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "NLLLoss",
+    "CELU", "ELU", "GELU", "GLU", "GRU", "LSTM", "RNN", "SELU", "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AlphaDropout", "AvgPool1d",
+    "AvgPool2d", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "Bilinear",
+    "Buffer", "CircularPad1d", "CircularPad2d", "ConstantPad1d", "ConstantPad2d", "Conv1d",
+    "Conv2d", "ConvTranspose1d", "ConvTranspose2d", "CosineEmbeddingLoss", "CosineSimilarity",
+    "CrossEntropyLoss", "Dropout", "Dropout1d", "Dropout2d", "Embedding", "Flatten", "Fold",
+    "GRUCell", "GaussianNLLLoss", "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish",
+    "Hardtanh", "HingeEmbeddingLoss", "HuberLoss", "Identity", "InstanceNorm1d", "InstanceNorm2d",
+    "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LSTMCell", "LayerNorm", "LeakyReLU", "Linear",
+    "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "Mish",
+    "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "MultiheadAttention", "NLLLoss",
     "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss",
-    "RMSNorm", "ReLU", "ReLU6", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss",
-    "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
-    "TripletMarginLoss", "Unflatten", "functional", "init", "summary",
+    "RMSNorm", "RNNCell", "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d",
+    "ReplicationPad1d", "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss",
+    "SoftMarginLoss", "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh",
+    "Tanhshrink", "Threshold", "TripletMarginLoss", "Unflatten", "Unfold", "ZeroPad1d",
+    "ZeroPad2d", "functional", "init", "summary", "utils",
 ]  # fmt: skip
+
+sys.modules[f"{__name__}.utils"] = utils  # for `from tessella.nn.utils import clip_grad_norm_`

@@ -1,4 +1,4 @@
-"""Dropout as modules: at work in training, and giving what they get otherwise."""
+"""Dropout as modules: at work in training mode only."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from tessella.nn import functional
 from tessella.nn.modules import Module
 
 
-class Dropping(Module):
-    """What every kind of dropout has: its probability."""
+class _Dropping(Module):
+    """A share that becomes 0."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         self.p = to_float("p", p)
-        if not 0 <= self.p <= 1:
-            found = errors.wrong_value("p", p, "between 0 and 1")
-            raise found.locate(type(self).__name__, [])
         self.inplace = to_bool("inplace", inplace)
+        if not 0 <= self.p <= 1:
+            error = errors.wrong_value("p", p, "from 0 to 1: the share that becomes 0")
+            raise error.locate(type(self).__name__, [])
 
     def extra_repr(self) -> str:
-        """Show the options."""
+        """Show the share."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(Dropping):
-    """Sets elements to 0 with probability p in training, and divides the others by 1 - p.
+class Dropout(_Dropping):
+    """Sets a share p of the numbers to 0 and divides the others by 1 - p, in training.
 
-    >>> nn.Dropout(0.5).eval()(ts.ones(3)).tolist()
-    [1.0, 1.0, 1.0]
+    >>> nn.Dropout(0.5).eval()(ts.ones(2)).tolist()
+    [1.0, 1.0]
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Drop elements."""
+        """Drop numbers."""
         return functional.dropout(x, self.p, self.training, self.inplace)
 
 
-class Dropout1d(Dropping):
-    """Sets channels of (N, C, L) or (C, L) to 0 with probability p in training.
+class Dropout1d(_Dropping):
+    """Drops whole channels of (N, C, L) or (C, L), in training.
 
-    >>> nn.Dropout1d(1.0)(ts.ones(2, 3, 4)).sum().item()
-    0.0
+    >>> nn.Dropout1d()(ts.ones(2, 3, 4)).shape
+    (2, 3, 4)
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -49,11 +49,11 @@ class Dropout1d(Dropping):
         return functional.dropout1d(x, self.p, self.training, self.inplace)
 
 
-class Dropout2d(Dropping):
-    """Sets channels of (N, C, H, W) to 0 with probability p in training.
+class Dropout2d(_Dropping):
+    """Drops whole channels of (N, C, H, W) or (C, H, W), in training.
 
-    >>> nn.Dropout2d(1.0)(ts.ones(2, 3, 4, 4)).sum().item()
-    0.0
+    >>> nn.Dropout2d()(ts.ones(2, 3, 4, 4)).shape
+    (2, 3, 4, 4)
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -61,13 +61,13 @@ class Dropout2d(Dropping):
         return functional.dropout2d(x, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(Dropping):
-    """Sets elements to SELU's least value in training, and keeps mean 0 and variance 1.
+class AlphaDropout(_Dropping):
+    """Drops to SELU's lowest value, and keeps mean 0 and variance 1: after nn.SELU.
 
-    >>> nn.AlphaDropout(0.5).eval()(ts.ones(3)).tolist()
-    [1.0, 1.0, 1.0]
+    >>> nn.AlphaDropout().eval()(ts.ones(2)).tolist()
+    [1.0, 1.0]
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Drop elements."""
+        """Drop numbers."""
         return functional.alpha_dropout(x, self.p, self.training, self.inplace)

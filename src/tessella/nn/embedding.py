@@ -1,13 +1,13 @@
-"""Tables of rows that are looked up by integers."""
+"""Embedding: a table of rows that are learned, looked up by integers."""
 
 from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float
+from tessella.arguments import to_bool, to_float, to_int
 from tessella.hints import Any
 from tessella.modes import no_grad
-from tessella.nn import functional, init, layer_errors
+from tessella.nn import functional, init
 from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
@@ -15,72 +15,93 @@ from tessella.ops.creation import empty
 
 
 class Embedding(Module):
-    """A table with a row of embedding_dim numbers for each integer below num_embeddings.
+    """A row of `weight` for each integer; rows begin normally distributed.
 
-    It begins normal of variance 1; the row padding_idx begins as zeros and gets no gradient.
+    The row `padding_idx` begins as 0 and is not trained.
 
-    >>> nn.Embedding(10, 3)(ts.tensor([[1, 2], [4, 5]])).shape
-    (2, 2, 3)
+    >>> nn.Embedding(10, 4)(ts.tensor([[1, 2], [3, 3]])).shape
+    (2, 2, 4)
     """
 
     weight: Parameter
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
-                 max_norm: float | None = None, norm_type: float = 2.0,
-                 scale_grad_by_freq: bool = False, sparse: bool = False,
-                 _weight: Tensor | None = None, _freeze: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         self.num_embeddings = to_size("Embedding", "num_embeddings", num_embeddings)
         self.embedding_dim = to_size("Embedding", "embedding_dim", embedding_dim)
-        if to_bool("sparse", sparse):
-            raise layer_errors.no_sparse_gradients().locate("Embedding", [])
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            rule = f"a row of the table, which has {num_embeddings}"
-            raise errors.wrong_value("padding_idx", padding_idx, rule).locate("Embedding", [])
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.padding_idx = self._place(padding_idx)
         self.max_norm = None if max_norm is None else to_float("max_norm", max_norm)
         self.norm_type = to_float("norm_type", norm_type)
         self.scale_grad_by_freq = to_bool("scale_grad_by_freq", scale_grad_by_freq)
+        self.sparse = to_bool("sparse", sparse)
         shape = (self.num_embeddings, self.embedding_dim)
         if _weight is None:
             self.weight = Parameter(empty(shape, device=device, dtype=dtype), not _freeze)
             self.reset_parameters()
-        else:
-            if _weight.shape != shape:
-                raise layer_errors.vector_shape("_weight", _weight.shape, shape).locate(
-                    "Embedding", []
-                )
-            self.weight = Parameter(_weight, not _freeze)
+            return
+        if _weight.shape != shape:
+            error = errors.wrong_value("_weight.shape", _weight.shape, f"{shape}")
+            raise error.locate("Embedding", [])
+        self.weight = Parameter(_weight, not _freeze)
+
+    def _place(self, padding_idx: int | None) -> int | None:
+        if padding_idx is None:
+            return None
+        place, rows = to_int("padding_idx", padding_idx), self.num_embeddings
+        if not -rows <= place < rows:
+            error = errors.wrong_value("padding_idx", place, f"from {-rows} to {rows - 1}")
+            raise error.locate("Embedding", [])
+        return place % rows
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **rest: Any
+    ) -> Embedding:
+        """Take the rows of a matrix, frozen unless told otherwise.
+
+        >>> nn.Embedding.from_pretrained(ts.eye(2))(ts.tensor(1)).tolist()
+        [0.0, 1.0]
+        """
+        if not isinstance(embeddings, Tensor) or embeddings.ndim != 2:
+            shown = errors.brief(getattr(embeddings, "shape", embeddings))
+            error = errors.wrong_value("embeddings", shown, "a matrix (rows, features)")
+            raise error.locate("Embedding.from_pretrained", [])
+        rows, features = embeddings.shape
+        return cls(rows, features, padding_idx, _weight=embeddings, _freeze=freeze, **rest)
 
     def reset_parameters(self) -> None:
-        """Draw the table anew."""
+        """Draw the rows anew."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
-                self.weight.detach()[self.padding_idx] = 0.0
-
-    @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Embedding:
-        """Make one over a table that is there; it is not trained unless freeze is False.
-
-        >>> nn.Embedding.from_pretrained(ts.eye(3))(ts.tensor(1)).tolist()
-        [0.0, 1.0, 0.0]
-        """
-        if not isinstance(embeddings, Tensor) or embeddings.ndim != 2:
-            found = errors.not_tensor("embeddings", embeddings, "a tensor of two axes")
-            raise found.locate("Embedding.from_pretrained", [])
-        rows, width = embeddings.shape
-        return cls(rows, width, _weight=embeddings, _freeze=to_bool("freeze", freeze), **options)
+                self.weight[self.padding_idx] = 0
 
     def forward(self, x: Tensor) -> Tensor:
-        """Look up."""
+        """Look rows up."""
         return functional.embedding(
             x, self.weight, self.padding_idx, self.max_norm, self.norm_type,
-            self.scale_grad_by_freq,
+            self.scale_grad_by_freq, self.sparse,
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        """Show the options."""
-        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
+        """Show the sizes."""
+        shown = f"{self.num_embeddings}, {self.embedding_dim}"
+        options = {"padding_idx": None, "max_norm": None, "norm_type": 2.0,
+                   "scale_grad_by_freq": False, "sparse": False}  # fmt: skip
+        for name, default in options.items():
+            if getattr(self, name) != default:
+                shown += f", {name}={getattr(self, name)}"
+        return shown

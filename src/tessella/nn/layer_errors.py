@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tessella.errors import ArgumentError, InvalidArgument, ShapeError
+import math
+
+from tessella.errors import DTypeMismatch, IndexOutOfBounds, InvalidArgument, ShapeError
 from tessella.hints import Sequence
 
 
@@ -11,6 +13,78 @@ def wrong_features(given: int, taken: int, name: str = "x") -> ShapeError:
     return ShapeError(
         f"{name} has {given} features, and weight takes {taken}",
         f"the last axis of {name} must be {taken}",
+    )
+
+
+def not_indices(name: str, dtype: object) -> DTypeMismatch:
+    """Something else than integers, where rows are named."""
+    return DTypeMismatch(f"{name} is {dtype}", f"integers name rows: {name}.long()")
+
+
+def no_row(index: int, rows: int, what: str = "rows") -> IndexOutOfBounds:
+    """A number that is that of no row."""
+    return IndexOutOfBounds(
+        f"index {index} is out of range for {rows} {what}", f"indices go from 0 to {rows - 1}"
+    )
+
+
+def wrong_channels(name: str, given: int, taken: int, groups: int) -> ShapeError:
+    """An axis of channels of another length than weights have."""
+    shared = f" in {groups} groups" if groups > 1 else ""
+    return ShapeError(
+        f"{name} has {given} channels, and weight takes {taken}{shared}",
+        f"axis 1 of {name} (0 without a batch) holds the channels and must be {taken}",
+    )
+
+
+def wrong_groups(groups: int, channels: int, name: str) -> ShapeError:
+    """Channels that cannot be shared out."""
+    return ShapeError(
+        f"groups is {groups}, and {name} has {channels} channels",
+        "groups must divide the channels that go in and those that come out",
+    )
+
+
+def wrong_bias(shape: tuple[int, ...], channels: int) -> ShapeError:
+    """A bias that is not one number for each channel."""
+    return ShapeError(
+        f"bias has the shape {shape}, and there are {channels} channels",
+        f"bias must have the shape ({channels},)",
+    )
+
+
+def large_window(span: int, padded: int, size: int) -> ShapeError:
+    """A window that does not fit once into its axis."""
+    added = "" if padded == size else f", with its padding {padded}"
+    return ShapeError(
+        f"a window of {span} is longer than the axis of {size}{added}",
+        "use a smaller window or dilation, or more padding",
+    )
+
+
+def place_outside(size: tuple[int, ...]) -> ShapeError:
+    """An index of a pool that its input does not have."""
+    return ShapeError(
+        f"a place is outside of planes of {size}",
+        f"places count the elements of a plane, from 0 to {math.prod(size) - 1}",
+    )
+
+
+def wrong_rows(given: int, window: tuple[int, ...]) -> ShapeError:
+    """Columns whose length is no multiple of a window."""
+    each = math.prod(window)
+    return ShapeError(
+        f"x has {given} rows, and a window of {window} has {each} elements",
+        f"the last axis but one must be channels * {each}",
+    )
+
+
+def wrong_columns(given: int, places: tuple[int, ...]) -> ShapeError:
+    """Another number of columns than there are windows."""
+    count = math.prod(places)
+    return ShapeError(
+        f"x has {given} columns, and there are {count} windows, {places}",
+        f"the last axis must be {count}; output_size is that of the whole image",
     )
 
 
@@ -44,11 +118,4 @@ def no_statistics(name: str) -> InvalidArgument:
     """Running statistics that are needed and not given."""
     return InvalidArgument(
         f"{name} is None, and not training uses it", "give both, or pass training=True"
-    )
-
-
-def no_sparse_gradients() -> ArgumentError:
-    """Gradients of a table that hold its used rows only."""
-    return ArgumentError(
-        "sparse gradients are not there", "leave sparse out: the gradient is a whole table"
     )

@@ -54,21 +54,12 @@ class ModuleHooks:
             self.last += 1
         key = self.first if prepend else self.last
         hooks[key] = Hook(call, takes_keywords, is_always)
-        return ModuleHandle(hooks, key)
+        return changes.CountedHandle(hooks, key)
 
     def ordered(self, kind: str) -> list[Hook]:
         """Give the hooks of one kind in the order of their calls."""
         hooks: dict[int, Hook] = getattr(self, kind)
         return [hooks[key] for key in sorted(hooks)]
-
-
-class ModuleHandle(Handle):
-    """A registered hook of a module; taking it away is a change of the module."""
-
-    def remove(self) -> None:
-        """Take the hook away; once is enough."""
-        changes.bump()
-        super().remove()
 
 
 def hooks_of(module: Module) -> ModuleHooks:

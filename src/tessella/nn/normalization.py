@@ -137,9 +137,10 @@ class ChannelNorm(Affine):
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
 
-    def __init__(self, num_features: int, eps: float, momentum: float | None, affine: bool,
-                 track_running_stats: bool, device: Any, dtype: Any,
-                 bias: bool) -> None:  # fmt: skip
+    def __init__(
+        self, num_features: int, eps: float, momentum: float | None, affine: bool,
+        track_running_stats: bool, device: Any, dtype: Any, bias: bool,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_features = to_int("num_features", num_features)
         self.eps = to_float("eps", eps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella import errors
+from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.hints import Any
@@ -33,6 +33,7 @@ class Parameter(Tensor):
         out = _shared(cls, data, "Parameter")
         with_grad(out, requires_grad)
         assert isinstance(out, Parameter)
+        _core.mark_kind(out, "weights")
         return out
 
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None: ...

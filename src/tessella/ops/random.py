@@ -8,12 +8,13 @@ at any thread count.
 from __future__ import annotations
 
 import os
+import sys
 
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_int, to_ints
 from tessella.composites import CHECKS, Device, DTypeLike, Operand, Shape, composite
-from tessella.dtypes import DType, boolean, float32, int64, need_numbers
+from tessella.dtypes import DType, boolean, float32, int64, need_numbers, uint8, uint64
 from tessella.hints import Any
 from tessella.ops.creation import with_grad
 from tessella.ops.elementwise import add, mul
@@ -41,6 +42,56 @@ class Generator:
             )
         self.seed = seed & _WORD
         self.counter = 0
+        return self
+
+    def state_dict(self) -> dict[str, int]:
+        """Give where it stands: the seed and the counter.
+
+        >>> ts.Generator(7).state_dict()
+        {'seed': 7, 'counter': 0}
+        """
+        return {"seed": self.seed, "counter": self.counter}
+
+    def load_state_dict(self, state_dict: dict[str, int]) -> None:
+        """Go on from where another generator stood.
+
+        >>> generator = ts.Generator()
+        >>> generator.load_state_dict({"seed": 7, "counter": 12})
+        >>> generator.seed
+        7
+        """
+        if not isinstance(state_dict, dict) or state_dict.keys() != {"seed", "counter"}:
+            wrong = errors.wrong_type("state_dict", state_dict, "a dict of seed and counter")
+            raise wrong.locate("Generator.load_state_dict", [])
+        for name, value in state_dict.items():
+            if type(value) is not int or not 0 <= value <= _WORD:
+                wrong_value = errors.wrong_value(name, value, "an unsigned integer of 64 bits")
+                raise wrong_value.locate("Generator.load_state_dict", [])
+        self.seed, self.counter = state_dict["seed"], state_dict["counter"]
+
+    def get_state(self) -> Tensor:
+        """Give where it stands, as 16 bytes.
+
+        >>> ts.Generator(7).get_state().shape
+        (16,)
+        """
+        out = _core.empty((2,), uint64.id)
+        _core.fill_from_list(out, [self.seed, self.counter])
+        return _core.bitcast(out, uint8.id)
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go on from a state that `get_state` gave.
+
+        >>> ts.Generator().set_state(ts.Generator(7).get_state()).seed
+        7
+        """
+        is_state = isinstance(new_state, Tensor) and new_state.dtype is uint8
+        if not is_state or new_state.shape != (16,):
+            wrong = errors.wrong_type("new_state", new_state, "what get_state gives")
+            raise wrong.locate("Generator.set_state", [])
+        words = bytes(new_state.tolist())
+        self.seed = int.from_bytes(words[:8], sys.byteorder)
+        self.counter = int.from_bytes(words[8:], sys.byteorder)
         return self
 
     def draw(

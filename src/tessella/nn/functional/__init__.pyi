@@ -15,6 +15,78 @@ _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
+def adaptive_avg_pool1d(
+    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the means of output_size windows that share the axis evenly."""
+
+def adaptive_avg_pool2d(
+    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give the means of windows that share both axes evenly; None keeps the size of an axis."""
+
+def adaptive_max_pool1d(
+    x: Tensor, output_size: Any, return_indices: _bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest elements of output_size windows that share the axis evenly."""
+
+def adaptive_max_pool2d(
+    x: Tensor, output_size: Any, return_indices: _bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest elements of windows that share both axes evenly."""
+
+def alpha_dropout(
+    x: Tensor,
+    p: _float = 0.5,
+    training: _bool = False,
+    inplace: _bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Drop to SELU's lowest value, and keep mean 0 and variance 1: after SELU."""
+
+def avg_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the mean of each window; zeros of the padding count, unless told otherwise."""
+
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    divisor_override: _int | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the mean of each window, or its sum divided by divisor_override."""
+
+def batch_norm(
+    x: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: _bool = False,
+    momentum: _float = 0.1,
+    eps: _float = 1e-05,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Normalise the channels of x, which is (N, C, …), by the statistics of the batch."""
+
 def bilinear(
     x: Tensor,
     y: Tensor,
@@ -57,6 +129,64 @@ def celu(
     x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: Any = 0,
+    dilation: _Ints = 1,
+    groups: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Correlate x (n, in, length) with weight (out, in / groups, window), plus bias."""
+
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: Any = 0,
+    dilation: _Ints = 1,
+    groups: _int = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Correlate x (n, in, height, width) with weight (out, in / groups, rows, columns), plus bias."""
+
+def conv_transpose1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: _Ints = 0,
+    output_padding: _Ints = 0,
+    groups: _int = 1,
+    dilation: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Apply the adjoint of conv1d to x (n, in, length); weight is (in, out / groups, window)."""
+
+def conv_transpose2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _Ints = 1,
+    padding: _Ints = 0,
+    output_padding: _Ints = 0,
+    groups: _int = 1,
+    dilation: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Apply the adjoint of conv2d to x; weight is (in, out / groups, rows, columns)."""
 
 def cosine_embedding_loss(
     x1: Tensor,
@@ -111,6 +241,36 @@ def cross_entropy(
 ) -> Tensor:
     """Give the cross entropy of softmax(x), with a class or a probability for each class a line."""
 
+def dropout(
+    x: Tensor,
+    p: _float = 0.5,
+    training: _bool = True,
+    inplace: _bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set a share p of the numbers to 0 and divide the others by 1 - p, in training."""
+
+def dropout1d(
+    x: Tensor,
+    p: _float = 0.5,
+    training: _bool = True,
+    inplace: _bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Drop whole channels of (N, C, L) or (C, L)."""
+
+def dropout2d(
+    x: Tensor,
+    p: _float = 0.5,
+    training: _bool = True,
+    inplace: _bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Drop whole channels of (N, C, H, W) or (C, H, W)."""
+
 def elu(
     x: Tensor | _Number,
     alpha: Tensor | _Number = 1.0,
@@ -119,6 +279,33 @@ def elu(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """x where x > 0, else alpha * (e ** x - 1)."""
+
+def embedding(
+    x: Tensor,
+    weight: Tensor,
+    padding_idx: _int | None = None,
+    max_norm: _float | None = None,
+    norm_type: _float = 2.0,
+    scale_grad_by_freq: _bool = False,
+    sparse: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the rows of weight at the integers of x."""
+
+def fold(
+    x: Tensor,
+    output_size: _Ints,
+    kernel_size: _Ints,
+    dilation: _Ints = 1,
+    padding: _Ints = 0,
+    stride: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Add columns up where they came from: the adjoint of unfold."""
 
 def gaussian_nll_loss(
     pred: Tensor,
@@ -153,6 +340,18 @@ def glu(
     x: Tensor, dim: _int = -1, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give the first half of an axis times the sigmoid of the second."""
+
+def group_norm(
+    x: Tensor,
+    num_groups: _int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: _float = 1e-05,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Normalise x, which is (N, C, …), over groups of channels; weight and bias are (C,)."""
 
 def hardshrink(
     x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -204,6 +403,21 @@ def huber_loss(
 ) -> Tensor:
     """Give d ** 2 / 2 for differences d up to delta, and delta * (|d| - delta / 2) for others."""
 
+def instance_norm(
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: _bool = True,
+    momentum: _float = 0.1,
+    eps: _float = 1e-05,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Normalise each channel of each element of a batch; x is (N, C, …)."""
+
 def kl_div(
     pred: Tensor,
     target: Tensor,
@@ -239,6 +453,18 @@ def l2_penalty(
     parameters: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give the sum of the squares of all elements, to be added to a loss."""
+
+def layer_norm(
+    x: Tensor,
+    normalized_shape: _Ints,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: _float = 1e-05,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (x - mean) / sqrt(variance + eps) * weight + bias, over the last axes."""
 
 def leaky_relu(
     x: Tensor | _Number,
@@ -289,6 +515,30 @@ def logsigmoid(
 ) -> Tensor:
     """Give log(sigmoid(x)) without overflow."""
 
+def lp_pool1d(
+    x: Tensor,
+    norm_type: _float,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    ceil_mode: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
+
+def lp_pool2d(
+    x: Tensor,
+    norm_type: _float,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    ceil_mode: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give (sum of x ** p) ** (1 / p) of each window, where p is norm_type."""
+
 def margin_ranking_loss(
     x1: Tensor,
     x2: Tensor,
@@ -302,6 +552,28 @@ def margin_ranking_loss(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give max(0, -target * (x1 - x2) + margin): x1 is to be the greater where target is 1."""
+
+def max_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest element of each window; with return_indices also where it is."""
+
+def max_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the largest element of each window; with return_indices also its place in the plane."""
 
 def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
@@ -347,6 +619,39 @@ def nll_loss(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the negative of x, logarithms of probabilities, at the class of each line."""
+
+@overload
+def normalize(
+    x: Tensor,
+    p: _float = 2.0,
+    axis: _int = 1,
+    eps: _float = 1e-12,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Divide vectors along an axis by their p-norms, which are at least eps."""
+
+@overload
+def normalize(
+    x: Tensor,
+    p: _float = 2.0,
+    dim: _int = 1,
+    eps: _float = 1e-12,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Divide vectors along an axis by their p-norms, which are at least eps."""
+
+def one_hot(
+    x: Tensor,
+    num_classes: _int = -1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give a row of zeros with a one at its place for each integer; -1: as many as are needed."""
 
 def pad(
     x: Tensor,
@@ -410,6 +715,32 @@ def relu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = 
 
 def relu6(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Limit x to [0, 6]."""
+
+def rms_norm(
+    x: Tensor,
+    normalized_shape: _Ints,
+    weight: Tensor | None = None,
+    eps: _float | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give x / sqrt(mean(x ** 2) + eps) * weight, over the last axes."""
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: _float = 0.0,
+    is_causal: _bool = False,
+    *,
+    scale: _float | None = None,
+    enable_gqa: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give softmax(query @ key.T * scale + mask) @ value over the last two axes."""
 
 def selu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1."""
@@ -529,3 +860,15 @@ def triplet_margin_loss(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give max(0, margin + |anchor - positive| - |anchor - negative|), by the p-norm."""
+
+def unfold(
+    x: Tensor,
+    kernel_size: _Ints,
+    dilation: _Ints = 1,
+    padding: _Ints = 0,
+    stride: _Ints = 1,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the windows of images (n, channels, height, width) as columns."""

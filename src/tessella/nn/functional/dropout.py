@@ -1,7 +1,7 @@
-"""Dropout: elements, channels, and what keeps mean and variance of SELU.
+"""Dropout: some of the numbers become 0 in training, and the others larger by as much.
 
-Which elements stay is a function of the generator's state, so that nothing is kept for the gradient
-but two numbers; it is drawn again.
+Which ones is a function of the generator's state and of their places, the same for any number of
+threads: for the gradient it is drawn again, and nothing is saved.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from tessella import _core, errors
 from tessella._core import Function, Tensor
 from tessella.composites import composite
 from tessella.declarations import case
+from tessella.dtypes import boolean
 from tessella.fusions import Fused, need_float, settled
 from tessella.hints import Any
-from tessella.inplace import copy_
 from tessella.ops.creation import ones
 from tessella.ops.elementwise import where
 from tessella.ops.random import Generator, bernoulli, default_generator
@@ -37,108 +37,114 @@ drop: Function = Fused(
     errors=[case((3,), key=1, counter=0, p=0.5, dtype="int64", match="not defined for int64")],
 ).function  # fmt: skip
 
+# Outside of training all give x itself; what they draw is tested in tests/test_dropout.py.
+_DRAWS: dict[str, Any] = {
+    "home": "nn.functional", "is_method": False, "gives": "view", "ulps": 0,
+    "ref": lambda np, x, *rest, **options: x,
+}  # fmt: skip
+_NO_SHARE = case((2, 3, 4, 5), 1.5, match="p is 1.5")
 
-def _check_probability(p: float) -> None:
+# SELU's value for large negative numbers: what alpha dropout puts in the place of what it drops.
+_LOWEST = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717
+
+
+def _check(x: Tensor, p: float) -> None:
+    need_float("x", x)
     if not 0 <= p <= 1:
-        raise errors.wrong_value("p", p, "between 0 and 1")
+        raise errors.wrong_value("p", p, "from 0 to 1: the share that becomes 0")
 
 
-def _dropped(x: Tensor, p: float, generator: Generator | None) -> Tensor:
-    """Drop elements, and advance the generator."""
+def _result(x: Tensor, out: Tensor, inplace: bool) -> Tensor:
+    return x.copy_(out) if inplace else out
+
+
+def _drawn(x: Tensor, p: float, generator: Generator | None) -> Tensor:
+    """Drop elements, and move the generator on."""
     source = generator or default_generator
-    out = drop(x, source.seed, source.counter, p)
+    out: Tensor = drop(x, source.seed, source.counter, p)
     source.counter = (source.counter + _core.dropout_counters(x.size)) & _WORD
     return out
 
 
-def _given(x: Tensor, out: Tensor, inplace: bool) -> Tensor:
-    """Give the result, written into x if asked."""
-    return copy_(x, out) if inplace else out
+def _dropped(x: Tensor, shape: tuple[int, ...], p: float, inplace: bool,
+             generator: Generator | None) -> Tensor:  # fmt: skip
+    """Drop what a mask of a shape, which broadcasts to that of x, says."""
+    if p == 0:
+        return x
+    if shape == x.shape:
+        return _result(x, _drawn(x, p, generator), inplace)
+    mask = _drawn(ones(shape, dtype=x.dtype), p, generator)
+    return _result(x, where(mask == 0, 0, x * mask), inplace)
 
 
-_DROPOUT: dict[str, Any] = {
-    "home": "nn.functional", "is_method": False, "gives": "view", "tested": "tests/test_dropout.py",
-}  # fmt: skip
-_ERRORS = [case((3, 4, 5), 1.5, match="p is 1.5"), case((3, 4, 5), -0.5, match="p is -0.5"),
-           case((3, 4, 5), dtype="int64", match="not defined for int64")]  # fmt: skip
+def _channels(name: str, x: Tensor, spatial: int) -> tuple[int, ...]:
+    """Give the shape of a mask of whole channels: of (N, C, …), or of (C, …)."""
+    if x.ndim not in (spatial + 1, spatial + 2):
+        rule = f"{spatial + 1} or {spatial + 2}: (C, …) or (N, C, …)"
+        raise errors.wrong_value("x.ndim", x.ndim, rule)
+    return (*x.shape[: x.ndim - spatial], *(1,) * spatial)
 
 
-@composite(**_DROPOUT, errors=[*_ERRORS, case((3,), 2.0, False, match="p is 2.0")])
+@composite(**_DRAWS, samples=[case((3, 4), training=False), case((), 0.0)], errors=[_NO_SHARE])
 def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, *,
             generator: Generator | None = None) -> Tensor:  # fmt: skip
-    """Set elements to 0 with probability p, and divide the others by 1 - p; x without training.
+    """Set a share p of the numbers to 0 and divide the others by 1 - p, in training.
 
-    >>> x = ts.nn.functional.dropout(ts.ones(1000), 0.5)
-    >>> sorted(set(x.tolist()))
-    [0.0, 2.0]
+    >>> ts.nn.functional.dropout(ts.ones(3), 0.5, training=False).tolist()
+    [1.0, 1.0, 1.0]
     """
-    if not 0 <= p <= 1:
-        _check_probability(p)
-    if not training or p == 0:
-        return x
-    out = _dropped(x, p, generator)
-    return copy_(x, out) if inplace else out
+    _check(x, p)
+    return _dropped(x, x.shape, p, inplace, generator) if training else x
 
 
-def _features(x: Tensor, p: float, inplace: bool, channels: int,
-              generator: Generator | None) -> Tensor:  # fmt: skip
-    """Drop whole channels: those of the first `channels` axes."""
-    shape = (*x.shape[:channels], *(1,) * (x.ndim - channels))
-    mask = _dropped(ones(shape, dtype=need_float("x", x)), p, generator)
-    return _given(x, x * mask, inplace)
-
-
-@composite(**_DROPOUT, errors=[*_ERRORS, case((3,), match="x.ndim is 1")])
+@composite(
+    **_DRAWS, samples=[case((2, 3, 4), training=False)],
+    errors=[case((3,), match="x.ndim is 1")],
+)  # fmt: skip
 def dropout1d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, *,
-              generator: Generator | None = None) -> Tensor:  # fmt: skip
-    """Set channels of (N, C, L) or (C, L) to 0 with probability p, and divide others by 1 - p.
+            generator: Generator | None = None) -> Tensor:  # fmt: skip
+    """Drop whole channels of (N, C, L) or (C, L).
 
-    >>> ts.nn.functional.dropout1d(ts.ones(2, 3, 4), 1.0).sum().item()
-    0.0
+    >>> ts.nn.functional.dropout1d(ts.ones(2, 3, 4), training=False).shape
+    (2, 3, 4)
     """
-    _check_probability(p)
-    if x.ndim not in (2, 3):
-        raise errors.wrong_value("x.ndim", x.ndim, "2 or 3: (C, L) or (N, C, L)")
-    return _features(x, p, inplace, x.ndim - 1, generator) if training and p else x
+    _check(x, p)
+    shape = _channels("dropout1d", x, 1)
+    return _dropped(x, shape, p, inplace, generator) if training else x
 
 
-@composite(**_DROPOUT, errors=[case((3, 4, 5), match="x.ndim is 3"),
-                               case((2, 3, 4, 5), 1.5, match="p is 1.5")])  # fmt: skip
+@composite(
+    **_DRAWS, samples=[case((2, 3, 4, 5), training=False)],
+    errors=[case((3, 4), match="x.ndim is 2")],
+)  # fmt: skip
 def dropout2d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, *,
-              generator: Generator | None = None) -> Tensor:  # fmt: skip
-    """Set channels of (N, C, H, W) to 0 with probability p, and divide others by 1 - p.
+            generator: Generator | None = None) -> Tensor:  # fmt: skip
+    """Drop whole channels of (N, C, H, W) or (C, H, W).
 
-    >>> ts.nn.functional.dropout2d(ts.ones(2, 3, 4, 4), 1.0).sum().item()
-    0.0
+    >>> ts.nn.functional.dropout2d(ts.ones(2, 3, 4, 4), training=False).shape
+    (2, 3, 4, 4)
     """
-    _check_probability(p)
-    if x.ndim != 4:
-        rule = "4: (N, C, H, W); for (N, C, L) there is dropout1d"
-        raise errors.wrong_value("x.ndim", x.ndim, rule)
-    return _features(x, p, inplace, 2, generator) if training and p else x
+    _check(x, p)
+    shape = _channels("dropout2d", x, 2)
+    return _dropped(x, shape, p, inplace, generator) if training else x
 
 
-# What SELU gives for -infinity, where its constants are those of Klambauer and others (2017).
-_LEAST = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717
+@composite(**_DRAWS, samples=[case((3, 4)), case((2,), 0.0, True)], errors=[_NO_SHARE])
+def alpha_dropout(
+    x: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False, *,
+    generator: Generator | None = None,
+) -> Tensor:  # fmt: skip
+    """Drop to SELU's lowest value, and keep mean 0 and variance 1: after SELU.
 
-
-@composite(**_DROPOUT, errors=_ERRORS)
-def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False, *,
-                  generator: Generator | None = None) -> Tensor:  # fmt: skip
-    """Set elements to SELU's least value with probability p, and keep mean 0 and variance 1.
-
-    Without training, the default, it gives x.
-
-    >>> ts.nn.functional.alpha_dropout(ts.zeros(3), 0.5).tolist()
-    [0.0, 0.0, 0.0]
+    >>> ts.nn.functional.alpha_dropout(ts.ones(2), 0.5, training=False).tolist()
+    [1.0, 1.0]
     """
-    _check_probability(p)
-    dtype = need_float("x", x)
+    _check(x, p)
     if not training or p == 0:
         return x
     if p == 1:
-        return _given(x, x * 0.0, inplace)
-    stays = bernoulli(1 - p, x.shape, generator=generator)
-    scale = 1 / math.sqrt((1 - p) * (1 + p * _LEAST * _LEAST))
-    out = (where(stays, x, _LEAST) * scale - scale * _LEAST * p).astype(dtype, copy=False)
-    return _given(x, out, inplace)
+        return _dropped(x, x.shape, p, inplace, generator)
+    kept = bernoulli(1 - p, x.shape, dtype=boolean, generator=generator)
+    scale = 1 / math.sqrt((1 - p) * (1 + p * _LOWEST**2))
+    shift = -scale * p * _LOWEST
+    return _result(x, where(kept, x * scale + shift, _LOWEST * scale + shift), inplace)

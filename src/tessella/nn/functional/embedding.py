@@ -17,7 +17,6 @@ from tessella.ops.elementwise import where
 from tessella.ops.index import need_integers
 from tessella.ops.movement import reshape, unsqueeze
 from tessella.ops.norms import vector_norm
-from tessella.ops.reduce import max, min
 from tessella.tensors import tensor
 
 NO_PADDING = -1
@@ -108,9 +107,10 @@ def _limit_rows(weight: Tensor, x: Tensor, max_norm: float, norm_type: float) ->
     scale_grad_by_freq=False, sparse=False: weight[x],
     samples=[case(tensor([1, 0, 1]), (5, 3)), case(_ROWS, (4, 2)), case(tensor(2), (4, 2))],
     errors=[case(tensor([1, 5]), (5, 3), match=r"x\[1\] is 5, of 5 rows of weight"),
-            case((2,), (5, 3), match="an index tensor is float32"),
-            case(tensor([1]), (5, 3), 5, match="padding_idx is 5"),
-            case(tensor([1]), (5, 3), sparse=True, match="sparse gradients are not there")],
+            case((2,), (5, 3), match="x is float32"),
+            case(arange(2), (4,), match="weight.ndim is 1"),
+            case(tensor([-1]), (5, 3), match=r"x\[0\] is -1, of 5 rows of weight"),
+            case(tensor([1]), (5, 3), 5, match="padding_idx is 5")],
 )  # fmt: skip
 def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None,
               max_norm: float | None = None, norm_type: float = 2.0,
@@ -118,13 +118,14 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None,
     """Give the rows of weight at the integers of x.
 
     The row padding_idx gets no gradient. max_norm first makes the rows that are asked for at most
-    so long, in place. scale_grad_by_freq divides gradients by how often a row was asked for.
+    so long, in place. scale_grad_by_freq divides gradients by how often a row was asked for. sparse
+    changes nothing: gradients are dense.
 
     >>> ts.nn.functional.embedding(ts.tensor([1, 0]), ts.eye(2)).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    if sparse:
-        raise layer_errors.no_sparse_gradients()
+    if not x.dtype.is_integer:
+        raise layer_errors.not_indices("x", x.dtype)
     padding = NO_PADDING
     if padding_idx is not None:
         rows = weight.shape[0] if weight.ndim else 0
@@ -134,36 +135,35 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None,
             )
         padding = padding_idx % rows
     if max_norm is not None:
-        need_integers(x)
         embed(weight.detach(), x, padding, False)  # refuses integers that are no rows
         _limit_rows(weight, x, max_norm, norm_type)
     return embed(weight, x, padding, scale_grad_by_freq)
 
 
 @composite(
-    home="nn.functional", is_method=False,
+    home="nn.functional", is_method=False, ulps=0,
     ref=lambda np, x, num_classes=-1: np.eye(
-        num_classes if num_classes >= 0 else int(x.max()) + 1, dtype="int64")[x],
-    samples=[case(tensor([1, 0, 2])), case(_ROWS, 5), case(tensor(1), 2)],
-    errors=[case(tensor([1, 3]), 3, match="num_classes is 3"),
-            case(tensor([1, -3]), match="x is -3"), case((2,), match="an index tensor is float32"),
-            case(zeros(0, dtype=int64), match="num_classes is -1")],
+        num_classes if num_classes >= 0 else int(np.max(x, initial=-1)) + 1, dtype=np.int64)[x],
+    samples=[case(arange(4).reshape(2, 2), 5), case(arange(3)), case(zeros((), dtype=int64), 2)],
+    errors=[case((2,), match="x is float32"), case(arange(3), 2, match="index 2 is out of range"),
+            case(arange(3), -2, match="num_classes is -2")],
 )  # fmt: skip
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
-    """Give integers as rows of zeros with a one; -1 classes are as many as the largest needs.
+    """Give a row of zeros with a one at its place for each integer; -1: as many as are needed.
 
-    >>> ts.nn.functional.one_hot(ts.tensor([1, 0]), 3).tolist()
-    [[0, 1, 0], [1, 0, 0]]
+    >>> ts.nn.functional.one_hot(ts.tensor([2, 0]), 3).tolist()
+    [[0, 0, 1], [1, 0, 0]]
     """
-    x = need_integers(x)
-    if x.size == 0 and num_classes < 0:
-        rule = "given: x has no elements to tell it from"
-        raise errors.wrong_value("num_classes", num_classes, rule)
-    if x.size:
-        least, most = int(min(x).item()), int(max(x).item())
-        if least < 0:
-            raise errors.wrong_value("x", least, "0 or more: classes")
-        num_classes = most + 1 if num_classes < 0 else num_classes
-        if most >= num_classes:
-            raise errors.wrong_value("num_classes", num_classes, f"more than {most}, a class of x")
-    return cast(unsqueeze(x, -1) == arange(num_classes), int64)
+    if not x.dtype.is_integer:
+        raise layer_errors.not_indices("x", x.dtype)
+    if num_classes < -1:
+        raise errors.wrong_value("num_classes", num_classes, "-1, or at least 0")
+    indices = cast(x, int64)
+    is_empty = indices.size == 0
+    if num_classes == -1:
+        num_classes = 0 if is_empty else int(indices.max().item()) + 1
+    if not is_empty and not 0 <= indices.min().item() <= indices.max().item() < num_classes:
+        flat = indices.reshape(-1)
+        wrong = flat[(flat < 0) | (flat >= num_classes)]
+        raise layer_errors.no_row(int(wrong[0].item()), num_classes, "classes")
+    return cast(unsqueeze(indices, -1) == arange(num_classes), int64)

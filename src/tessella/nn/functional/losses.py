@@ -92,9 +92,8 @@ def mse_loss(pred: Tensor, target: Tensor, size_average: Any = None, reduce: Any
     return pair_loss(pred, target, "squared", 0.0, reduction)
 
 
-@composite(**_INPUT, ref=_ref("absolute"), domain=(0.2, 3), distinct=True,
-           samples=_SAMPLES + _WEIGHTED,
-           errors=[*_ERRORS, _GIVEN_UP, _FEW_WEIGHTS])  # fmt: skip
+@composite(**_INPUT, ref=_ref("absolute"), domain=(0.2, 3), samples=_SAMPLES + _WEIGHTED,
+           distinct=True, errors=[*_ERRORS, _GIVEN_UP, _FEW_WEIGHTS])  # fmt: skip
 def l1_loss(pred: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
             reduction: Literal["none", "mean", "sum"] = "mean",
             weight: Tensor | None = None) -> Tensor:  # fmt: skip

@@ -10,6 +10,7 @@ from tessella import _core
 from tessella._core import Tensor
 from tessella.hints import Any, Callable
 from tessella.modes import enable_grad
+from tessella.ops.movement import broadcast_to
 
 
 def slopes(out: Tensor, inputs: list[Tensor], gradient: Tensor) -> list[Tensor]:
@@ -18,19 +19,22 @@ def slopes(out: Tensor, inputs: list[Tensor], gradient: Tensor) -> list[Tensor]:
     return found
 
 
-def pull(f: Callable[..., Tensor], g: Tensor, *operands: Any) -> list[Any]:
+def pull(f: Callable[..., Any], g: Any, *operands: Any) -> list[Any]:
     """Give the gradients of the operands of f for the cotangent g: one for each, None for none.
 
-    f is computed again, recording. Where the sweep itself is recorded, so are these gradients.
+    f is computed again, recording; it gives a tensor or a tuple, whose gradients g then is a tuple
+    of. Where the sweep itself is recorded, so are these gradients.
     """
     creates = _core.is_grad_enabled()
-    sources = [_source(x, creates) for x in operands]
     before = _core.recorded()
     with enable_grad():
-        out = f(*sources)
+        sources = [_source(x, creates) for x in operands]
+        outs = f(*sources)
+    pairs = zip(outs, g, strict=True) if isinstance(outs, tuple) else [(outs, g)]
+    roots, begin = zip(*[pair for pair in pairs if pair[0] is not None], strict=True)
     places = [i for i, x in enumerate(sources) if isinstance(x, Tensor) and x.requires_grad]
     wanted = tuple([sources[i] for i in places])
-    found = _core.sweep((out,), (g,), wanted, creates, creates, before)
+    found = _core.sweep(roots, begin, wanted, creates, creates, before)
     given: list[Any] = [None] * len(operands)
     for i, gradient in zip(places, found, strict=True):
         given[i] = gradient
@@ -38,7 +42,10 @@ def pull(f: Callable[..., Tensor], g: Tensor, *operands: Any) -> list[Any]:
 
 
 def _source(x: Any, creates: bool) -> Any:
-    """Give what the gradient of an operand is asked of: itself where that is to be recorded."""
+    """Give what the gradient of an operand is asked of; to be recorded, a view, which is it alone.
+
+    One tensor may be two operands, and each has a gradient of its own.
+    """
     if not isinstance(x, Tensor) or not x.dtype.is_floating:
         return x
-    return x if creates and x.requires_grad else x.detach().requires_grad_()
+    return broadcast_to(x, x.shape) if creates and x.requires_grad else x.detach().requires_grad_()

@@ -1,0 +1,231 @@
+// The fast path of optimizers' updates: it writes parameters and states where they lie, as inside
+// no_grad, and has no result.
+#include <algorithm>
+
+#include "anomaly.h"
+#include "guard.h"
+#include "lines.h"
+#include "run.h"
+#include "updates.h"
+
+namespace tessella {
+
+namespace {
+
+struct Extent {
+  uintptr_t begin, end;
+};
+
+Extent extent_of(const Tensor* x) {
+  auto start = reinterpret_cast<uintptr_t>(x->data());
+  int64_t first = 0, last = x->size - 1;
+  if (x->size == 0) return {start, start};
+  if (!x->is_contiguous) {
+    x->layout().extent(&first, &last);
+    first -= x->offset, last -= x->offset;
+  }
+  auto bytes = itemsize(x->dtype);
+  return {start + static_cast<uintptr_t>(first * bytes),
+          start + static_cast<uintptr_t>((last + 1) * bytes)};
+}
+
+bool overlap(const Extent& a, const Extent& b) { return a.begin < b.end && b.begin < a.end; }
+
+bool is_writable_place(const Tensor* x) {
+  return x->has_memory() && !x->buffer->is_readonly &&
+         (x->is_contiguous || !x->layout().overlaps_itself());
+}
+
+bool is_number(PyObject* object) {
+  return is_tensor(object) && as_tensor(object)->dtype == DType::float64 &&
+         as_tensor(object)->ndim == 0 && as_tensor(object)->has_memory();
+}
+
+double number_of(PyObject* object) {
+  double value;
+  memcpy(&value, as_tensor(object)->data(), sizeof value);
+  return value;
+}
+
+bool is_constant(PyObject* object, double* value) {
+  if (!PyFloat_CheckExact(object) && !PyLong_CheckExact(object) && !PyBool_Check(object))
+    return false;
+  *value = PyFloat_AsDouble(object);
+  return !PyErr_Occurred() || (PyErr_Clear(), false);
+}
+
+bool are_alike(const Tensor* x, const Tensor* y) {
+  if (x->ndim != y->ndim || x->dtype != y->dtype) return false;
+  for (int i = 0; i < x->ndim; ++i)
+    if (x->shape()[i] != y->shape()[i]) return false;
+  return true;
+}
+
+bool is_listed(PyObject* list, Py_ssize_t length) {
+  return PyList_CheckExact(list) && PyList_GET_SIZE(list) == length;
+}
+
+DType real_dtype(DType dtype) {
+  if (kind(dtype) != DKind::complex) return dtype;
+  return dtype == DType::complex64 ? DType::float32 : DType::float64;
+}
+
+}  // namespace
+
+bool do_overlap(const Tensor* x, const Tensor* y) { return overlap(extent_of(x), extent_of(y)); }
+
+bool Updates::add_settings(const UpdateInfo& info, PyObject* const* args) {
+  UpdateSettings settings{};
+  for (int i = 0; i < info.numbers; ++i) {
+    if (!is_number(args[i])) return false;
+    settings.numbers[i] = number_of(args[i]);
+  }
+  for (int i = 0; i < info.constants; ++i)
+    if (!is_constant(args[info.numbers + i], &settings.constants[i])) return false;
+  settings_.push_back(settings);
+  return true;
+}
+
+bool Updates::add_counters(launch::UpdateItem* item, int count, PyObject* const* lists,
+                           Py_ssize_t i) {
+  for (int k = 0; k < count; ++k) {
+    if (lists[k] == Py_None) continue;
+    PyObject* counter = PyList_GET_ITEM(lists[k], i);
+    if (!is_number(counter) || !is_writable_place(as_tensor(counter))) return false;
+    item->counters[k] = as_tensor(counter)->data();
+    tensors_.push_back(as_tensor(counter));
+    written_.push_back(as_tensor(counter)->buffer);
+  }
+  return true;
+}
+
+// Contiguous operands are one run; of others, and of complex ones among them, the axes are kept.
+void Updates::lay_out(launch::UpdateItem* item, Tensor* const* operands) {
+  const Tensor* p = operands[0];
+  int64_t parts = itemsize(p->dtype) / itemsize(item->dtype);  // 2 of a complex number
+  bool is_contiguous = true;
+  for (int k = 0; k < UPDATE_OPERANDS; ++k)
+    is_contiguous &= !operands[k] || operands[k]->is_contiguous;
+  item->size = p->size * parts;
+  item->ndim = 1;
+  if (is_contiguous) return;
+  item->ndim = p->ndim + (parts > 1);
+  auto append = [&](const int64_t* numbers, int64_t factor, int64_t last) {
+    for (int i = 0; i < p->ndim; ++i) dims_.push_back(numbers[i] * factor);
+    if (parts > 1) dims_.push_back(last);
+  };
+  append(p->shape(), 1, parts);
+  for (int k = 0; k < UPDATE_OPERANDS; ++k)
+    append((operands[k] ? operands[k] : p)->strides(), parts, 1);
+  item->shape = dims_.data();  // known to have some: where they are is set before they are used
+}
+
+bool Updates::add_item(const UpdateInfo& info, UpdateOp op, PyObject* const* lists, Py_ssize_t i) {
+  launch::UpdateItem item{};
+  item.op = op;
+  item.settings = &settings_.back();
+  Tensor* operands[UPDATE_OPERANDS] = {};
+  Extent extents[UPDATE_OPERANDS];
+  for (int k = 0; k < 2 + info.states; ++k) {
+    if (lists[k] == Py_None) continue;
+    PyObject* object = PyList_GET_ITEM(lists[k], i);
+    if (!is_tensor(object)) return false;
+    Tensor* x = operands[k] = as_tensor(object);
+    bool is_written = k != 1;
+    if (!x->has_memory() || !are_alike(operands[0], x)) return false;
+    if (is_written && !is_writable_place(x)) return false;
+    extents[k] = extent_of(x);
+    for (int j = 0; j < k; ++j)
+      if (operands[j] && overlap(extents[j], extents[k])) return false;
+    item.data[k] = x->data();
+    tensors_.push_back(x);
+    if (is_written) written_.push_back(x->buffer);
+  }
+  DKind of = kind(operands[0]->dtype);
+  if (of != DKind::floating && of != DKind::complex) return false;
+  item.dtype = real_dtype(operands[0]->dtype);
+  if (of == DKind::complex && operands[0]->ndim == MAX_NDIM) return false;
+  if (!add_counters(&item, info.counters, lists + 2 + info.states, i)) return false;
+  lay_out(&item, operands);
+  total_ += item.size;
+  items_.push_back(item);
+  return true;
+}
+
+bool Updates::add(const Function* function, PyObject* const* args, Py_ssize_t count) {
+  const UpdateInfo& info = UPDATES[function->opcode];
+  int lists = 2 + info.states + info.counters;
+  if (count != lists + info.numbers + info.constants || !PyList_CheckExact(args[0])) return false;
+  Py_ssize_t length = PyList_GET_SIZE(args[0]);
+  for (int k = 1; k < lists; ++k)
+    if (!is_listed(args[k], length) && (k == 1 || args[k] != Py_None)) return false;
+  if (!add_settings(info, args + lists)) return false;
+  auto more = static_cast<size_t>(length);
+  items_.reserve(items_.size() + more);
+  tensors_.reserve(tensors_.size() + more * static_cast<size_t>(lists));
+  written_.reserve(written_.size() + more * static_cast<size_t>(lists - 1));
+  for (Py_ssize_t i = 0; i < length; ++i) {
+    if (PyList_GET_ITEM(args[1], i) == Py_None) continue;
+    if (!add_item(info, static_cast<UpdateOp>(function->opcode), args, i)) return false;
+  }
+  return true;
+}
+
+// Whether what one item writes may be what another reads or writes.
+bool Updates::are_entangled() const {
+  std::vector<Extent> extents;
+  extents.reserve(tensors_.size());
+  for (const Tensor* x : tensors_) extents.push_back(extent_of(x));
+  std::sort(extents.begin(), extents.end(),
+            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < extents.size(); ++i)
+    if (overlap(extents[i - 1], extents[i])) return true;
+  return false;
+}
+
+void Updates::run() {
+  const int64_t* dims = dims_.data();
+  for (launch::UpdateItem& item : items_) {
+    if (!item.shape) continue;
+    item.shape = dims;
+    item.strides = dims + item.ndim;
+    dims += item.ndim * (1 + UPDATE_OPERANDS);
+  }
+  std::vector<launch::UpdatePlan> plans(items_.size());
+  bool in_order = total_ > launch::UPDATE_SHARED && are_entangled();
+  for (Buffer* buffer : written_) mark_written(buffer);
+  LongWork work(total_, {}, tensors_);
+  launch::update(items_, plans.data(), in_order);
+}
+
+PyObject* fast_update(Function* function, PyObject* const* args, Py_ssize_t count,
+                      PyObject* keywords) {
+  if (keywords || watches_values) return nullptr;
+  return attempted([&]() -> PyObject* {
+    Updates updates(1);
+    if (!updates.add(function, args, count)) return nullptr;
+    updates.run();
+    return Py_NewRef(Py_None);
+  });
+}
+
+bool fast_updates(PyObject* calls) {
+  if (modes || watches_values || !PyList_CheckExact(calls)) return false;
+  Updates updates(static_cast<size_t>(PyList_GET_SIZE(calls)));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); ++i) {
+    PyObject* call = PyList_GET_ITEM(calls, i);
+    if (!PyTuple_CheckExact(call) || PyTuple_GET_SIZE(call) != 2) return false;
+    PyObject *function = PyTuple_GET_ITEM(call, 0), *args = PyTuple_GET_ITEM(call, 1);
+    if (Py_TYPE(function) != function_type || as_function(function)->kind != FastKind::update ||
+        !PyTuple_CheckExact(args))
+      return false;
+    if (!updates.add(as_function(function), reinterpret_cast<PyTupleObject*>(args)->ob_item,
+                     PyTuple_GET_SIZE(args)))
+      return false;
+  }
+  updates.run();
+  counts.fast += PyList_GET_SIZE(calls);
+  return true;
+}
+
+}  // namespace tessella

@@ -1,0 +1,45 @@
+// Optimizers' updates on tensors: one call has lists of parameters, gradients, states and counters,
+// numbers that are 0-d tensors, and constants. Several calls are checked and run as one.
+#pragma once
+
+#include <vector>
+
+#include "../launch/updates.h"
+#include "function.h"
+
+namespace tessella {
+
+class Updates {
+ public:
+  explicit Updates(size_t calls) { settings_.reserve(calls); }
+
+  // Adds a call: (params, grads, states…, counters…, numbers…, constants…). A gradient that is None
+  // leaves its parameter out; None in place of a list of states: there is no such state. False: it
+  // is not one that can be run as it stands, and nothing was changed.
+  bool add(const Function* function, PyObject* const* args, Py_ssize_t count);
+
+  // Runs all of them, to the end. Throws only before the first write.
+  void run();
+
+ private:
+  bool add_settings(const UpdateInfo& info, PyObject* const* args);
+  bool add_item(const UpdateInfo& info, UpdateOp op, PyObject* const* lists, Py_ssize_t i);
+  bool add_counters(launch::UpdateItem* item, int count, PyObject* const* lists, Py_ssize_t i);
+  void lay_out(launch::UpdateItem* item, Tensor* const* operands);
+  bool are_entangled() const;
+
+  std::vector<UpdateSettings> settings_;
+  std::vector<launch::UpdateItem> items_;
+  std::vector<int64_t> dims_;     // of items that are not contiguous: shapes and strides
+  std::vector<Tensor*> tensors_;  // all that are read and written
+  std::vector<Buffer*> written_;
+  int64_t total_ = 0;
+};
+
+// Whether two tensors lie in one stretch of memory, at least in parts.
+bool do_overlap(const Tensor* x, const Tensor* y);
+
+// update_all([(function, args), …]): the fast path of several updates. False: declined.
+bool fast_updates(PyObject* calls);
+
+}  // namespace tessella

@@ -1,0 +1,143 @@
+"""`python -m tessella train` and `demo`: small models on the data inside the package."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from tessella import data, memory, metrics, nn, optim, training
+from tessella._core import Tensor
+from tessella.hints import Any, Callable
+from tessella.histories import History
+from tessella.modes import no_grad
+from tessella.nn import functional
+from tessella.ops.joining import concat
+from tessella.ops.random import manual_seed
+from tessella.sizes import to_text
+from tessella.tensors import tensor
+from tessella.threads import set_num_threads
+
+
+class Task:
+    """A model, its data, its loss, and how well it must do."""
+
+    def __init__(
+        self,
+        make: Callable[[], tuple[nn.Module, Any, Any]],
+        loss: Callable[..., Any],
+        measures: dict[str, Callable[..., Any]],
+        *,
+        epochs: int,
+        batch: int,
+        lr: float,
+    ) -> None:
+        self.make, self.loss, self.measures = make, loss, measures
+        self.epochs, self.batch, self.lr = epochs, batch, lr
+
+
+def make_xor() -> tuple[nn.Module, Any, Any]:
+    """Two bits to their exclusive or."""
+    x = tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    pairs = data.TensorDataset(x, tensor([[0.0], [1.0], [1.0], [0.0]]))
+    model = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1), nn.Sigmoid())
+    return model, pairs, pairs
+
+
+def shifted(images: Tensor) -> Tensor:
+    """Give images (n, 64), and copies moved by one pixel each way: (5 n, 64)."""
+    wide = functional.pad(images.reshape(-1, 8, 8), (1, 1, 1, 1))
+    moves = ((1, 1), (0, 1), (2, 1), (1, 0), (1, 2))
+    return concat([wide[:, i : i + 8, j : j + 8].reshape(-1, 64) for i, j in moves])
+
+
+def make_digits() -> tuple[nn.Module, Any, Any]:
+    """Images of handwritten digits, 8 x 8, to their number."""
+    x, y = data.load_digits(split="train")
+    test_x, test_y = data.load_digits(split="test")
+    train = data.TensorDataset(shifted(x / 16), concat([y] * 5))
+    model = nn.Sequential(
+        nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.3),
+        nn.Linear(256, 128), nn.ReLU(), nn.Dropout(0.3), nn.Linear(128, 10),
+    )  # fmt: skip
+    return model, train, data.TensorDataset(test_x / 16, test_y)
+
+
+def make_regression() -> tuple[nn.Module, Any, Any]:
+    """Ten measurements of a patient to the progress of diabetes a year later, standardised."""
+    parts = [data.load_diabetes(split=part) for part in ("train", "test")]
+    inputs, targets = data.standardize(parts[0].x), data.standardize(parts[0].y.reshape(-1, 1))
+    train, test = (data.TensorDataset(inputs(x), targets(y.reshape(-1, 1))) for x, y in parts)
+    model = nn.Sequential(
+        nn.Linear(10, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, 1)
+    )
+    return model, train, test
+
+
+TASKS = {
+    "xor": Task(make_xor, functional.mse_loss, {}, epochs=2000, batch=4, lr=0.01),
+    "digits": Task(
+        make_digits, functional.cross_entropy, {"accuracy": metrics.accuracy},
+        epochs=20, batch=128, lr=2e-3,
+    ),
+    "regression": Task(
+        make_regression, functional.huber_loss, {"r2": metrics.r2_score},
+        epochs=60, batch=32, lr=3e-3,
+    ),
+}  # fmt: skip
+
+
+def run(given: Any) -> int:
+    """Train as the arguments say, and tell what came of it."""
+    if given.threads:
+        set_num_threads(given.threads)
+    manual_seed(given.seed)
+    is_demo = given.command == "demo"
+    task = TASKS["digits" if is_demo else given.task]
+    start = perf_counter()
+    model, train, test = task.make()
+    epochs = given.epochs or task.epochs
+    optimizer = optim.Adam(model.parameters(), lr=given.lr or task.lr)
+    scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
+    batch = given.batch or task.batch
+    history = training.fit(
+        model, data.DataLoader(train, batch, shuffle=True), task.loss, optimizer, epochs=epochs,
+        validation=data.DataLoader(test, 512), metrics=task.measures, scheduler=scheduler,
+        checkpoint=given.checkpoint, resume=given.resume,
+        progress=False if given.quiet else "lines" if epochs > 100 else True,
+    )  # fmt: skip
+    seconds = perf_counter() - start
+    if is_demo:
+        show_digits(model, test)
+        print(memory.report())
+    print(result(history, seconds))
+    return 0
+
+
+def result(history: History, seconds: float) -> str:
+    """Give the last figures in a line."""
+    if not history.rows:
+        return history.reason or "nothing to do"
+    last = history.rows[-1]
+    names = [name for name in last if name not in ("epoch", "seconds", "samples/s", "memory")]
+    shown = "  ".join(f"{name} {last[name]:.4g}" for name in names)
+    end = f"  ({history.reason})" if history.reason else ""
+    peak = to_text(int(max(history["memory"])))
+    return f"{last['epoch']} epochs in {seconds:.1f} s: {shown}  memory {peak}{end}"
+
+
+def show_digits(model: nn.Module, test: Any) -> None:
+    """Print which digits were taken for which."""
+    images, labels = test.tensors
+    model.eval()
+    with no_grad():
+        counts = metrics.confusion_matrix(model(images), labels, 10)
+    print("\ndigits (rows) and what they were taken for (columns)")
+    print(table(counts))
+
+
+def table(counts: Tensor) -> str:
+    """Give a square of counts as text; dots are zeros."""
+    rows = counts.tolist()
+    lines = ["     " + "".join(f"{i:>4}" for i in range(len(rows)))]
+    for i, row in enumerate(rows):
+        lines.append(f"{i:>4} " + "".join(f"{n or '.':>4}" for n in row))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,97 @@
+"""How samples become one batch: tensors are stacked, numbers become tensors, containers follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tessella import data_errors, errors
+from tessella._core import Tensor
+from tessella.data_errors import located
+from tessella.dtypes import float64
+from tessella.exchange import is_shareable
+from tessella.ops.joining import stack
+from tessella.tensors import asarray, tensor
+
+
+@located("data.default_collate")
+def default_collate(batch: Sequence[Any]) -> Any:
+    """Join samples as a DataLoader does: with a first axis that counts them.
+
+    Tensors and arrays are stacked; Python floats become float64 and integers int64, as in PyTorch;
+    text stays a list; dicts, named tuples, tuples and lists are joined part by part, and tuples
+    become lists.
+
+    >>> x, y = ts.data.default_collate([(ts.zeros(2), 3), (ts.ones(2), 4)])
+    >>> x.shape, y.tolist()
+    ((2, 2), [3, 4])
+    """
+    if not isinstance(batch, Sequence):
+        raise errors.wrong_type("batch", batch, "a list of samples")
+    if len(batch) == 0:
+        raise data_errors.empty_batch()
+    return _joined(batch)
+
+
+def _joined(batch: Sequence[Any]) -> Any:
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return _stacked(batch)
+    if isinstance(first, float):
+        return tensor(batch, dtype=float64)
+    if isinstance(first, int):
+        return tensor(batch)
+    if isinstance(first, str | bytes):
+        return list(batch)
+    if is_shareable(first):
+        return _stacked([asarray(x) for x in batch])
+    if isinstance(first, Mapping):
+        return _like_mapping(first, {key: _joined([x[key] for x in batch]) for key in first})
+    if isinstance(first, Sequence):
+        return _joined_parts(first, batch)
+    raise data_errors.no_collation(first)
+
+
+def _stacked(batch: Sequence[Tensor]) -> Tensor:
+    shape = batch[0].shape
+    for i, x in enumerate(batch):
+        if not isinstance(x, Tensor) or x.shape != shape:
+            found = x.shape if isinstance(x, Tensor) else errors.type_name(x)
+            raise data_errors.samples_differ("shape", i, found, shape)
+    return stack(batch, axis=0)
+
+
+def _joined_parts(first: Sequence[Any], batch: Sequence[Any]) -> Any:
+    for i, sample in enumerate(batch):
+        if len(sample) != len(first):
+            raise data_errors.samples_differ("length", i, len(sample), len(first))
+    parts = [_joined(part) for part in zip(*batch, strict=True)]
+    return type(first)(*parts) if hasattr(first, "_fields") else parts
+
+
+def _like_mapping(like: Mapping[Any, Any], parts: dict[Any, Any]) -> Any:
+    """Give a mapping of the same type, where that can be made of a dict."""
+    try:
+        return type(like)(parts)  # type: ignore[call-arg]
+    except TypeError:
+        return parts
+
+
+@located("data.default_convert")
+def default_convert(data: Any) -> Any:
+    """Give one sample as it is, with its arrays as tensors: what a loader without batches does.
+
+    >>> ts.data.default_convert((numpy.zeros(2), "a"))[0].shape
+    (2,)
+    """
+    if isinstance(data, Tensor | str | bytes):
+        return data
+    if is_shareable(data):
+        return asarray(data)
+    if isinstance(data, Mapping):
+        return _like_mapping(data, {key: default_convert(value) for key, value in data.items()})
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*(default_convert(part) for part in data))
+    if isinstance(data, Sequence):
+        return [default_convert(part) for part in data]
+    return data

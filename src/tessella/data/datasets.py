@@ -1,0 +1,230 @@
+"""Data sets: samples by number (Dataset), or one after another (IterableDataset).
+
+The names are PyTorch's. A set that can give a whole batch at once says so by `__getbatch__(index)`,
+which takes an index tensor: a batch of a TensorDataset is one gather for each tensor.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from tessella import data_errors, errors
+from tessella._core import Tensor
+from tessella.arguments import to_int
+from tessella.data_errors import located
+from tessella.dtypes import int64
+from tessella.items import OnHeap
+from tessella.ops.random import Generator, randperm
+from tessella.tensors import tensor
+
+T = TypeVar("T", covariant=True)
+
+
+class Dataset(Generic[T]):
+    """Samples that are asked for by number: derive from it, define __getitem__ and __len__.
+
+    >>> class Squares(ts.data.Dataset):
+    ...     def __len__(self):
+    ...         return 5
+    ...     def __getitem__(self, i):
+    ...         return i * i
+    >>> [batch.tolist() for batch in ts.data.DataLoader(Squares(), batch_size=2)]
+    [[0, 1], [4, 9], [16]]
+    """
+
+    def __getitem__(self, index: Any) -> T:
+        raise NotImplementedError("a Dataset defines __getitem__(index)")
+
+    def __add__(self, other: Dataset[Any]) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T]):
+    """Samples that come one after another: derive from it and define __iter__.
+
+    >>> class Count(ts.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(5))
+    >>> [batch.tolist() for batch in ts.data.DataLoader(Count(), batch_size=3)]
+    [[0, 1, 2], [3, 4]]
+    """
+
+    def __iter__(self) -> Iterator[T]:
+        raise NotImplementedError("an IterableDataset defines __iter__()")
+
+    def __add__(self, other: Dataset[Any]) -> Any:
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Streams, one after the other.
+
+    >>> class Count(ts.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(2))
+    >>> list(ts.data.ChainDataset([Count(), Count()]))
+    [0, 1, 0, 1]
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.chain.from_iterable(self.datasets)
+
+    def __len__(self) -> int:
+        return sum(len(each) for each in self.datasets)
+
+
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
+    """Tensors of as many rows each: sample i is row i of every one.
+
+    >>> x, y = ts.arange(6.0).reshape(3, 2), ts.tensor([0, 1, 0])
+    >>> sample = ts.data.TensorDataset(x, y)[1]
+    >>> [part.tolist() for part in sample]
+    [[2.0, 3.0], 1]
+    """
+
+    def __init__(self, *tensors: Tensor) -> None:
+        try:
+            if not tensors:
+                raise data_errors.no_tensors()
+            for i, x in enumerate(tensors):
+                if not isinstance(x, Tensor):
+                    raise errors.not_tensor(f"tensors[{i}]", x, "a tensor")
+                rows, first = (t.shape[0] if t.ndim else 0 for t in (x, tensors[0]))
+                if x.ndim == 0 or rows != first:
+                    raise data_errors.rows_differ(i, rows, first)
+        except errors.TessellaError as error:
+            raise error.locate("data.TensorDataset", []) from None
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple([x[index] for x in self.tensors])
+
+    def __getbatch__(self, index: Tensor) -> list[Tensor]:
+        return [x[index] for x in self.tensors]
+
+    def __len__(self) -> int:
+        return self.tensors[0].shape[0]
+
+
+class Subset(Dataset[Any]):
+    """The samples of a set whose numbers are given.
+
+    >>> part = ts.data.Subset(["a", "b", "c"], [2, 0])
+    >>> part[0], len(part)
+    ('c', 2)
+    """
+
+    def __init__(self, dataset: Any, indices: Sequence[int] | Tensor) -> None:
+        self.dataset = dataset
+        self.indices: Sequence[int] = indices.tolist() if isinstance(indices, Tensor) else indices
+        self._numbers: Tensor | None = None
+        if hasattr(dataset, "__getbatch__"):
+            with OnHeap():
+                numbers = tensor(list(self.indices)) if self.indices else tensor([], int64)
+            self._numbers = numbers if numbers.dtype is int64 else None
+
+    @property
+    def __getbatch__(self) -> Any:
+        """Whole batches at once, where the set beneath gives them."""
+        if self._numbers is None:
+            raise AttributeError("__getbatch__")
+        return self._batch
+
+    def _batch(self, index: Tensor) -> Any:
+        assert self._numbers is not None
+        return self.dataset.__getbatch__(self._numbers[index])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class ConcatDataset(Dataset[Any]):
+    """Several sets as one, in their order.
+
+    >>> both = ts.data.ConcatDataset([["a", "b"], ["c"]])
+    >>> both[2], both[-3], len(both)
+    ('c', 'a', 3)
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        try:
+            if not self.datasets:
+                raise errors.wrong_value("datasets", self.datasets, "one dataset or more")
+            if any(isinstance(each, IterableDataset) for each in self.datasets):
+                raise data_errors.stream_in_sequence("ConcatDataset; ChainDataset takes it")
+        except errors.TessellaError as error:
+            raise error.locate("data.ConcatDataset", []) from None
+        self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
+
+    def __getitem__(self, index: int) -> Any:
+        length = len(self)
+        if not -length <= index < length:
+            raise data_errors.sample_out_of_bounds(index, length).locate("data.ConcatDataset", [])
+        index += length if index < 0 else 0
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[which - 1] if which else 0
+        return self.datasets[which][index - before]
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+
+@located("data.random_split")
+def random_split(
+    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None
+) -> list[Subset]:
+    """Cut a set into parts of the given lengths, or fractions of its length, at random.
+
+    What fractions leave over by rounding goes to the first parts, one sample each.
+
+    >>> parts = ts.data.random_split(range(10), [0.75, 0.25], generator=ts.Generator(0))
+    >>> [len(part) for part in parts]
+    [8, 2]
+    """
+    count = _length_of(dataset)
+    sizes = _sizes_of(lengths, count)
+    if generator is not None and not isinstance(generator, Generator):
+        raise errors.wrong_type("generator", generator, "a ts.Generator or None")
+    with OnHeap():
+        order = randperm(count, generator=generator).tolist()
+    ends = itertools.accumulate(sizes)
+    return [Subset(dataset, order[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+
+
+def _length_of(dataset: Any) -> int:
+    if isinstance(dataset, IterableDataset):
+        raise data_errors.stream_in_sequence("random_split")
+    if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
+        raise data_errors.not_dataset("dataset", dataset)
+    return len(dataset)
+
+
+def _sizes_of(lengths: Sequence[int | float], count: int) -> list[int]:
+    total = sum(lengths)
+    if math.isclose(total, 1) and total <= 1 and not all(isinstance(x, int) for x in lengths):
+        for part in lengths:
+            if not 0 <= part <= 1:
+                raise errors.wrong_value("lengths", lengths, "fractions from 0 to 1")
+        sizes = [math.floor(count * part) for part in lengths]
+        for i in range(count - sum(sizes)):
+            sizes[i % len(sizes)] += 1
+        return sizes
+    sizes = [to_int("lengths", size) for size in lengths]
+    if sum(sizes) != count:
+        raise data_errors.parts_differ(sum(sizes), count)
+    if any(size < 0 for size in sizes):
+        raise errors.wrong_value("lengths", lengths, "0 or more each")
+    return sizes

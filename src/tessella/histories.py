@@ -1,0 +1,76 @@
+"""History: what happened in each epoch of a training, as a table and as a plot."""
+
+from __future__ import annotations
+
+from tessella import errors, training_errors
+from tessella.hints import Any
+from tessella.sizes import to_text
+
+
+class History:
+    """One row for each epoch: the loss, what was measured, time, throughput, memory.
+
+    >>> history = ts.History([{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}])
+    >>> history["loss"]
+    [0.5, 0.25]
+    """
+
+    def __init__(self, rows: list[dict[str, Any]] | None = None) -> None:
+        self.rows = list(rows or [])
+        self.reason = ""  # why it ended
+
+    def append(self, row: dict[str, Any]) -> None:
+        """Add an epoch."""
+        self.rows.append(row)
+
+    @property
+    def columns(self) -> list[str]:
+        """Give the names of what was measured, in order."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """Give one column; None where an epoch has no such number."""
+        if name not in self.columns:
+            rule = f"one of {', '.join(self.columns)}"
+            raise errors.wrong_value("name", name, rule).locate("History", [])
+        return [row.get(name) for row in self.rows]
+
+    def __repr__(self) -> str:
+        rows = [self.columns, *([shown(name, row.get(name)) for name in self.columns]
+                                for row in self.rows)]  # fmt: skip
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(f"{text:>{w}}" for text, w in zip(row, widths, strict=True))
+                 for row in rows]  # fmt: skip
+        return "\n".join([*lines, self.reason] if self.reason else lines)
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draw columns over the epochs, by default every loss and metric; give matplotlib's axes.
+
+        >>> history = ts.History([{"epoch": 1, "loss": 0.5}])
+        >>> axes = history.plot()  # doctest: +SKIP
+        """
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise training_errors.no_matplotlib().locate("History.plot", []) from None
+        axes = axes or pyplot.figure().subplots()
+        hidden = ("epoch", "seconds", "samples/s", "memory")
+        for name in names or [name for name in self.columns if name not in hidden]:
+            axes.plot(self["epoch"], self[name], label=name)
+        axes.set_xlabel("epoch")
+        axes.legend()
+        return axes
+
+
+def shown(name: str, value: Any) -> str:
+    """Show one number of a row."""
+    if value is None:
+        return ""
+    if name == "memory":
+        return to_text(value)
+    if name == "samples/s":
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

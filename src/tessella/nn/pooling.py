@@ -1,0 +1,259 @@
+"""Pools as modules, and windows as columns; the functions are those of `F`."""
+
+from __future__ import annotations
+
+from tessella._core import Tensor
+from tessella.hints import Any
+from tessella.nn import functional
+from tessella.nn.modules import Module
+
+
+class Pool(Module):
+    """Options of a pool, as they were given."""
+
+    _shown: tuple[str, ...] = ()  # what the text shows
+
+    def extra_repr(self) -> str:
+        """Show the options."""
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self._shown)
+
+
+class _MaxPool(Pool):
+    _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                 return_indices: bool = False, ceil_mode: bool = False) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def options(self) -> dict[str, Any]:
+        """Give what the function takes."""
+        return {name: getattr(self, name) for name in (*self._shown, "return_indices")}
+
+
+class MaxPool1d(_MaxPool):
+    """The largest element of each window of (n, channels, length).
+
+    >>> nn.MaxPool1d(2)(ts.ones(2, 3, 8)).shape
+    (2, 3, 4)
+    """
+
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """Choose."""
+        return functional.max_pool1d(x, **self.options())
+
+
+class MaxPool2d(_MaxPool):
+    """The largest element of each window of (n, channels, height, width).
+
+    >>> nn.MaxPool2d(2)(ts.ones(2, 3, 8, 6)).shape
+    (2, 3, 4, 3)
+    """
+
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """Choose."""
+        return functional.max_pool2d(x, **self.options())
+
+
+class AvgPool1d(Pool):
+    """The mean of each window of (n, channels, length).
+
+    >>> nn.AvgPool1d(2)(ts.ones(2, 3, 8)).shape
+    (2, 3, 4)
+    """
+
+    _shown = ("kernel_size", "stride", "padding")
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 ceil_mode: bool = False, count_include_pad: bool = True) -> None:  # fmt: skip
+        super().__init__()
+        window, step = kernel_size, kernel_size if stride is None else stride
+        self.kernel_size, self.stride, self.padding = (
+            (value,) if isinstance(value, int) else value for value in (window, step, padding)
+        )
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Divide the sums."""
+        options = (self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+        return functional.avg_pool1d(x, self.kernel_size, *options)
+
+
+class AvgPool2d(Pool):
+    """The mean of each window of (n, channels, height, width).
+
+    >>> nn.AvgPool2d(2)(ts.ones(2, 3, 8, 6)).shape
+    (2, 3, 4, 3)
+    """
+
+    _shown = ("kernel_size", "stride", "padding")
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Divide the sums."""
+        options = (self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+        return functional.avg_pool2d(x, self.kernel_size, *options, self.divisor_override)
+
+
+class _LPPool(Pool):
+    _shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
+
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None,
+                 ceil_mode: bool = False) -> None:  # fmt: skip
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+
+class LPPool1d(_LPPool):
+    """(sum of x ** p) ** (1 / p) of each window of (n, channels, length).
+
+    >>> nn.LPPool1d(2, 2)(ts.tensor([[3.0, 4.0]])).tolist()
+    [[5.0]]
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Take the root."""
+        options = (self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+        return functional.lp_pool1d(x, *options)
+
+
+class LPPool2d(_LPPool):
+    """(sum of x ** p) ** (1 / p) of each window of (n, channels, height, width).
+
+    >>> nn.LPPool2d(2, 2)(ts.ones(1, 2, 2)).tolist()
+    [[[2.0]]]
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Take the root."""
+        options = (self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+        return functional.lp_pool2d(x, *options)
+
+
+class _Adaptive(Pool):
+    _shown = ("output_size",)
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+
+class AdaptiveAvgPool1d(_Adaptive):
+    """The means of output_size windows that share the axis evenly.
+
+    >>> nn.AdaptiveAvgPool1d(3)(ts.ones(2, 3, 8)).shape
+    (2, 3, 3)
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Divide the sums."""
+        return functional.adaptive_avg_pool1d(x, self.output_size)
+
+
+class AdaptiveAvgPool2d(_Adaptive):
+    """The means of windows that share both axes evenly; None keeps the size of an axis.
+
+    >>> nn.AdaptiveAvgPool2d((1, None))(ts.ones(2, 3, 8, 6)).shape
+    (2, 3, 1, 6)
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Divide the sums."""
+        return functional.adaptive_avg_pool2d(x, self.output_size)
+
+
+class _AdaptiveMax(_Adaptive):
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
+    """The largest elements of output_size windows that share the axis evenly.
+
+    >>> nn.AdaptiveMaxPool1d(3)(ts.ones(2, 3, 8)).shape
+    (2, 3, 3)
+    """
+
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """Choose."""
+        return functional.adaptive_max_pool1d(x, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMax):
+    """The largest elements of windows that share both axes evenly.
+
+    >>> nn.AdaptiveMaxPool2d(3)(ts.ones(2, 3, 8, 6)).shape
+    (2, 3, 3, 3)
+    """
+
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        """Choose."""
+        return functional.adaptive_max_pool2d(x, self.output_size, self.return_indices)
+
+
+class Unfold(Pool):
+    """The windows of images as columns.
+
+    >>> nn.Unfold(2)(ts.ones(1, 3, 4, 4)).shape
+    (1, 12, 9)
+    """
+
+    _shown = ("kernel_size", "dilation", "padding", "stride")
+
+    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+                 stride: Any = 1) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Spread the windows out."""
+        options = (self.dilation, self.padding, self.stride)
+        return functional.unfold(x, self.kernel_size, *options)
+
+
+class Fold(Pool):
+    """Columns added up where they came from.
+
+    >>> nn.Fold((4, 4), 2)(ts.ones(1, 12, 9)).shape
+    (1, 3, 4, 4)
+    """
+
+    _shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
+
+    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+                 stride: Any = 1) -> None:  # fmt: skip
+        super().__init__()
+        self.output_size = output_size
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add them up."""
+        options = (self.kernel_size, self.dilation, self.padding, self.stride)
+        return functional.fold(x, self.output_size, *options)

@@ -1,0 +1,128 @@
+"""The messages about operands that do not fit recurrent networks, attention and transformers."""
+
+from __future__ import annotations
+
+from tessella.errors import (
+    ArgumentError,
+    DTypeMismatch,
+    InvalidArgument,
+    ShapeError,
+    type_name,
+)
+
+
+def wrong_input_size(given: int, size: int) -> ShapeError:
+    """Inputs of a recurrent network that are not as wide as it was made for."""
+    return ShapeError(
+        f"x has {given} features, and input_size is {size}", f"the last axis of x must be {size}"
+    )
+
+
+def wrong_state(name: str, shape: object, wanted: object, axes: str) -> ShapeError:
+    """A state of a recurrent network that does not fit it or its input."""
+    return ShapeError(f"{name} is {shape}", f"{name} must be {wanted}: {axes}")
+
+
+def not_pair(value: object) -> ArgumentError:
+    """One state, where an LSTM has two."""
+    return ArgumentError(
+        f"hx must be a pair of tensors, got {type_name(value)}", "lstm(x, (h_0, c_0))"
+    )
+
+
+def no_steps() -> ShapeError:
+    """A sequence without a step."""
+    return ShapeError("x has no steps", "a sequence has at least one: skip those that are empty")
+
+
+def other_dtype(name: str, dtype: object, weights: object) -> DTypeMismatch:
+    """An operand of another dtype than the weights, which are not converted silently."""
+    return DTypeMismatch(
+        f"{name} is {dtype}, and the weights are {weights}",
+        f"{name}.to(ts.{weights}), or module.to(ts.{dtype})",
+    )
+
+
+# --- attention -----------------------------------------------------------------------------------
+
+
+def attention_dtypes(name: str, dtype: object, query: object) -> DTypeMismatch:
+    """Operands of attention that differ in dtype."""
+    return DTypeMismatch(
+        f"{name} is {dtype}, and query is {query}", f"{name}.to(ts.{query}): all three have one"
+    )
+
+
+def attention_features(query: int, key: int) -> ShapeError:
+    """Queries and keys of different widths."""
+    return ShapeError(
+        f"query has {query} features, and key {key}", "their last axes must have one size"
+    )
+
+
+def attention_places(key: int, value: int) -> ShapeError:
+    """Keys and values that are not pairs."""
+    return ShapeError(
+        f"key has {key} places, and value {value}", "axis -2 must have one size: a value for each"
+    )
+
+
+def attention_heads(queries: int, keys: int) -> ShapeError:
+    """Heads that cannot be shared out."""
+    return ShapeError(
+        f"{queries} heads of queries cannot share {keys} of keys or values",
+        "the first number must be a multiple of the second",
+    )
+
+
+def two_masks() -> InvalidArgument:
+    """A mask beside the one that is_causal stands for."""
+    return InvalidArgument(
+        "attn_mask and is_causal are both given",
+        "join them: attn_mask & ts.ones(queries, keys, dtype=ts.bool).tril()",
+    )
+
+
+def mask_dtype(dtype: object, query: object) -> DTypeMismatch:
+    """A mask of integers, or of floats that would change the result's dtype."""
+    return DTypeMismatch(
+        f"attn_mask is {dtype}", f"it must be bool, float32 or {query}, as query: mask != 0"
+    )
+
+
+def mask_shape(mask: object, logits: object) -> ShapeError:
+    """A mask that does not broadcast to queries and keys."""
+    return ShapeError(f"attn_mask is {mask}", f"it must broadcast to {logits}: (…, queries, keys)")
+
+
+def other_batch(name: str, given: int, wanted: int) -> ShapeError:
+    """Keys and values for another number of rows than there are queries."""
+    return ShapeError(
+        f"{name} has a batch of {given}, and query one of {wanted}", "they must be the same rows"
+    )
+
+
+def causal_hint() -> InvalidArgument:
+    """A hint about a mask that is not there."""
+    return InvalidArgument(
+        "is_causal is a hint about attn_mask, which is None",
+        "attn_mask=nn.Transformer.generate_square_subsequent_mask(places)",
+    )
+
+
+def hiding_dtype(name: str, dtype: object, query: object) -> DTypeMismatch:
+    """A mask that says neither where nobody may look nor what is added."""
+    return DTypeMismatch(f"{name} is {dtype}", f"it must be bool, True where hidden, or {query}")
+
+
+def hiding_shape(name: str, shape: object, wanted: str) -> ShapeError:
+    """A mask that does not fit queries and keys."""
+    return ShapeError(f"{name} is {shape}", f"it must be {wanted}")
+
+
+def not_layer(value: object) -> ArgumentError:
+    """Something that cannot be copied as a layer of a transformer."""
+    return ArgumentError(
+        f"a layer must be a module, got {type_name(value)}",
+        "nn.TransformerEncoderLayer(d_model, nhead), or a module of your own",
+    )

@@ -1,0 +1,13 @@
+"""Optimizers, and schedules of their learning rates."""
+
+from tessella.optim import lr_scheduler
+from tessella.optim.adagrad import Adadelta, Adagrad, RMSprop
+from tessella.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
+from tessella.optim.lbfgs import LBFGS
+from tessella.optim.optimizer import Optimizer
+from tessella.optim.sgd import SGD
+
+__all__ = [
+    "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam",
+    "RMSprop", "lr_scheduler",
+]  # fmt: skip

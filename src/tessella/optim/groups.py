@@ -1,0 +1,257 @@
+"""What an optimizer holds: parameter groups, states, and the tensors in them.
+
+Groups and states are dicts that tell their optimizer when they are written. Numbers that vary from
+step to step are 0-d tensors of float64, and a number that is written to them is written into them:
+so what has been captured by reference stays right.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import MutableMapping
+
+from tessella import _core, changes, errors, optimizer_errors
+from tessella._core import Tensor
+from tessella.arguments import NUMBERS, to_number
+from tessella.dtypes import DType, float64, int64
+from tessella.hints import TYPE_CHECKING, Any, Callable
+from tessella.kinds import cast
+from tessella.ops.creation import copy_of
+from tessella.ops.elementwise import positive
+from tessella.optim.options import to_parameters
+
+if TYPE_CHECKING:
+    from tessella.optim.optimizer import Optimizer
+
+
+class Watched(dict[Any, Any]):
+    """A dict that counts changes to it, and tells the optimizer that it belongs to."""
+
+    # The methods of dict would write past __setitem__.
+    update = MutableMapping.update
+    setdefault = MutableMapping.setdefault
+    pop = MutableMapping.pop
+    popitem = MutableMapping.popitem
+    clear = MutableMapping.clear
+
+    def __init__(self, owner: Optimizer) -> None:
+        super().__init__()
+        # Weak: states are large, and should go with the optimizer, not with Python's collector.
+        self._owner = weakref.ref(owner)
+
+    def changed(self) -> None:
+        """Count a change."""
+        changes.bump()
+        owner = self._owner()
+        if owner is not None:
+            owner.forget()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        self.changed()
+
+    def __delitem__(self, key: Any) -> None:
+        super().__delitem__(key)
+        self.changed()
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
+        self.update(other)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+class States(Watched):
+    """The states of an optimizer by parameter; one that is not there is empty."""
+
+    def __missing__(self, p: Tensor) -> Watched:
+        owner = self._owner()
+        assert owner is not None
+        made = Watched(owner)
+        dict.__setitem__(self, p, made)
+        return made
+
+    def __setitem__(self, p: Tensor, state: dict[str, Any]) -> None:
+        entry = self[p]
+        dict.clear(entry)
+        entry.update(state)
+        self.changed()
+
+
+class Parameters(list[Tensor]):
+    """The parameters of a group: a list that tells the group when it is written."""
+
+    def __init__(self, group: Group, params: list[Tensor]) -> None:
+        super().__init__(params)
+        self._group = weakref.ref(group)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (list(self),)
+
+
+def _telling(name: str) -> Callable[..., Any]:
+    method = getattr(list, name)
+
+    def called(self: Parameters, *args: Any, **keywords: Any) -> Any:
+        changed = list(self)
+        out = method(changed, *args, **keywords)
+        group = self._group()
+        if group is not None:
+            group["params"] = changed  # refuses what is no parameter
+        list.__setitem__(self, slice(None), changed)
+        return self if out is changed else out
+
+    return called
+
+
+for _name in ("__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear", "extend",
+              "insert", "pop", "remove", "reverse", "sort"):  # fmt: skip
+    setattr(Parameters, _name, _telling(_name))
+
+
+class Group(Watched):
+    """A parameter group. Of the keys in `varying`, the values are tensors, or tuples of tensors."""
+
+    def __init__(self, owner: Optimizer, items: dict[str, Any]) -> None:
+        super().__init__(owner)
+        self.varying = owner.varying
+        self.states: dict[str, float] = {}  # what each parameter has, and how it begins
+        for key, value in items.items():
+            kept = held(key, value) if key in self.varying else value
+            dict.__setitem__(self, key, Parameters(self, kept) if key == "params" else kept)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        try:
+            self._write(key, value)
+        except errors.TessellaError as error:
+            raise error.relocate(f"group[{key!r}]", []) from None
+
+    def _write(self, key: str, value: Any) -> None:
+        """Write once all is checked, and the memory that it takes is there."""
+        is_there = key in self.varying and key in self
+        if is_there:
+            check_fit(key, self[key], value)
+        elif key in self.varying:
+            value = held(key, value)
+        elif key == "params":
+            value = Parameters(self, to_parameters({"params": value})[0])
+        owner = self._owner()
+        is_known = owner is not None and not isinstance(value, Tensor)  # a tensor is not read
+        finish = owner.foresee(self, key, value) if owner is not None and is_known else None
+        if is_there:
+            fit(key, self[key], value)
+        else:
+            super().__setitem__(key, value)
+        if finish is not None:
+            finish()
+
+    def plain(self) -> dict[str, Any]:
+        """Give the group with numbers in place of the tensors that vary; this reads them."""
+        return {key: read(value) if key in self.varying else value for key, value in self.items()}
+
+
+# --- numbers that vary ----------------------------------------------------------------------------
+
+
+def held(name: str, value: Any) -> Any:
+    """Make the tensors that hold a number, or a tuple of them."""
+    if isinstance(value, list | tuple):
+        return tuple([held(name, each) for each in value])
+    check_number(name, value)
+    return scalar(value)
+
+
+def fit(name: str, tensors: Any, value: Any) -> None:
+    """Write a number, or a tuple of them, into the tensors that hold it."""
+    for tensor, each in check_fit(name, tensors, value):
+        write(tensor, each)
+
+
+def check_fit(name: str, tensors: Any, value: Any) -> list[tuple[Tensor, Any]]:
+    """Require as many numbers as there are tensors; give them in pairs."""
+    pairs = [(tensors, value)]
+    if isinstance(tensors, tuple):
+        if not isinstance(value, list | tuple) or len(value) != len(tensors):
+            raise optimizer_errors.not_numbers(name, len(tensors), value)
+        pairs = list(zip(tensors, value, strict=True))
+    for _, each in pairs:
+        check_number(name, each)
+    return pairs
+
+
+def check_number(name: str, value: Any) -> None:
+    """Require a real number, or a 0-d tensor of one."""
+    if isinstance(value, Tensor):
+        is_real = value.ndim == 0 and not value.dtype.is_complex and not value.dtype.is_user
+    else:
+        value = to_number(value)
+        is_real = isinstance(value, NUMBERS) and not isinstance(value, bool | complex)
+    if not is_real:
+        raise optimizer_errors.not_number(name, value)
+
+
+def write(tensor: Tensor, value: Any) -> None:
+    """Write a number or a 0-d tensor into a 0-d tensor; the latter is an operation."""
+    if not isinstance(value, Tensor):
+        tensor.fill_(int(value) if tensor.dtype is int64 else float(to_number(value)))
+    elif value is not tensor:
+        positive(cast(value.detach(), tensor.dtype), out=tensor)
+
+
+def read(value: Any) -> Any:
+    """Give the numbers that tensors hold."""
+    return tuple(map(read, value)) if isinstance(value, tuple) else value.item()
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+class placed:  # noqa: N801 - used like a function
+    """Allocate where a tensor's memory is, or on the heap: never in the user's scope.
+
+    It gives the allocator of that scope, for what runs inside and is the user's.
+    """
+
+    def __init__(self, x: Tensor | None = None, handle: Any = None) -> None:
+        self.allocator = handle if x is None else _core.allocator_of(x)
+
+    def __enter__(self) -> Any:
+        self.before = _core.swap_allocator(self.allocator)
+        return self.before
+
+    def __exit__(self, *error: object) -> None:
+        _core.swap_allocator(self.before)
+
+
+def count(value: int) -> Tensor:
+    """Make a 0-d tensor of int64 that an optimizer or schedule keeps."""
+    return scalar(value, int64)
+
+
+def scalar(value: Any, dtype: DType = float64) -> Tensor:
+    """Make a 0-d tensor that an optimizer or schedule keeps."""
+    with placed():
+        out = _core.empty((), dtype.id)
+    write(out, value)
+    _core.mark_kind(out, "optimizer")
+    return out
+
+
+def filled(p: Tensor, value: float) -> Tensor:
+    """Make a state of the shape and dtype of a parameter, where its memory is."""
+    if p.is_virtual:
+        return _core.empty_virtual(p.shape, p.dtype.id)
+    with placed(p):
+        out = _core.empty(p.shape, p.dtype.id)
+    _core.fill(out, complex(value, value) if p.dtype.is_complex else value)
+    _core.mark_kind(out, "optimizer")
+    return out
+
+
+def kept(x: Tensor, p: Tensor, dtype: DType) -> Tensor:
+    """Copy a tensor into a state, where a parameter's memory is."""
+    with placed(p):
+        out = copy_of(x, dtype)
+    _core.mark_kind(out, "optimizer")
+    return out

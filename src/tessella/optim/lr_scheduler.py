@@ -1,0 +1,20 @@
+"""The schedules by PyTorch's names."""
+
+from tessella.optim.cycles import CosineAnnealingLR, CosineAnnealingWarmRestarts, OneCycleLR
+from tessella.optim.host_schedules import LambdaLR, MultiplicativeLR, ReduceLROnPlateau
+from tessella.optim.schedules import (
+    ConstantLR,
+    ExponentialLR,
+    LinearLR,
+    LRScheduler,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
+from tessella.optim.sequences import ChainedScheduler, SequentialLR
+
+__all__ = [
+    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+    "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR",
+    "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
+]  # fmt: skip

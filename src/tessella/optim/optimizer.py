@@ -1,0 +1,348 @@
+"""Optimizer: parameter groups, their states, and steps that are one call into the core.
+
+State is made when parameters are added, never in a step, and updated in place. A step reads no
+value: learning rate and step count are 0-d tensors. Subclasses name the update that does the
+arithmetic (optim/updates.py) and say which states it needs; one that users write may override
+`step` instead.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from tessella import _core, changes, errors
+from tessella._core import Function, Tensor
+from tessella.arguments import to_bool
+from tessella.hints import Any, Callable, ParamSpec, TypeVar
+from tessella.hooks import Handle
+from tessella.modes import enable_grad, no_grad
+from tessella.optim import saving
+from tessella.optim.groups import Group, States, filled, scalar
+from tessella.optim.options import check_distinct, to_groups, to_parameters
+from tessella.optim.updates import Update
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def explained(method: Callable[P, R]) -> Callable[P, R]:
+    """Let the errors of a method name it and the user's line."""
+
+    @functools.wraps(method)
+    def called(*args: P.args, **keywords: P.kwargs) -> R:
+        try:
+            return method(*args, **keywords)
+        except errors.TessellaError as error:
+            owner, name = type(args[0]).__name__, method.__name__
+            name = owner if name == "__init__" else f"{owner}.{name}"
+            raise error.relocate(name, error.operands) from None
+
+    return called
+
+
+def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Call the hooks around a step; of one step that calls another, around the outer one."""
+
+    @functools.wraps(step)
+    def called(self: Optimizer, *args: Any, **keywords: Any) -> Any:
+        if self._is_stepping or not (self._before or self._after):
+            return step(self, *args, **keywords)
+        self._is_stepping = True
+        try:
+            for hook in list(self._before.values()):
+                args, keywords = hook(self, args, keywords) or (args, keywords)
+            out = step(self, *args, **keywords)
+            for hook in list(self._after.values()):
+                hook(self, args, keywords)
+            return out
+        finally:
+            self._is_stepping = False
+
+    return called
+
+
+class Optimizer:
+    """What all optimizers share.
+
+    `params` are tensors, pairs of names and tensors, or dicts with options of their own beside
+    "params". `param_groups` are dicts: to write an option there is a change of structure, but a
+    number written to an option of `varying` goes into the 0-d tensor that the group has.
+
+    >>> x = ts.zeros(2, requires_grad=True)
+    >>> optimizer = ts.optim.SGD([x], lr=0.1)
+    >>> x.sum().backward()
+    >>> optimizer.step()
+    >>> optimizer.param_groups[0]["lr"] = 0.01
+    >>> x.tolist(), optimizer.param_groups[0]["lr"].item()
+    ([-0.10000000149011612, -0.10000000149011612], 0.01)
+    """
+
+    update: Update | None = None  # what does the arithmetic of a step
+    varying: tuple[str, ...] = ("lr",)  # options that are tensors
+    shaping: tuple[str, ...] = ()  # options that decide which states there are
+    _is_stepping = False
+    _calls: list[tuple[list[Tensor], tuple[Any, ...]]] | None = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "step" in cls.__dict__:
+            cls.step = hooked(cls.step)  # type: ignore[method-assign]
+
+    @explained
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self.defaults = dict(defaults)
+        self.param_groups: list[Group] = []
+        self._state = States(self)
+        self._before: dict[int, Callable[..., Any]] = {}
+        self._after: dict[int, Callable[..., Any]] = {}
+        self._handles = 0
+        for group in to_groups(params):
+            self.add_param_group(group)
+
+    # --- groups and states ------------------------------------------------------------------------
+
+    @explained
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with options of their own; what is left out is the optimizer's default.
+
+        >>> x, y = ts.zeros(2, requires_grad=True), ts.zeros(3, requires_grad=True)
+        >>> optimizer = ts.optim.SGD([x], lr=0.1)
+        >>> optimizer.add_param_group({"params": [y], "lr": 0.01})
+        >>> [group["lr"].item() for group in optimizer.param_groups]
+        [0.1, 0.01]
+        """
+        params, names = to_parameters(param_group)
+        check_distinct(params, self._parameters())
+        options = {**self.defaults, **param_group, "params": params}
+        if names is not None:
+            options["param_names"] = names
+        group = Group(self, options)
+        group.states = self.needs(options)
+        made = [self._new_states(p, group.states) for p in params]
+        for p, states in zip(params, made, strict=True):
+            self._state[p].update(states)
+        self.param_groups.append(group)
+        group.changed()
+
+    @property
+    def state(self) -> dict[Tensor, dict[str, Any]]:
+        """The states of each parameter, by name."""
+        return self._state
+
+    @state.setter
+    def state(self, states: dict[Tensor, dict[str, Any]]) -> None:
+        self._state.clear()
+        self._state.update(states)
+
+    def _parameters(self) -> list[Tensor]:
+        return [p for group in self.param_groups for p in group["params"]]
+
+    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+        """Name the states that a parameter has, with the number that each begins as."""
+        return {}
+
+    @property
+    def has_fixed_states(self) -> bool:
+        """Tell whether states are made with the optimizer; users' own may grow with its steps."""
+        return self.update is not None
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """Name the states that are one number for each parameter."""
+        return () if self.update is None else self.update.counters
+
+    @property
+    def shaped(self) -> tuple[str, ...]:
+        """Name the states that have the shape of their parameter."""
+        return () if self.update is None else self.update.states
+
+    def adopt(self, saved: dict[str, Any], begins: dict[str, float]) -> dict[str, Any]:
+        """Complete the saved state of a parameter by what a new one has."""
+        return {**begins, **{name: value for name, value in saved.items() if value is not None}}
+
+    def _new_states(self, p: Tensor, needed: dict[str, float]) -> dict[str, Tensor]:
+        """Make the states that a parameter lacks."""
+        has = self._state.get(p, ())
+        return {
+            name: scalar(value) if name in self.counters else filled(p, value)
+            for name, value in needed.items()
+            if name not in has
+        }
+
+    def forget(self) -> None:
+        """Let the next step look at groups and states again."""
+        self._calls = None
+
+    def foresee(self, group: Group, key: str, value: Any) -> Callable[[], None]:
+        """Make the states that another option, or other parameters, ask for; give what adds them.
+
+        All memory is there before the group is written.
+        """
+        if key not in (*self.shaping, "params"):
+            return lambda: None
+        options = {**group.plain(), key: value}
+        if key == "params":
+            others = [p for each in self.param_groups if each is not group for p in each["params"]]
+            check_distinct(value, others)
+        needed = self.needs(options)
+        made = [(p, self._new_states(p, needed)) for p in options["params"]]
+
+        def add() -> None:
+            group.states = needed
+            for p, states in made:
+                self._state[p].update(states)
+
+        return add
+
+    # --- steps ------------------------------------------------------------------------------------
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Move every parameter that has a gradient; gradients stay as they are.
+
+        A closure computes the loss again, with its gradients, and gives it: so does the step.
+        Nothing is written if it fails.
+        """
+        if (self._before or self._after) and not self._is_stepping:
+            return hooked(Optimizer.step)(self, closure)
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        calls = self._ready()
+        if not _core.update_all(calls):
+            self._step_slowly(calls)
+        return loss
+
+    def _ready(self) -> list[tuple[Function, tuple[Any, ...]]]:
+        """Give the calls of a step: what has been worked out before, with today's gradients."""
+        if self.update is None:
+            raise NotImplementedError("an optimizer has an update, or a step of its own")
+        if self._calls is None:
+            self._calls = [self._prepared(self.update, each) for each in self.param_groups]
+        function = self.update.function
+        return [
+            (function, (params, [p.grad for p in params], *rest)) for params, rest in self._calls
+        ]
+
+    def _prepared(self, update: Update, group: Group) -> tuple[list[Tensor], tuple[Any, ...]]:
+        """Give the parameters of a group and what follows them in a call of the update."""
+        params = list(group["params"])
+        for p in params:  # somebody may have dropped them
+            self._state[p].update(self._new_states(p, group.states))
+        columns = [
+            [self._state[p][name] for p in params] if name in group.states else None
+            for name in (*update.states, *update.counters)
+        ]
+        numbers = [self.number_of(group, name) for name in update.numbers]
+        return params, (*columns, *numbers, *(group[name] for name in update.constants))
+
+    def number_of(self, group: Group, name: str) -> Tensor:
+        """Give a number that varies, by its name in the update."""
+        is_beta = name.startswith("beta")
+        number: Tensor = group["betas"][int(name[4:]) - 1] if is_beta else group[name]
+        return number
+
+    def _step_slowly(self, calls: list[tuple[Function, tuple[Any, ...]]]) -> None:
+        """Do the calls by their records; all are checked before the first one writes."""
+        try:
+            for function, args in calls:
+                function.record.prepare(*function.record.bind(args, {}))
+            for function, args in calls:
+                function(*args)
+        except errors.TessellaError as error:
+            shown = [f"group {i}  {len(args[0])} tensors" for i, (_, args) in enumerate(calls)]
+            raise error.relocate(f"{type(self).__name__}.step", shown) from None
+
+    @explained
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or set them to 0.
+
+        >>> x = ts.ones(2, requires_grad=True)
+        >>> optimizer = ts.optim.SGD([x])
+        >>> x.sum().backward()
+        >>> optimizer.zero_grad()
+        >>> x.grad is None
+        True
+        """
+        forgets = to_bool("set_to_none", set_to_none)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if forgets:
+                    p.grad = None
+                elif p.grad is not None:
+                    with no_grad():
+                        p.grad = p.grad.detach().zero_()
+
+    # --- hooks ------------------------------------------------------------------------------------
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Call `hook(optimizer, args, kwargs)` before each step; it may give other arguments.
+
+        >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)])
+        >>> handle = optimizer.register_step_pre_hook(lambda *call: print("before"))
+        >>> optimizer.step()
+        before
+        """
+        return self._register(self._before, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Call `hook(optimizer, args, kwargs)` after each step.
+
+        >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)])
+        >>> with optimizer.register_step_post_hook(lambda *call: print("after")):
+        ...     optimizer.step()
+        after
+        """
+        return self._register(self._after, hook)
+
+    def _register(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> Handle:
+        changes.bump()
+        self._handles += 1
+        hooks[self._handles] = hook
+        return changes.CountedHandle(hooks, self._handles)
+
+    # --- saving and showing -----------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Give everything that a step depends on but the parameters, as PyTorch arranges it.
+
+        The tensors are the optimizer's own; numbers that vary are read.
+
+        >>> optimizer = ts.optim.Adam([ts.ones(2, requires_grad=True)])
+        >>> saved = optimizer.state_dict()
+        >>> list(saved["state"][0]), saved["param_groups"][0]["lr"]
+        (['exp_avg', 'exp_avg_sq', 'step'], 0.001)
+        """
+        return saving.dict_of(self)
+
+    @explained
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave, also PyTorch's; if it fails nothing has changed.
+
+        >>> optimizer = ts.optim.Adam([ts.ones(2, requires_grad=True)], lr=0.5)
+        >>> other = ts.optim.Adam([ts.ones(2, requires_grad=True)])
+        >>> other.load_state_dict(optimizer.state_dict())
+        >>> other.param_groups[0]["lr"].item()
+        0.5
+        """
+        saving.load(self, state_dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "defaults": self.defaults,
+            "param_groups": [group.plain() for group in self.param_groups],
+            "state": {p: dict(state) for p, state in self._state.items()},
+        }
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        Optimizer.__init__(self, [dict(group) for group in saved["param_groups"]],
+                           saved["defaults"])  # fmt: skip
+        self.state = saved["state"]
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {value}" for key, value in sorted(group.plain().items())
+                      if not key.startswith("param")]  # fmt: skip
+        return "\n".join([*lines, ")"])

@@ -1,0 +1,371 @@
+"""Schedules of learning rates: those that change it by a factor, at steps that are known.
+
+A schedule has its epoch as a 0-d tensor and writes into the tensors of the parameter groups. A
+`Formula` computes what it writes by tensor operations alone, so that it may stand inside a compiled
+step. The others read numbers and call Python code: optim/host_schedules.py. As PyTorch's, most
+formulas make the next rate of the present one, so that schedules work together.
+"""
+
+from __future__ import annotations
+
+from tessella import errors, optimizer_errors
+from tessella._core import Tensor
+from tessella.arguments import to_float, to_int
+from tessella.dtypes import float64
+from tessella.hints import Any, Sequence
+from tessella.kinds import cast
+from tessella.ops.elementwise import minimum, pow, where
+from tessella.ops.reduce import count_nonzero
+from tessella.optim.groups import count, placed, write
+from tessella.optim.optimizer import Optimizer, explained
+from tessella.tensors import tensor
+
+Writes = list[tuple[Tensor, Tensor]]  # tensors, and what is to be written into them
+
+
+def to_count(name: str, value: Any, least: int = 1) -> int:
+    """Check a number of steps."""
+    number = to_int(name, value)
+    if number < least:
+        raise errors.wrong_value(name, value, f"{least} or more")
+    return number
+
+
+def check_optimizer(value: Any) -> Optimizer:
+    """Require an optimizer."""
+    if not isinstance(value, Optimizer):
+        raise optimizer_errors.not_optimizer(value)
+    return value
+
+
+class LRScheduler:
+    """What all schedules share. One that users write overrides `get_lr`.
+
+    >>> class Halving(ts.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [base * 0.5 ** self.last_epoch for base in self.base_lrs]
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.1)
+    >>> schedule = Halving(optimizer)
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.05]
+    """
+
+    saved: tuple[str, ...] = ()  # attributes that belong to its state
+
+    @explained
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        self.optimizer = check_optimizer(optimizer)
+        last = to_count("last_epoch", last_epoch, -1)
+        for i, group in enumerate(optimizer.param_groups):
+            if last == -1:
+                group.setdefault("initial_lr", group["lr"].item())
+            elif "initial_lr" not in group:
+                raise optimizer_errors.no_initial_rate(i)
+        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+        self._epoch = count(last)
+        self._begin(last == -1)
+
+    @property
+    def last_epoch(self) -> int:
+        """The epoch, read from its tensor."""
+        return int(self._epoch.item())
+
+    @last_epoch.setter
+    def last_epoch(self, epoch: int) -> None:
+        write(self._epoch, epoch)
+
+    def _begin(self, is_new: bool) -> None:
+        """Set the rates to what they are at first; those of one that goes on are there."""
+        if is_new:
+            self.step()
+        else:
+            self.last_epoch += 1
+
+    def get_lr(self) -> Sequence[Any]:
+        """Give the rate of each group at `last_epoch`: numbers or 0-d tensors."""
+        raise NotImplementedError("a schedule has a formula, or a get_lr of its own")
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next epoch, or to a given one."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            group["lr"] = rate
+
+    def get_last_lr(self) -> list[float]:
+        """Read the learning rate of each group."""
+        return [group["lr"].item() for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Give what the schedule depends on, as numbers; the rates are the optimizer's state."""
+        return {
+            "base_lrs": list(self.base_lrs),
+            "last_epoch": self.last_epoch,
+            "_last_lr": self.get_last_lr(),
+            **{name: getattr(self, name) for name in self.saved},
+        }
+
+    @explained
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave."""
+        if not isinstance(state_dict, dict) or "last_epoch" not in state_dict:
+            raise optimizer_errors.not_schedule(state_dict)
+        epoch = to_count("last_epoch", state_dict["last_epoch"], -1)
+        for name in ("base_lrs", *self.saved):
+            if name in state_dict:
+                setattr(self, name, state_dict[name])
+        self.last_epoch = epoch
+
+
+class Formula(LRScheduler):
+    """A schedule whose rates are computed from the epoch by tensor operations."""
+
+    def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Give the rate of the i-th group, of the one before; the epoch is a float64."""
+        raise NotImplementedError(type(self).__name__)
+
+    def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Give the rate at an epoch that does not follow the one before."""
+        return self.rate(i, lr, epoch)
+
+    def writes(self, epoch: Tensor, follows: bool = True) -> Writes:
+        """Give all that changes when the epoch, an int64, is reached; nothing is written."""
+        rate = self.rate if follows else self.rate_at
+        at = cast(epoch, float64)
+        groups = enumerate(self.optimizer.param_groups)
+        return [(self._epoch, epoch),
+                *((group["lr"], rate(i, group["lr"], at)) for i, group in groups)]  # fmt: skip
+
+    @explained
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next epoch, or to a given one."""
+        follows = epoch is None
+        now = self._epoch + 1 if epoch is None else count(to_count("epoch", epoch, 0))
+        for target, value in self.writes(now, follows):
+            write(target, value)
+
+    def get_lr(self) -> list[float]:
+        """Read the learning rate of each group."""
+        return self.get_last_lr()
+
+
+class StepLR(Formula):
+    """A factor `gamma` every `step_size` epochs.
+
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
+    >>> schedule = ts.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for _ in range(2):
+    ...     schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
+
+    saved = ("step_size", "gamma")
+
+    @explained
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.step_size = to_count("step_size", step_size)
+        self.gamma = to_float("gamma", gamma)
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply where an interval ends."""
+        ends = (epoch > 0) & (epoch % self.step_size == 0)
+        return where(ends, lr * self.gamma, lr)
+
+    def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply as often as intervals have ended."""
+        return self.base_lrs[i] * pow(self.gamma, epoch // self.step_size)
+
+
+class MultiStepLR(Formula):
+    """A factor `gamma` at each of some epochs; one that stands there twice counts twice.
+
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
+    >>> schedule = ts.optim.lr_scheduler.MultiStepLR(optimizer, [1, 3], gamma=0.5)
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
+
+    saved = ("milestones", "gamma")
+
+    @explained
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Sequence[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:
+        self.milestones = sorted(to_count("milestones", each, 0) for each in milestones)
+        self.gamma = to_float("gamma", gamma)
+        super().__init__(optimizer, last_epoch)
+
+    @property
+    def milestones(self) -> list[int]:
+        """The epochs at which the rate changes."""
+        return self._milestones
+
+    @milestones.setter
+    def milestones(self, epochs: Any) -> None:
+        # PyTorch keeps a Counter of them.
+        self._milestones = sorted(getattr(epochs, "elements", lambda: epochs)())
+        with placed():
+            self._places = tensor([float(each) for each in self._milestones], dtype=float64)
+
+    def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply as often as the epoch is named."""
+        return lr * self._factor(self._places == epoch)
+
+    def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply for each epoch that has passed."""
+        return self.base_lrs[i] * self._factor(self._places <= epoch)
+
+    def _factor(self, marked: Tensor) -> Tensor:
+        return pow(self.gamma, cast(count_nonzero(marked), float64))
+
+
+class ConstantLR(Formula):
+    """The rate times `factor`, until `total_iters` epochs have passed.
+
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
+    >>> schedule = ts.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=1)
+    >>> first = schedule.get_last_lr()
+    >>> schedule.step()
+    >>> first, schedule.get_last_lr()
+    ([0.25], [0.5])
+    """
+
+    saved = ("factor", "total_iters")
+
+    @explained
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 < to_float("factor", factor) <= 1:
+            raise errors.wrong_value("factor", factor, "above 0 and at most 1")
+        self.factor, self.total_iters = float(factor), to_count("total_iters", total_iters, 0)
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply at the start, and undo it at the end."""
+        at_end = where(epoch == self.total_iters, lr * (1.0 / self.factor), lr)
+        return where(epoch == 0, lr * self.factor, at_end)
+
+    def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Tell by the epoch."""
+        factor = where(epoch >= self.total_iters, epoch * 0 + 1, self.factor)
+        return self.base_lrs[i] * factor
+
+
+class LinearLR(Formula):
+    """From `start_factor` to `end_factor` times the rate, in equal steps.
+
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
+    >>> schedule = ts.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.375]
+    """
+
+    saved = ("start_factor", "end_factor", "total_iters")
+
+    @explained
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 < to_float("start_factor", start_factor) <= 1:
+            raise errors.wrong_value("start_factor", start_factor, "above 0 and at most 1")
+        if not 0 <= to_float("end_factor", end_factor) <= 1:
+            raise errors.wrong_value("end_factor", end_factor, "from 0 to 1")
+        self.start_factor, self.end_factor = float(start_factor), float(end_factor)
+        self.total_iters = to_count("total_iters", total_iters)
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply by the quotient of this factor and the one before."""
+        rise = self.end_factor - self.start_factor
+        before = minimum(epoch, float(self.total_iters)) - 1
+        factor = 1.0 + rise / (self.total_iters * self.start_factor + before * rise)
+        later = where(epoch > self.total_iters, lr, lr * factor)
+        return where(epoch == 0, lr * self.start_factor, later)
+
+    def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Tell by the epoch."""
+        part = minimum(epoch, float(self.total_iters)) / self.total_iters
+        return self.base_lrs[i] * (self.start_factor + (self.end_factor - self.start_factor) * part)
+
+
+class ExponentialLR(Formula):
+    """A factor `gamma` in every epoch.
+
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
+    >>> schedule = ts.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
+
+    saved = ("gamma",)
+
+    @explained
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = to_float("gamma", gamma)
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply after the first epoch."""
+        return where(epoch == 0, lr, lr * self.gamma)
+
+    def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply as often as there were epochs."""
+        return self.base_lrs[i] * pow(self.gamma, epoch)
+
+
+class PolynomialLR(Formula):
+    """Down to 0 in `total_iters` epochs, as a power of the part that is left.
+
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
+    >>> schedule = ts.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=2, power=2.0)
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.125]
+    """
+
+    saved = ("total_iters", "power")
+
+    @explained
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        total_iters: int = 5,
+        power: float = 1.0,
+        last_epoch: int = -1,
+    ) -> None:
+        self.total_iters = to_count("total_iters", total_iters)
+        self.power = to_float("power", power)
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Multiply by the quotient of this part and the one before."""
+        now = minimum(epoch, float(self.total_iters))
+        left, left_before = 1 - now / self.total_iters, 1 - (now - 1) / self.total_iters
+        moved = lr * pow(left / left_before, self.power)
+        return where((epoch == 0) | (epoch > self.total_iters), lr, moved)
+
+    def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
+        """Tell by the epoch."""
+        left = 1 - minimum(epoch, float(self.total_iters)) / self.total_iters
+        return self.base_lrs[i] * pow(left, self.power)

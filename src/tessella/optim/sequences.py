@@ -1,0 +1,157 @@
+"""Schedules made of others: one after another, or all at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from tessella import errors, optimizer_errors
+from tessella._core import Tensor
+from tessella.hints import Any, Sequence
+from tessella.ops.elementwise import maximum, where
+from tessella.optim.groups import write
+from tessella.optim.host_schedules import ReduceLROnPlateau
+from tessella.optim.optimizer import Optimizer, explained
+from tessella.optim.schedules import Formula, LRScheduler, Writes, check_optimizer, to_count
+
+
+def to_parts(optimizer: Optimizer | None, schedulers: Any) -> list[LRScheduler]:
+    """Check the schedules that another is made of."""
+    parts = list(schedulers)
+    if not parts:
+        raise errors.wrong_value("schedulers", schedulers, "at least one")
+    for i, part in enumerate(parts):
+        if not isinstance(part, LRScheduler) or isinstance(part, ReduceLROnPlateau):
+            raise errors.wrong_type(f"schedulers[{i}]", part, "a schedule of the epoch alone")
+        if part.optimizer is not (parts[0].optimizer if optimizer is None else optimizer):
+            raise optimizer_errors.other_optimizer(i)
+    return parts
+
+
+class _Composed(Formula):
+    """What schedules made of others have in common: their states are lists."""
+
+    _schedulers: list[LRScheduler]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Give the states of all parts too."""
+        parts = [part.state_dict() for part in self._schedulers]
+        return {**super().state_dict(), "_schedulers": parts}
+
+    @explained
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave."""
+        parts = state_dict.get("_schedulers") if isinstance(state_dict, dict) else None
+        if not isinstance(parts, list) or len(parts) != len(self._schedulers):
+            raise optimizer_errors.not_schedule(state_dict)
+        for part, saved in zip(self._schedulers, parts, strict=True):
+            part.load_state_dict(saved)
+        super().load_state_dict({"last_epoch": 0, **state_dict})
+
+
+class SequentialLR(_Composed):
+    """One schedule after another: each of `milestones` is the epoch at which the next one begins.
+
+    It is computed from the epoch, as its parts are; with a part that reads numbers it reads too.
+
+    >>> from tessella.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
+    >>> warm = ConstantLR(optimizer, factor=0.5, total_iters=2)
+    >>> schedule = SequentialLR(optimizer, [warm, ExponentialLR(optimizer, 0.5)], milestones=[2])
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates += schedule.get_last_lr()
+    ...     schedule.step()
+    >>> rates
+    [0.25, 0.25, 0.5, 0.25]
+    """
+
+    saved = ("_milestones",)
+
+    @explained
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: Sequence[LRScheduler],
+        milestones: Sequence[int],
+        last_epoch: int = -1,
+    ) -> None:
+        self._schedulers = to_parts(check_optimizer(optimizer), schedulers)
+        self._milestones = [to_count("milestones", each) for each in milestones]
+        if len(self._milestones) != len(self._schedulers) - 1:
+            rule = f"{len(self._schedulers) - 1} epochs: where each schedule but the first begins"
+            raise errors.wrong_value("milestones", milestones, rule)
+        if self._milestones != sorted(self._milestones):
+            raise errors.wrong_value("milestones", milestones, "in order")
+        self._is_computed = all(isinstance(part, Formula) for part in self._schedulers)
+        super().__init__(optimizer, last_epoch)
+
+    def _begin(self, is_new: bool) -> None:
+        """Undo the first steps of the parts, and make that of the first one."""
+        if is_new:
+            for group in self.optimizer.param_groups:
+                group["lr"] = group["initial_lr"]
+            for part in self._schedulers:
+                part.last_epoch = -1
+        super()._begin(is_new)
+
+    def writes(self, epoch: Tensor, follows: bool = True) -> Writes:
+        """Give what the part whose turn it is writes; the others stay as they are."""
+        starts = [0, *self._milestones]
+        values = {id(self._epoch): (self._epoch, epoch)}
+        for k, (part, start) in enumerate(zip(self._schedulers, starts, strict=True)):
+            assert isinstance(part, Formula)
+            local = maximum(epoch - start, 0)
+            is_now = epoch >= start
+            if k < len(self._milestones):
+                is_now = is_now & (epoch < self._milestones[k])
+            found = part.writes(local, follows)
+            if k > 0:
+                begun = part.writes(local, False)
+                pairs = zip(found, begun, strict=True)
+                found = [(x, where(local == 0, first, value)) for (x, value), (_, first) in pairs]
+            for target, value in found:
+                so_far = values.get(id(target), (target, target))[1]
+                values[id(target)] = (target, where(is_now, value, so_far))
+        return list(values.values())
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next epoch, or to a given one."""
+        if self._is_computed or epoch is not None:
+            return super().step(epoch)
+        self.last_epoch = now = self.last_epoch + 1
+        place = bisect_right(self._milestones, now)
+        begins = place > 0 and self._milestones[place - 1] == now
+        part = self._schedulers[place]
+        if begins:
+            part.last_epoch = -1
+        part.step(0) if begins and isinstance(part, Formula) else part.step()
+
+
+class ChainedScheduler(_Composed):
+    """Several schedules at once: each changes the rate that the one before left.
+
+    >>> from tessella.optim.lr_scheduler import ChainedScheduler, ConstantLR, ExponentialLR
+    >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=1.0)
+    >>> parts = [ConstantLR(optimizer, factor=0.5, total_iters=2), ExponentialLR(optimizer, 0.5)]
+    >>> schedule = ChainedScheduler(parts)
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
+
+    @explained
+    def __init__(
+        self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
+    ) -> None:
+        self._schedulers = to_parts(optimizer, schedulers)
+        super().__init__(self._schedulers[0].optimizer)
+
+    def _begin(self, is_new: bool) -> None:
+        """Leave the rates as the parts have set them."""
+        write(self._epoch, self._epoch + 1)
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next epoch, with all parts."""
+        for part in self._schedulers:
+            part.step()
+        write(self._epoch, self._epoch + 1)

@@ -1,0 +1,67 @@
+"""Gradient descent."""
+
+from __future__ import annotations
+
+from tessella import optimizer_errors
+from tessella.arguments import to_bool, to_float
+from tessella.hints import Any
+from tessella.optim import updates
+from tessella.optim.optimizer import Optimizer, explained
+from tessella.optim.options import at_least_zero, check_implementation
+
+
+class SGD(Optimizer):
+    """Gradient descent, with momentum (also Nesterov's) and weight decay.
+
+    >>> x = ts.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ts.optim.SGD([x], lr=0.5, momentum=0.5)
+    >>> for _ in range(2):
+    ...     optimizer.zero_grad()
+    ...     x.square().sum().backward()
+    ...     optimizer.step()
+    >>> x.tolist()
+    [-0.5, -1.0]
+    """
+
+    update = updates.sgd
+    varying = ("lr", "momentum")
+    shaping = ("momentum",)
+
+    @explained
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        momentum: Any = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_implementation("SGD", differentiable, foreach=foreach, fused=fused)
+        is_moving = at_least_zero("momentum", momentum) > 0
+        if to_bool("nesterov", nesterov) and (not is_moving or dampening != 0):
+            raise optimizer_errors.nesterov()
+        super().__init__(params, {
+            "lr": at_least_zero("lr", lr),
+            "momentum": momentum,
+            "dampening": to_float("dampening", dampening),
+            "weight_decay": at_least_zero("weight_decay", weight_decay),
+            "nesterov": nesterov,
+            "maximize": to_bool("maximize", maximize),
+        })  # fmt: skip
+
+    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+        """Count steps where there is momentum: its buffer begins as the first gradient."""
+        has_momentum = to_float("momentum", options["momentum"]) != 0
+        return {"momentum_buffer": 0.0, "step": 0.0} if has_momentum else {}
+
+    def adopt(self, saved: dict[str, Any], begins: dict[str, float]) -> dict[str, Any]:
+        """Take a buffer that was saved without a count for one that has begun, as PyTorch does."""
+        if saved.get("momentum_buffer") is not None:
+            begins = {**begins, "step": 1.0}
+        return super().adopt(saved, begins)

@@ -1,0 +1,285 @@
+"""fit: the training loop as one would write it, with what one would forget.
+
+A run is the model, the optimizer, the data's position and the figures so far; `Run.save` writes all
+of it into one file. What is left of an interrupted run gives the bits that it would have given.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+from itertools import islice
+from time import perf_counter
+
+from tessella import errors, io, memory, progress, training_errors
+from tessella._core import Tensor
+from tessella.arguments import to_int
+from tessella.hints import Any, Callable, Iterable
+from tessella.histories import History, shown
+from tessella.modes import no_grad
+from tessella.nn.clip import clip_grad_norm_
+from tessella.nn.modules import Module
+from tessella.optim.lr_scheduler import ReduceLROnPlateau
+
+Measure = Callable[..., Any]  # of a prediction and its targets
+
+
+def fit(
+    model: Module,
+    data: Iterable[Any],
+    loss: Measure,
+    optimizer: Any,
+    *,
+    epochs: int = 1,
+    validation: Iterable[Any] | None = None,
+    metrics: dict[str, Measure] | None = None,
+    scheduler: Any = None,
+    clip: float | None = None,
+    patience: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool | str = True,
+) -> History:
+    """Train a model; give what was measured in each epoch.
+
+    Batches are pairs (inputs, targets), or tensors that are their own targets. `loss` and the
+    `metrics` are called with the model's output and the targets; metrics are means over samples,
+    measured on the validation data. `scheduler` steps after each epoch; `clip` limits the norm of
+    all gradients. With `patience`, training ends after so many epochs without a smaller loss
+    (validation's, if there is any), and the model gets the parameters of the best one back.
+
+    `checkpoint` names a file that is written after each epoch, and on Ctrl-C, which ends training
+    after the step at hand. With `resume`, a run goes on from that file if it is there, with the
+    bits that it would have had without a stop.
+
+    >>> model = nn.Linear(1, 1)
+    >>> x = ts.arange(8.0).reshape(8, 1) / 8
+    >>> history = ts.fit(model, [(x, 2 * x)], nn.functional.mse_loss,
+    ...                  ts.optim.SGD(model.parameters(), lr=0.5), epochs=50, progress=False)
+    >>> history["loss"][-1] < 0.01
+    True
+    """
+    run = Run(model, data, optimizer, scheduler, patience)
+    if checkpoint is not None and resume and os.path.exists(checkpoint):
+        run.load(checkpoint)
+    with Interrupt() as interrupt, Display(progress, to_int("epochs", epochs), data) as display:
+        while run.epoch < epochs and not run.history.reason:
+            display.begin(run.epoch + 1)
+            model.train()
+            with memory.track() as figures:
+                for batch in run.batches():
+                    seconds, (inputs, targets) = perf_counter(), split(batch)
+                    value = check(loss(model(inputs), targets), run)
+                    optimizer.zero_grad()
+                    value.backward()
+                    if clip is not None:
+                        clip_grad_norm_(model.parameters(), clip)
+                    optimizer.step()
+                    run.add(value.item(), count(inputs), perf_counter() - seconds)
+                    display.advance(run)
+                    if interrupt.is_asked:
+                        break
+            if interrupt.is_asked:
+                run.stop(f"interrupted in epoch {run.epoch + 1}", checkpoint)
+                break
+            run.end_epoch(evaluate(model, validation, loss, metrics or {}), figures.peak)
+            display.end(run)
+            if checkpoint is not None:
+                run.save(checkpoint)
+    run.restore_best()
+    return run.history
+
+
+def evaluate(
+    model: Module, data: Iterable[Any] | None, loss: Measure, metrics: dict[str, Measure]
+) -> dict[str, float]:
+    """Give means over samples of the loss and of metrics, without training."""
+    if data is None:
+        return {}
+    sums, samples = dict.fromkeys(["val_loss", *metrics], 0.0), 0
+    mode = model.training
+    model.eval()
+    try:
+        with no_grad():
+            for batch in data:
+                inputs, targets = split(batch)
+                prediction, size = model(inputs), count(inputs)
+                for name, measure in {"val_loss": loss, **metrics}.items():
+                    sums[name] += float(measure(prediction, targets)) * size
+                samples += size
+    finally:
+        model.train(mode)
+    if not samples:
+        raise training_errors.no_data("validation").locate("fit", [])
+    return {name: value / samples for name, value in sums.items()}
+
+
+def split(batch: Any) -> tuple[Any, Any]:
+    """Give inputs and targets."""
+    if isinstance(batch, Tensor):
+        return batch, batch
+    if isinstance(batch, tuple | list) and len(batch) == 2:
+        return batch[0], batch[1]
+    raise training_errors.odd_batch(batch).locate("fit", [])
+
+
+def count(inputs: Any) -> int:
+    """Give the number of samples of a batch."""
+    return int(inputs.shape[0]) if isinstance(inputs, Tensor) and inputs.ndim else 1
+
+
+def check(value: Any, run: Run) -> Tensor:
+    """Refuse a loss that is not one finite number."""
+    if not isinstance(value, Tensor) or value.size != 1:
+        raise training_errors.odd_loss(value).locate("fit", [])
+    number = value.item()
+    if not math.isfinite(number):
+        raise training_errors.not_finite(number, run.epoch + 1, run.step + 1).locate("fit", [])
+    return value
+
+
+class Run:
+    """A training run: what it changes, and how far it is."""
+
+    def __init__(
+        self, model: Module, data: Any, optimizer: Any, scheduler: Any, patience: int | None
+    ) -> None:
+        self.model, self.data, self.optimizer = model, data, optimizer
+        self.scheduler, self.patience = scheduler, patience
+        self.epoch = self.step = self.samples = 0  # epochs done; steps and samples of this one
+        self.total = self.seconds = 0.0
+        self.history = History()
+        self.best: dict[str, Any] = {}  # the model's state, of the epoch with the smallest loss
+        self.best_loss, self.waited = math.inf, 0
+
+    def batches(self) -> Iterable[Any]:
+        """Give the batches of this epoch that are left."""
+        goes_on_itself = hasattr(self.data, "load_state_dict")
+        return islice(self.data, 0 if goes_on_itself else self.step, None)
+
+    def add(self, loss: float, samples: int, seconds: float) -> None:
+        """Enter a step."""
+        self.step += 1
+        self.samples += samples
+        self.total += loss * samples
+        self.seconds += seconds
+
+    def end_epoch(self, measured: dict[str, float], peak: int) -> None:
+        """Enter the figures of an epoch, and decide whether to go on."""
+        if not self.step:
+            raise training_errors.no_data("data").locate("fit", [])
+        self.epoch += 1
+        row = {"epoch": self.epoch, "loss": self.total / self.samples, **measured,
+               "seconds": self.seconds, "samples/s": self.samples / self.seconds,
+               "memory": peak}  # fmt: skip
+        self.history.append(row)
+        watched = measured.get("val_loss", row["loss"])
+        if isinstance(self.scheduler, ReduceLROnPlateau):
+            self.scheduler.step(watched)
+        elif self.scheduler is not None:
+            self.scheduler.step()
+        self.step = self.samples = 0
+        self.total = self.seconds = 0.0
+        if self.patience is not None:
+            self._judge(watched)
+
+    def _judge(self, watched: float) -> None:
+        if watched < self.best_loss:
+            self.best_loss, self.waited = watched, 0
+            self.best = {name: x.clone() for name, x in self.model.state_dict().items()}
+            return
+        self.waited += 1
+        assert self.patience is not None
+        if self.waited >= self.patience:
+            best = self.epoch - self.waited
+            self.history.reason = f"no better than epoch {best} for {self.waited} epochs"
+
+    def restore_best(self) -> None:
+        """Give the model the parameters of its best epoch back, where they were kept."""
+        if self.best and not self.history.reason.startswith("interrupted"):
+            self.model.load_state_dict(self.best)
+
+    def stop(self, reason: str, checkpoint: Any) -> None:
+        """End early, and save where that is asked for."""
+        if checkpoint is not None:
+            self.save(checkpoint)
+        self.history.reason = reason
+
+    # --- files ---
+
+    _PLAIN = ("epoch", "step", "samples", "total", "seconds", "best", "best_loss", "waited")
+
+    def _parts(self) -> dict[str, Any]:
+        parts = {"model": self.model, "optimizer": self.optimizer}
+        if self.scheduler is not None:
+            parts["scheduler"] = self.scheduler
+        if hasattr(self.data, "load_state_dict"):
+            parts["data"] = self.data
+        return parts
+
+    def save(self, path: Any) -> None:
+        """Write the whole run into a file, which is replaced as a whole."""
+        figures = {name: getattr(self, name) for name in self._PLAIN}
+        figures |= {"rows": self.history.rows, "reason": self.history.reason}
+        io.save_checkpoint(path, run=figures, **self._parts())
+
+    def load(self, path: Any) -> None:
+        """Take a run up again where it was saved."""
+        figures = io.load_checkpoint(path, **self._parts())["run"]
+        for name in self._PLAIN:
+            setattr(self, name, figures[name])
+        self.history = History(figures["rows"])
+        self.history.reason = figures["reason"]
+
+
+class Interrupt:
+    """Ctrl-C as a question that is answered between steps; a second one interrupts at once."""
+
+    is_asked = False
+
+    def __enter__(self) -> Interrupt:
+        self._before: Any = None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def _ask(self, number: int, frame: Any) -> None:
+        if self.is_asked:
+            raise KeyboardInterrupt
+        self.is_asked = True
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+
+class Display:
+    """The progress of a run, where somebody sees it."""
+
+    def __init__(self, wanted: bool | str, epochs: int, data: Any) -> None:
+        if epochs < 0:
+            raise errors.wrong_value("epochs", epochs, "at least 0").locate("fit", [])
+        self._shown = progress.choose(wanted)
+        self._epochs = epochs
+        self._batches = len(data) if hasattr(data, "__len__") else None
+
+    def __enter__(self) -> Display:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._shown.close()
+
+    def begin(self, epoch: int) -> None:
+        """Begin an epoch."""
+        self._shown.begin(epoch, self._epochs, self._batches)
+
+    def advance(self, run: Run) -> None:
+        """Show a step."""
+        self._shown.advance(f"loss {run.total / run.samples:.4g}")
+
+    def end(self, run: Run) -> None:
+        """Show an epoch."""
+        row = {**run.history.rows[-1], "epoch": f"{run.epoch}/{self._epochs}"}
+        self._shown.end("  ".join(f"{name} {shown(name, value)}" for name, value in row.items()))

@@ -1,0 +1,48 @@
+"""The messages about training."""
+
+from __future__ import annotations
+
+from tessella.errors import ArgumentError, IllegalState, InvalidArgument, type_name
+
+
+def not_finite(loss: float, epoch: int, step: int) -> IllegalState:
+    """A loss that no step can make smaller."""
+    return IllegalState(
+        f"the loss is {loss} in epoch {epoch}, step {step}; the parameters are those before it",
+        "a smaller lr, clip=1.0, or `with ts.autograd.detect_anomaly():` around fit to see "
+        "which operation made it",
+    )
+
+
+def odd_batch(batch: object) -> ArgumentError:
+    """A batch that is not inputs and targets."""
+    return ArgumentError(
+        f"a batch is {type_name(batch)}",
+        "batches are pairs (inputs, targets), or tensors that are their own targets",
+    )
+
+
+def odd_loss(value: object) -> ArgumentError:
+    """A loss that is not one number."""
+    return ArgumentError(
+        f"the loss is {type_name(value)}, not a tensor of one number",
+        "loss(prediction, target) reduces over the batch: nn.functional.mse_loss, say",
+    )
+
+
+def no_data(name: str) -> InvalidArgument:
+    """An epoch without a batch."""
+    return InvalidArgument(f"{name} has no batches", "with drop_last a set may give none")
+
+
+def run_differs(what: str, here: object, there: object) -> InvalidArgument:
+    """A checkpoint of another run."""
+    return InvalidArgument(
+        f"the checkpoint is of a run with {what} {there}, and this one has {here}",
+        "resume with the arguments that the run began with; more epochs are fine",
+    )
+
+
+def no_matplotlib() -> IllegalState:
+    """A plot without what draws it."""
+    return IllegalState("matplotlib is not installed", "pip install matplotlib")

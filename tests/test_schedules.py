@@ -1,0 +1,259 @@
+"""Schedules of learning rates: torch's sequences, resuming, what is computed and what is read."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optimizing
+import tessella as ts
+from optimizing import SCHEDULED, SCHEDULES
+from tessella import optim
+from tessella.optim import lr_scheduler
+from tessella.optim.schedules import Formula
+
+FIGURES = json.loads((Path(__file__).parent / "figures" / "optim.json").read_text())["rates"]
+HOST = ("LambdaLR", "LambdaLR two", "MultiplicativeLR", "Plateau", "Plateau max", "Plateau min")
+
+
+def make_optimizer() -> optim.SGD:
+    """Make the optimizer of the figures: two groups with rates of their own."""
+    x, y = (ts.zeros(1, requires_grad=True) for _ in range(2))
+    groups = [{"params": [x]}, {"params": [y], "lr": optimizing.SECOND_RATE}]
+    return optim.SGD(groups, lr=optimizing.FIRST_RATE, momentum=0.9)
+
+
+def make(label: str, optimizer: Any) -> Any:
+    """Make a schedule of the table."""
+    name, options = SCHEDULES[label]
+    return optimizing.make_schedule(lr_scheduler, name, options, optimizer)
+
+
+def rates(optimizer: Any) -> list[float]:
+    """Read rates and the first momentum."""
+    return [*(group["lr"].item() for group in optimizer.param_groups),
+            optimizer.param_groups[0]["momentum"].item()]  # fmt: skip
+
+
+@pytest.mark.parametrize("label", SCHEDULES)
+def test_rates_are_those_of_torch(label: str) -> None:
+    optimizer = make_optimizer()
+    tensors = [group["lr"] for group in optimizer.param_groups]
+    schedule = make(label, optimizer)
+    for step, wanted in enumerate(FIGURES[label]):
+        found = rates(optimizer)[: len(wanted)]
+        assert found == pytest.approx(wanted, rel=1e-13, abs=1e-15), step
+        assert schedule.get_last_lr() == found[:2]
+        optimizer.step()
+        if step < SCHEDULED:
+            optimizing.advance(schedule, step)
+    assert all(group["lr"] is x for group, x in zip(optimizer.param_groups, tensors, strict=True))
+
+
+@pytest.mark.parametrize("label", SCHEDULES)
+def test_a_resumed_schedule_is_one_that_never_stopped(label: str) -> None:
+    first, second = make_optimizer(), make_optimizer()
+    whole, part = make(label, first), make(label, second)
+    for step in range(20):
+        optimizing.advance(whole, step)
+    for step in range(9):
+        optimizing.advance(part, step)
+    saved = pickle.loads(pickle.dumps([part.state_dict(), second.state_dict()]))
+    third = make_optimizer()
+    rest = make(label, third)
+    rest.load_state_dict(saved[0])
+    third.load_state_dict(saved[1])
+    for step in range(9, 20):
+        optimizing.advance(rest, step)
+    assert rates(third) == rates(first) and rest.last_epoch == whole.last_epoch
+
+
+@pytest.mark.parametrize("label", [label for label in SCHEDULES if label not in HOST])
+def test_formulas_read_no_value(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    optimizer = make_optimizer()
+    schedule = make(label, optimizer)
+    assert isinstance(schedule, Formula)
+    for name in ("item", "tolist", "__float__", "__int__", "__bool__", "__index__"):
+        monkeypatch.setattr(ts.Tensor, name, lambda x: pytest.fail("a value was read"))
+    for _ in range(5):
+        schedule.step()
+    monkeypatch.undo()
+    assert rates(optimizer)[:2] == pytest.approx(FIGURES[label][5][:2], rel=1e-13)
+
+
+@pytest.mark.parametrize("label", HOST)
+def test_others_say_that_they_read(label: str) -> None:
+    schedule = make(label, make_optimizer())
+    assert not isinstance(schedule, Formula)
+    assert "It reads " in (type(schedule).__doc__ or "")
+
+
+@pytest.mark.parametrize("label", [
+    "StepLR", "MultiStepLR", "ConstantLR long", "LinearLR", "ExponentialLR", "PolynomialLR",
+    "CosineAnnealingLR", "Restarts", "Restarts longer", "OneCycleLR",
+])  # fmt: skip
+def test_a_schedule_can_go_to_any_epoch(label: str) -> None:
+    optimizer = make_optimizer()
+    schedule = make(label, optimizer)
+    for epoch in (7, 3, 12, 0):
+        schedule.step(epoch)
+        assert rates(optimizer)[:2] == pytest.approx(FIGURES[label][epoch][:2], rel=1e-12)
+        assert schedule.last_epoch == epoch
+
+
+def test_restarts_take_fractions_of_epochs() -> None:
+    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=1.0)
+    schedule = lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    schedule.step(0.5)
+    assert schedule.get_last_lr() == [pytest.approx((1 + 0.5**0.5) / 2)]
+    schedule.step(2.0)
+    assert schedule.get_last_lr() == [1.0] and schedule.last_epoch == 2
+
+
+def test_a_cycle_gives_an_optimizer_its_momentum() -> None:
+    x = ts.zeros(1, requires_grad=True)
+    optimizer = optim.SGD([x], lr=0.1)
+    lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
+    assert optimizer.param_groups[0]["momentum"].item() == pytest.approx(0.95)
+    assert "momentum_buffer" in optimizer.state[x]
+    adam = optim.Adam([x])
+    betas = adam.param_groups[0]["betas"]
+    schedule = lr_scheduler.OneCycleLR(adam, max_lr=1.0, total_steps=10)
+    schedule.step()
+    schedule.step()
+    assert adam.param_groups[0]["betas"] is betas
+    assert [x.item() for x in betas] == [pytest.approx(0.85), 0.999]
+
+
+def test_a_cycle_that_is_over_stays_where_it_ended() -> None:
+    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=0.1)
+    schedule = lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=5, cycle_momentum=False)
+    for _ in range(4):
+        schedule.step()
+    end = schedule.get_last_lr()
+    schedule.step()
+    schedule.step()
+    assert schedule.get_last_lr() == end == [pytest.approx(1 / 25 / 1e4)]
+
+
+def test_sequences_with_functions_read_the_epoch() -> None:
+    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=1.0)
+    warm = lr_scheduler.LambdaLR(optimizer, lambda epoch: (epoch + 1) / 4)
+    decay = lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    schedule = lr_scheduler.SequentialLR(optimizer, [warm, decay], milestones=[4])
+    found = []
+    for _ in range(7):
+        found += schedule.get_last_lr()
+        schedule.step()
+    assert found == [0.25, 0.5, 0.75, 1.0, 1.0, 0.5, 0.25]
+
+
+def test_sequences_may_hold_sequences() -> None:
+    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=1.0)
+    parts = [lr_scheduler.ConstantLR(optimizer, factor, 100) for factor in (0.5, 0.25, 0.125)]
+    inner = lr_scheduler.SequentialLR(optimizer, parts[:2], milestones=[2])
+    schedule = lr_scheduler.SequentialLR(optimizer, [inner, parts[2]], milestones=[4])
+    found = []
+    for _ in range(6):
+        found += schedule.get_last_lr()
+        schedule.step()
+    assert found == [0.5, 0.5, 0.25, 0.25, 0.125, 0.125]
+
+
+def test_a_schedule_follows_a_rate_that_was_written() -> None:
+    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=1.0)
+    schedule = lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    optimizer.param_groups[0]["lr"] = 8.0
+    schedule.step()
+    assert schedule.get_last_lr() == [4.0]
+
+
+def test_a_schedule_may_be_made_to_go_on() -> None:
+    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=0.25)
+    optimizer.param_groups[0]["initial_lr"] = 1.0
+    schedule = lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5, last_epoch=3)
+    assert schedule.last_epoch == 4 and schedule.get_last_lr() == [0.25]
+    schedule.step()
+    schedule.step()
+    assert schedule.get_last_lr() == [0.125]
+
+
+def test_a_plateau_of_tensors_and_of_groups_that_were_added() -> None:
+    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=1.0)
+    schedule = lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=0)
+    optimizer.add_param_group({"params": ts.zeros(1, requires_grad=True)})
+    for _ in range(2):
+        schedule.step(ts.tensor(1.0))
+    assert schedule.get_last_lr() == [0.5, 0.5]
+
+
+def test_schedules_stand_under_torchs_names() -> None:
+    from tessella.optim.lr_scheduler import StepLR
+
+    assert optim.lr_scheduler.StepLR is StepLR
+    assert {type(make(label, make_optimizer())).__name__ for label in SCHEDULES} | {
+        "LRScheduler"
+    } == set(lr_scheduler.__all__)
+
+
+def sgd() -> optim.SGD:
+    """Make an optimizer."""
+    return optim.SGD([ts.zeros(1, requires_grad=True)], lr=1.0)
+
+
+OTHER = sgd()
+REFUSED: dict[str, tuple[Any, str]] = {
+    "optimizer": (lambda: lr_scheduler.StepLR(3, 1), "optimizer must be an optimizer, got int"),  # type: ignore[arg-type]
+    "size": (lambda: lr_scheduler.StepLR(sgd(), 0), "step_size is 0"),
+    "gamma": (lambda: lr_scheduler.StepLR(sgd(), 1, "x"), "gamma must be a real number"),  # type: ignore[arg-type]
+    "factor": (lambda: lr_scheduler.ConstantLR(sgd(), factor=2.0), "factor is 2.0"),
+    "start": (lambda: lr_scheduler.LinearLR(sgd(), start_factor=0), "start_factor is 0"),
+    "end": (lambda: lr_scheduler.LinearLR(sgd(), end_factor=2.0), "end_factor is 2.0"),
+    "iters": (lambda: lr_scheduler.PolynomialLR(sgd(), total_iters=0), "total_iters is 0"),
+    "T_max": (lambda: lr_scheduler.CosineAnnealingLR(sgd(), T_max=0), "T_max is 0"),
+    "T_0": (lambda: lr_scheduler.CosineAnnealingWarmRestarts(sgd(), T_0=-1), "T_0 is -1"),
+    "epoch": (lambda: lr_scheduler.CosineAnnealingWarmRestarts(sgd(), T_0=1).step(-1.0),
+              "epoch is -1"),
+    "step": (lambda: lr_scheduler.StepLR(sgd(), 1).step(-3), "epoch is -3"),
+    "length": (lambda: lr_scheduler.OneCycleLR(sgd(), 1.0), "neither total_steps nor epochs"),
+    "pct": (lambda: lr_scheduler.OneCycleLR(sgd(), 1.0, 10, pct_start=2.0), "pct_start is 2.0"),
+    "strategy": (lambda: lr_scheduler.OneCycleLR(sgd(), 1.0, 10, anneal_strategy="x"),
+                 "anneal_strategy is 'x'"),
+    "rates": (lambda: lr_scheduler.OneCycleLR(sgd(), [1.0, 2.0], 10),
+              "max_lr has 2 values for 1 parameter groups"),
+    "momentum": (lambda: lr_scheduler.OneCycleLR(
+        optim.Adagrad([ts.zeros(1, requires_grad=True)]), 1.0, 10), "Adagrad has neither momentum"),
+    "resume": (lambda: lr_scheduler.StepLR(sgd(), 1, last_epoch=3),
+               "group 0 has no 'initial_lr', and last_epoch is given"),
+    "lambdas": (lambda: lr_scheduler.LambdaLR(sgd(), [abs, abs]), "lr_lambda has 2 values for 1"),
+    "lambda": (lambda: lr_scheduler.LambdaLR(sgd(), 3), "lr_lambda must be a function"),  # type: ignore[arg-type]
+    "mode": (lambda: lr_scheduler.ReduceLROnPlateau(sgd(), mode="x"), "mode is 'x'"),
+    "plateau": (lambda: lr_scheduler.ReduceLROnPlateau(sgd(), factor=1.0), "factor is 1.0"),
+    "min": (lambda: lr_scheduler.ReduceLROnPlateau(sgd(), min_lr=[1, 2]), "min_lr has 2 values"),
+    "metric": (lambda: lr_scheduler.ReduceLROnPlateau(sgd()).step("x"), "metrics must be a real"),
+    "parts": (lambda: lr_scheduler.SequentialLR(sgd(), [], []), "schedulers is []"),
+    "part": (lambda: lr_scheduler.SequentialLR(OTHER, [lr_scheduler.ReduceLROnPlateau(OTHER)], []),
+             r"schedulers\[0\] must be a schedule of the epoch alone"),
+    "others": (lambda: lr_scheduler.SequentialLR(sgd(), [lr_scheduler.StepLR(sgd(), 1)], []),
+               r"schedulers\[0\] belongs to another optimizer"),
+    "milestones": (lambda: lr_scheduler.SequentialLR(
+        OTHER, [lr_scheduler.StepLR(OTHER, 1)], [1]), r"milestones is \[1\]"),
+    "order": (lambda: lr_scheduler.SequentialLR(
+        OTHER, [lr_scheduler.StepLR(OTHER, 1)] * 3, [4, 2]), r"milestones is \[4, 2\]"),
+    "state": (lambda: lr_scheduler.StepLR(sgd(), 1).load_state_dict({}), "state_dict is not that"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("label", REFUSED)
+def test_wrong_arguments_are_refused(label: str) -> None:
+    call, match = REFUSED[label]
+    with pytest.raises(ts.errors.TessellaError, match=match.replace("[]", r"\[\]")) as caught:
+        call()
+    first, *rest = str(caught.value).splitlines()
+    assert first.split(":")[0].split(".")[0] in lr_scheduler.__all__
+    assert any(line.startswith("  at test_schedules.py:") for line in rest)
+    assert any(line.startswith("  hint: ") and len(line) > 12 for line in rest)
