@@ -157,14 +157,24 @@ void fail_index_out_of_bounds(int64_t index, int axis, int64_t size) {
        range);
 }
 
-void fail_class(int64_t value, Shape place, int64_t classes, int64_t ignored) {
+// An element by its place: "target[1, 2]", or "target" of a tensor without axes.
+static std::string element(const char* name, Shape place) {
   std::string at;
   for (size_t i = 0; i < place.size(); ++i) at += (i ? ", " : "") + number(place[i]);
+  return name + (place.empty() ? "" : "[" + at + "]");
+}
+
+void fail_class(int64_t value, Shape place, int64_t classes, int64_t ignored) {
   std::string range = "classes run from 0 to " + number(classes - 1);
   fail(Code::index_out_of_bounds,
-       "target" + (place.empty() ? "" : "[" + at + "]") + " is " + number(value) + ", of " +
-           number(classes) + " classes",
+       element("target", place) + " is " + number(value) + ", of " + number(classes) + " classes",
        (classes ? range : "x has no classes") + "; " + number(ignored) + " is ignored");
+}
+
+void fail_table_row(int64_t value, Shape place, int64_t rows) {
+  fail(Code::index_out_of_bounds,
+       element("x", place) + " is " + number(value) + ", of " + number(rows) + " rows of weight",
+       rows ? "rows run from 0 to " + number(rows - 1) : "weight has no rows");
 }
 
 void fail_window(int64_t window, int64_t step, int64_t size) {

@@ -64,6 +64,7 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_step_zero();
 [[noreturn]] void fail_index_out_of_bounds(int64_t index, int axis, int64_t size);
 [[noreturn]] void fail_class(int64_t value, Shape place, int64_t classes, int64_t ignored);
+[[noreturn]] void fail_table_row(int64_t value, Shape place, int64_t rows);
 [[noreturn]] void fail_window(int64_t window, int64_t step, int64_t size);
 [[noreturn]] void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose,
                                      int64_t rows = 0);

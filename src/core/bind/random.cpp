@@ -1,6 +1,8 @@
 // Random numbers into fresh tensors. Each call says how far the generator advances.
 #include "../launch/random.h"
 
+#include "../launch/dropout.h"
+
 #include "../tensor/run.h"
 #include "bind.h"
 
@@ -33,6 +35,7 @@ void init_random(nb::module_& module) {
   module.def("has_random", [](int distribution, int dtype) {
     return launch::has_random(static_cast<Distribution>(distribution), static_cast<DType>(dtype));
   });
+  module.def("dropout_counters", launch::dropout_counters);
   module.def("random", fill_random);
   module.def("permutation", [](nb::handle target, uint64_t key, uint64_t counter) {
     Tensor* out = numbers_of(target);

@@ -44,6 +44,7 @@ struct Norm {
         if (w) value = value * lanes.read(w + i);
         if (b) value = value + lanes.read(b + i);
         lanes.write(to + i, value);
+        fetch_early(x + of.n + i);
       });
     }
   }
@@ -104,6 +105,10 @@ struct Norm {
         V db = HasWeight ? lanes.read(dbias + i) : V{};
         first.finish(i, lanes, dw, db);
         if (second) second->finish(i, lanes, dw, db);
+        for (int64_t next = 2; next < 4; ++next) {
+          fetch_early(first.x + next * of.n + i);
+          fetch_early(first.g + next * of.n + i);
+        }
         if constexpr (HasWeight) {
           lanes.write(dweight + i, dw);
           lanes.write(dbias + i, db);

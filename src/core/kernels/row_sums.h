@@ -30,6 +30,13 @@ struct Computed {
   __attribute__((always_inline)) Vec<T> at(int64_t i, int n) const { return of(i, Part<T>{n}); }
 };
 
+// Asks for memory that is read soon: the next row, while this one is computed. It may lie beyond
+// the end, and is then not fetched.
+template <class T>
+TS_INLINE void fetch_early(const T* p) {
+  __builtin_prefetch(p);
+}
+
 // The sum of of(i, lanes) over a run of n > 0 elements.
 template <class T, class F>
 TS_INLINE T sum_of(int64_t n, F of) {

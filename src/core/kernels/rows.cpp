@@ -58,11 +58,14 @@ struct Runs {
         to[r] = sum_of<T>(runs.n, [&](int64_t i, auto lanes) {
           V e = simd::exp(lanes.read(x + i) - own);
           lanes.write(out + i, e);
+          fetch_early(x + runs.step + i);
           return e;
         });
       else
-        to[r] = sum_of<T>(
-            runs.n, [&](int64_t i, auto lanes) { return simd::exp(lanes.read(x + i) - own); });
+        to[r] = sum_of<T>(runs.n, [&](int64_t i, auto lanes) {
+          fetch_early(x + runs.step + i);
+          return simd::exp(lanes.read(x + i) - own);
+        });
     });
   }
 
@@ -95,10 +98,10 @@ struct Runs {
     });
   }
 
-  static void quotients(const RowsRuns& runs, const void* sum) {
-    each_shared(runs, sum, [&](T* out, const T*, auto shared, int64_t) {
+  static void products(const RowsRuns& runs, const void* factor) {
+    each_shared(runs, factor, [&](T* out, const T*, auto shared, int64_t) {
       each_of<T>(runs.n, [&](int64_t i, auto lanes) {
-        lanes.write(out + i, lanes.read(out + i) / shared.at(i, lanes));
+        lanes.write(out + i, lanes.read(out + i) * shared.at(i, lanes));
       });
     });
   }
@@ -119,6 +122,12 @@ struct Runs {
                [&](int64_t i, auto lanes) { lanes.write(to + i, simd::log(lanes.read(to + i))); });
   }
 
+  static void reciprocals(int64_t n, void* out) {
+    auto* to = static_cast<T*>(out);
+    each_of<T>(
+        n, [&](int64_t i, auto lanes) { lanes.write(to + i, splat<V>(1) / lanes.read(to + i)); });
+  }
+
   static void softmax_back(const RowsRuns& runs, const void* y, int64_t y_step) {
     each_run(runs, [&](T* out, const T* g, int64_t r) {
       auto* own = static_cast<const T*>(y) + r * y_step;
@@ -126,6 +135,8 @@ struct Runs {
           runs.n, [&](int64_t i, auto lanes) { return lanes.read(g + i) * lanes.read(own + i); }));
       each_of<T>(runs.n, [&](int64_t i, auto lanes) {
         lanes.write(out + i, (lanes.read(g + i) - sum) * lanes.read(own + i));
+        fetch_early(g + runs.step + i);
+        fetch_early(own + y_step + i);
       });
     });
   }
@@ -136,13 +147,15 @@ struct Runs {
       V sum = splat<V>(sum_of<T>(runs.n, [&](int64_t i, auto lanes) { return lanes.read(g + i); }));
       each_of<T>(runs.n, [&](int64_t i, auto lanes) {
         lanes.write(out + i, lanes.read(g + i) - simd::exp(lanes.read(own + i)) * sum);
+        fetch_early(g + runs.step + i);
+        fetch_early(own + y_step + i);
       });
     });
   }
 
-  static constexpr RowsKernel kernel = {exponentials, exponential_sums, weighted_sums,
-                                        scaled,       quotients,        differences,
-                                        logarithms,   softmax_back,     log_softmax_back};
+  static constexpr RowsKernel kernel = {exponentials, exponential_sums, weighted_sums, scaled,
+                                        products,     differences,      logarithms,    reciprocals,
+                                        softmax_back, log_softmax_back};
 };
 
 }  // namespace

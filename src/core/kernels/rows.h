@@ -28,12 +28,14 @@ struct RowsKernel {
   // out[i] = out[i] * factor - share * weight[i]; a null weight is 1, and a null share 0. Not of
   // `each`.
   void (*scaled)(const RowsRuns& runs, const void* factor, const void* share, const void* weight);
-  // out[i] = out[i] / sum
-  void (*quotients)(const RowsRuns& runs, const void* sum);
+  // out[i] = out[i] * factor
+  void (*products)(const RowsRuns& runs, const void* factor);
   // out[i] = (x[i] - shift) - log_sum
   void (*differences)(const RowsRuns& runs, const void* shift, const void* log_sum);
   // out[i] = log(out[i])
   void (*logarithms)(int64_t n, void* out);
+  // out[i] = 1 / out[i]
+  void (*reciprocals)(int64_t n, void* out);
   // Gradients: x is that of the result y, whose runs are y_step apart. Not of `each`.
   // out[i] = (x[i] - sum(x * y)) * y[i], for y = softmax
   void (*softmax_back)(const RowsRuns& runs, const void* y, int64_t y_step);

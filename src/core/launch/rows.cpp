@@ -89,7 +89,8 @@ void softmax_runs(const Plan& plan, int64_t count, char* out, int64_t out_step, 
       plan.kernel->logarithms(part, sum);
       plan.kernel->differences(runs, shift, sum);
     } else {
-      plan.kernel->quotients(runs, sum);
+      plan.kernel->reciprocals(part, sum);
+      plan.kernel->products(runs, sum);
     }
   }
 }
@@ -144,10 +145,9 @@ void softmax_columns(const Plan& plan, int64_t count, char* out, const char* x) 
   };
   ColumnReduction(*plan.sum, count, plan.bytes)
       .reduce(n, out, plan.lines.out_stride, sum, exponentials);
-  if (plan.is_log) plan.kernel->logarithms(count, sum);
+  plan.is_log ? plan.kernel->logarithms(count, sum) : plan.kernel->reciprocals(count, sum);
   for (int64_t i = 0; i < n; ++i)
-    plan.is_log ? plan.kernel->differences(row(i), shift, sum)
-                : plan.kernel->quotients(row(i), sum);
+    plan.is_log ? plan.kernel->differences(row(i), shift, sum) : plan.kernel->products(row(i), sum);
 }
 
 // `count` lines of any layout, through scratch of scratch_each() bytes.

@@ -36,7 +36,12 @@ def adaptive_max_pool2d(
     """Give the largest elements of windows that share both axes evenly."""
 
 def alpha_dropout(
-    x: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False
+    x: Tensor,
+    p: _float = 0.5,
+    training: _bool = False,
+    inplace: _bool = False,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Drop to SELU's lowest value, and keep mean 0 and variance 1: after SELU."""
 
@@ -236,13 +241,34 @@ def cross_entropy(
 ) -> Tensor:
     """Give the cross entropy of softmax(x), with a class or a probability for each class a line."""
 
-def dropout(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+def dropout(
+    x: Tensor,
+    p: _float = 0.5,
+    training: _bool = True,
+    inplace: _bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Set a share p of the numbers to 0 and divide the others by 1 - p, in training."""
 
-def dropout1d(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+def dropout1d(
+    x: Tensor,
+    p: _float = 0.5,
+    training: _bool = True,
+    inplace: _bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Drop whole channels of (N, C, L) or (C, L)."""
 
-def dropout2d(x: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+def dropout2d(
+    x: Tensor,
+    p: _float = 0.5,
+    training: _bool = True,
+    inplace: _bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Drop whole channels of (N, C, H, W) or (C, H, W)."""
 
 def elu(
@@ -266,7 +292,7 @@ def embedding(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Give the rows of `weight` that the integers x name; negative ones count from the end."""
+    """Give the rows of weight at the integers of x."""
 
 def fold(
     x: Tensor,
