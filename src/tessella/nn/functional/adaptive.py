@@ -15,7 +15,7 @@ from tessella.kinds import cast
 from tessella.nn.functional import references
 from tessella.nn.functional.chosen import choose
 from tessella.nn.functional.geometry import batched, spread, unbatched
-from tessella.nn.functional.pooling import picked, avg_pool1d, avg_pool2d
+from tessella.nn.functional.pooling import avg_pool1d, avg_pool2d, picked
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import less, minimum, where
 from tessella.ops.index import take
