@@ -11,7 +11,14 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from bench.programs.training import DECAY, EPSILON, RATE, SQUARE_DECAY, Step, step_of
+from bench.programs.training import (
+    DECAY,
+    EPSILON,
+    RATE,
+    SQUARE_DECAY,
+    Step,
+    step_of,
+)
 
 BATCH, SIDE, CLASSES = 64, 28, 10
 CHANNELS = (1, 32, 64)
