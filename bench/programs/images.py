@@ -11,7 +11,14 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from bench.programs.training import DECAY, EPSILON, RATE, SQUARE_DECAY, Step, step_of
+from bench.programs.training import (
+    DECAY,
+    EPSILON,
+    RATE,
+    SQUARE_DECAY,
+    Step,
+    step_of,
+)
 
 BATCH, SIDE, CLASSES = 64, 28, 10
 CHANNELS = (1, 32, 64)
@@ -49,8 +56,8 @@ def tessella_step(ts: Any, np: Any) -> Step:
     parameters = [ts.tensor(array, requires_grad=True) for array in start(np)]
     inputs, wanted = (ts.tensor(array) for array in examples(np))
     run = partial(loss_of, ts.nn.functional, parameters, inputs, wanted)
-    optimizer = ts.optim.Adam(parameters, lr=RATE, betas=(DECAY, SQUARE_DECAY), eps=EPSILON)
-    return step_of(run, optimizer)
+    betas = (DECAY, SQUARE_DECAY)
+    return step_of(run, ts.optim.Adam(parameters, lr=RATE, betas=betas, eps=EPSILON))
 
 
 def torch_step(torch: Any, np: Any) -> Step:

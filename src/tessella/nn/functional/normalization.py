@@ -190,7 +190,8 @@ def normalise_batch(x: Tensor, running_mean: Tensor | None, running_var: Tensor 
                 running_mean, running_var, mean, var * (count / (count - 1)), momentum
             )
     elif _core.needs_node(mean, var):  # rare: nobody trains running statistics
-        return cast(channel_norm_composite(x, weight, bias, *widened(mean, var), eps, False), dtype)
+        mean, var = widened(mean, var)
+        return cast(channel_norm_composite(x, weight, bias, mean, var, eps, False), dtype)
     return cast(channel_norm(x, weight, bias, mean, var, eps, is_batch), dtype)
 
 
