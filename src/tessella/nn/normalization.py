@@ -33,8 +33,9 @@ class Affine(Module):
         """Set the weights to 1 and the biases to 0."""
         if self.weight is not None:
             init.ones_(self.weight)
-        if getattr(self, "bias", None) is not None:
-            init.zeros_(self.bias)
+        bias: Parameter | None = getattr(self, "bias", None)
+        if bias is not None:
+            init.zeros_(bias)
 
 
 # --- rows ----------------------------------------------------------------------------------------

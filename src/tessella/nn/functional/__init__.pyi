@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, overload
 from tessella._core import Tensor
 from tessella.allocators import Allocator
 from tessella.dtypes import DType
+from tessella.ops.random import Generator
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _Element: TypeAlias = _Number | tuple[Any, ...]

@@ -73,12 +73,11 @@ def _rows_pulled(g: Tensor, x: Tensor, weight: Any, eps: float, is_centred: bool
     return [reshape(flat, x.shape), None, bias]
 
 
-def _rows_back_composite(dout: Tensor, x: Tensor, weight: Any, eps: float,
-                         is_centred: bool) -> Tensor:  # fmt: skip
+def _rows_back_composite(dout: Tensor, x: Tensor, weight: Any, *params: Any) -> Tensor:
     if weight is None:
-        return _joined(*slopes(norm_rows_composite(x, None, None, eps, is_centred), [x], dout))
+        return _joined(*slopes(norm_rows_composite(x, None, None, *params), [x], dout))
     bias = zeros_like(weight).requires_grad_()
-    out = norm_rows_composite(x, weight, bias, eps, is_centred)
+    out = norm_rows_composite(x, weight, bias, *params)
     return _joined(*slopes(out, [x, weight, bias], dout))
 
 
@@ -99,8 +98,8 @@ def _rows_back_ref(np: Any, dout: Any, x: Any, weight: Any, eps: float, is_centr
     return np.concatenate([part.reshape(-1) for part in parts])
 
 
-_LAYER = {"eps": 1e-3, "is_centred": True}
-_RMS = {"eps": 1e-3, "is_centred": False}
+_LAYER: dict[str, Any] = {"eps": 1e-3, "is_centred": True}
+_RMS: dict[str, Any] = {"eps": 1e-3, "is_centred": False}
 # Sums cancel: the error is of the size of the terms.
 _ROWS: dict[str, Any] = {"domain": (-2, 2), "ulps": 64}
 
@@ -211,7 +210,12 @@ def _channels_back_ref(np: Any, dout: Any, x: Any, weight: Any, mean: Any, varia
     return np.concatenate([part.reshape(-1) for part in parts])
 
 
-_GIVEN = {"mean": full((3,), 0.25), "variance": full((3,), 0.5), "eps": 1e-3, "is_batch": False}
+_GIVEN: dict[str, Any] = {
+    "mean": full((3,), 0.25),
+    "variance": full((3,), 0.5),
+    "eps": 1e-3,
+    "is_batch": False,
+}
 
 channel_moments: Function = Fused(
     "channel_moments", operands=("x",), params=(), normal=_normal_channels, ulps=64,
