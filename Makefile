@@ -22,7 +22,7 @@ $(BIN)/installed: pyproject.toml CMakeLists.txt
 	touch $@
 
 demo: $(BIN)/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m tessella demo
 
 test: $(BIN)/installed
 	@echo "seed $(SEED): repeat with make test SEED=$(SEED)"

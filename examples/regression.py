@@ -32,7 +32,8 @@ def main(epochs: int = 100, seed: int = 0) -> float:
         metrics={"r2": ts.metrics.r2_score},
         patience=20,
     )
-    return max(history["r2"])
+    best: float = max(history["r2"])
+    return best
 
 
 if __name__ == "__main__":

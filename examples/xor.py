@@ -20,7 +20,7 @@ def train(seed: int, epochs: int = 2000) -> float:
         loss = F.mse_loss(model(INPUTS), TARGETS)
         loss.backward()
         optimizer.step()
-    return loss.item()
+    return float(loss)
 
 
 def main(seeds: int = 10) -> int:

@@ -106,7 +106,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("call", "text"), WRONG, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("call", "text"), WRONG, ids=[text for _, text in WRONG])
 def test_wrong_arguments_are_refused_when_a_module_is_made(call: Any, text: str) -> None:
     with pytest.raises(ts.errors.TessellaError) as caught:
         call()

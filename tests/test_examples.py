@@ -50,6 +50,11 @@ def test_convolutions_recognise_digits() -> None:
     assert load("convolution").main(epochs) >= least
 
 
+def test_gpt_learns_to_write() -> None:
+    sizes, most = ((), 2.0) if FULL else ((150, 64, 2, 32), 2.7)
+    assert load("gpt").main(*sizes) <= most
+
+
 def test_examples_are_short() -> None:
     long = [path.name for path in FOLDER.glob("*.py") if len(path.read_text().splitlines()) > 150]
     assert not long

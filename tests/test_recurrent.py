@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from typing import Any
 
 import numpy as np
@@ -302,6 +304,28 @@ def layer_of(module: nn.LSTM, i: int) -> nn.LSTM:
 def test_dropout_of_a_single_layer_warns() -> None:
     with pytest.warns(UserWarning, match="has no effect"):
         nn.LSTM(3, 4, dropout=0.5)
+
+
+@pytest.mark.parametrize("batch", [2, 20])  # one chunk of rows, and several
+def test_an_interrupt_breaks_a_long_sequence_off(batch: int) -> None:
+    class BrokenError(Exception): ...
+
+    def interrupt(*_: Any) -> None:
+        raise BrokenError
+
+    module, x = nn.LSTM(8, 256), ts.randn(20_000, batch, 8)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        start = time.thread_time()
+        with ts.no_grad(), pytest.raises(BrokenError):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            module(x)
+        used = time.thread_time() - start
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    # All of it takes seconds; the thread's own time does not count what other processes take.
+    assert used < 0.5
 
 
 # --- errors --------------------------------------------------------------------------------------

@@ -149,8 +149,8 @@ def test_threads() -> None:
         assert (x + 1).sum().item() == 800_000.0
 
 
-def test_demo_runs() -> None:
-    demo = Path(__file__).resolve().parent.parent / "examples" / "demo.py"
+def test_the_first_look_runs() -> None:
+    demo = Path(__file__).resolve().parent.parent / "examples" / "tensors.py"
     done = subprocess.run([sys.executable, str(demo)], capture_output=True, text=True)
     assert done.returncode == 0 and "GFLOP/s" in done.stdout, done.stderr
 

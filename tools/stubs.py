@@ -415,7 +415,8 @@ def subpackage_stub(home: str) -> str:
     """Give the text of a subpackage's __init__.pyi: its public names, records and composites."""
     module = namespace.load()[home]
     imports = ["from tessella._core import Tensor", "from tessella.allocators import Allocator",
-               "from tessella.dtypes import DType"]  # fmt: skip
+               "from tessella.dtypes import DType",
+               "from tessella.ops.random import Generator"]  # fmt: skip
     lines = []
     for name in module.__all__:
         value = getattr(module, name)

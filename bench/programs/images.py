@@ -16,7 +16,6 @@ from bench.programs.training import (
     EPSILON,
     RATE,
     SQUARE_DECAY,
-    Adam,
     Step,
     step_of,
 )
@@ -57,7 +56,8 @@ def tessella_step(ts: Any, np: Any) -> Step:
     parameters = [ts.tensor(array, requires_grad=True) for array in start(np)]
     inputs, wanted = (ts.tensor(array) for array in examples(np))
     run = partial(loss_of, ts.nn.functional, parameters, inputs, wanted)
-    return step_of(run, Adam(ts, parameters))
+    optimizer = ts.optim.Adam(parameters, lr=RATE, betas=(DECAY, SQUARE_DECAY), eps=EPSILON)
+    return step_of(run, optimizer)
 
 
 def torch_step(torch: Any, np: Any) -> Step:

@@ -1,7 +1,7 @@
-"""Rows `step-eager`, `step-conv` and `anomaly`: whole training steps without a compiler.
+"""Rows `step-eager`, `step-conv`, `step-lstm` and `anomaly`: training steps without a compiler.
 
-`step-eager` and `step-conv` race PyTorch's eager mode with its fused optimizer. In `anomaly`
-Tessella watches for NaN and infinities, and `unwatched` is Tessella without.
+The first three race PyTorch's eager mode with its fused optimizer. In `anomaly` Tessella watches
+for NaN and infinities, and `unwatched` is Tessella without.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.cases import Case, Row, Work, ahead, within
 from bench.libraries import Libraries
-from bench.programs import images
+from bench.programs import images, sequences
 from bench.programs.training import TASKS, Step, tessella_step, torch_step
 
 TRAIN = "step()"
@@ -30,6 +30,14 @@ def build_images(libs: Libraries) -> dict[str, Work]:
     return {
         "tessella": Work(TRAIN, {"step": images.tessella_step(libs.ts, libs.np)}),
         "torch": Work(TRAIN, {"step": images.torch_step(libs.torch, libs.np)}),
+    }
+
+
+def build_sequences(libs: Libraries) -> dict[str, Work]:
+    """The same LSTM for both."""
+    return {
+        "tessella": Work(TRAIN, {"step": sequences.step(libs.ts, libs.np)}),
+        "torch": Work(TRAIN, {"step": sequences.step(libs.torch, libs.np, fused=True)}),
     }
 
 
@@ -67,6 +75,11 @@ CONV = Row(
     "step-conv",
     "a training step of a small convolutional network, Adam, without compile",
     (Case("28x28", build_images, (ahead(1, "torch"),)),),
+)
+LSTM = Row(
+    "step-lstm",
+    "a training step of an LSTM over 64 steps of 32 sequences, Adam, without compile",
+    (Case("128 wide", build_sequences, (ahead(1, "torch"),)),),
 )
 ANOMALY = Row(
     "anomaly",

@@ -183,9 +183,46 @@ void store_sums_with_bias(const ConvolveStore& x) {
   }
 }
 
+// So many taps at once: their chains keep the multipliers busy.
+constexpr int LANE_TAPS = 9;
+
+template <class T, int TAPS>
+void lanes_of(const ConvolveLanes& x, int64_t tap, int64_t lane) {
+  using V = Native<T>;
+  const T* y = static_cast<const T*>(x.y) + lane;
+  const T* from[TAPS];
+  V sums[TAPS];
+  for (int t = 0; t < TAPS; t++) {
+    from[t] = static_cast<const T*>(x.x) + x.taps[tap + t] + lane;
+    sums[t] = V{};
+  }
+  for (int64_t p = 0; p < x.places; p++) {
+    V g = load<V>(y + p * x.width);
+#pragma GCC unroll 16
+    for (int t = 0; t < TAPS; t++) sums[t] = multiply_add(g, load<V>(from[t] + x.rows[p]), sums[t]);
+  }
+  T* out = static_cast<T*>(x.sums) + tap * x.width + lane;
+  for (int t = 0; t < TAPS; t++, out += x.width)
+    store(out, x.add ? load<V>(out) + sums[t] : sums[t]);
+}
+
+template <class T, int TAPS>
+void lanes_up_to(const ConvolveLanes& x, int64_t tap, int64_t lane, int64_t count) {
+  if (count == TAPS) return lanes_of<T, TAPS>(x, tap, lane);
+  if constexpr (TAPS > 1) lanes_up_to<T, TAPS - 1>(x, tap, lane, count);
+}
+
+template <class T>
+void lanes(const ConvolveLanes& x) {
+  for (int64_t tap = 0; tap < x.tap_count; tap += LANE_TAPS)
+    for (int64_t lane = 0; lane < x.width; lane += LANES<T>)
+      lanes_up_to<T, LANE_TAPS>(x, tap, lane,
+                                x.tap_count - tap < LANE_TAPS ? x.tap_count - tap : LANE_TAPS);
+}
+
 template <class T, class S>
 constexpr ConvolveDtype KERNELS = {window<T, S>, columns<T, S>, panels<T, S>,
-                                   store_sums_with_bias<T, S>};
+                                   store_sums_with_bias<T, S>, lanes<T>};
 
 }  // namespace
 

@@ -47,11 +47,24 @@ struct ConvolveStore {
   int64_t channels, rows, cols;
 };
 
+// sums[t * width + l] = the sum over p of y[p * width + l] * x[rows[p] + taps[t] + l], for each
+// lane l; or what was there plus that. All are of the compute type, and vectors are read whole.
+struct ConvolveLanes {
+  void* sums;
+  const void* y;
+  const void* x;
+  const int64_t* rows;
+  const int64_t* taps;
+  int64_t places, tap_count, width;  // width: lanes, in whole vectors
+  bool add;
+};
+
 struct ConvolveDtype {
   void (*window)(const ConvolveWindow&);   // out_col is 1
   void (*columns)(const ConvolveWindow&);  // out_channel is 1, and out_col the room for channels
   void (*panels)(const ConvolvePanels&);
   void (*store)(const ConvolveStore&);
+  void (*lanes)(const ConvolveLanes&);
 };
 
 struct ConvolveKernels {

@@ -15,9 +15,10 @@ namespace {
 
 // Where shared scratch holds what.
 struct Tables {
-  int64_t* rows;   // of the window, for each k
-  int64_t* steps;  // of the kernel, for each k
-  int64_t* lines;  // of the kernel, for each line of the result
+  int64_t* rows;    // of the window, for each k
+  int64_t* direct;  // of the image itself
+  int64_t* steps;   // of the kernel, for each k
+  int64_t* lines;   // of the kernel, for each line of the result
   char* panels;
   char* workers;
 };
@@ -25,7 +26,12 @@ struct Tables {
 Tables tables_in(const Correlation& plan, char* scratch) {
   auto* rows = reinterpret_cast<int64_t*>(scratch);
   char* panels = scratch + plan.tables_bytes;
-  return {rows, rows + plan.k, rows + 2 * plan.k, panels, panels + plan.panels_bytes};
+  return {rows,
+          rows + plan.k,
+          rows + 2 * plan.k,
+          rows + 3 * plan.k,
+          panels,
+          panels + plan.panels_bytes};
 }
 
 void fill_tables(const Correlation& plan, const Tables& tables) {
@@ -39,6 +45,7 @@ void fill_tables(const Correlation& plan, const Tables& tables) {
         int64_t row = plan.rows.tap_first + i * plan.rows.tap_step;
         int64_t col = plan.cols.tap_first + j * plan.cols.tap_step;
         tables.rows[p] = (c * slots + slot) * slot_size + shift;
+        tables.direct[p] = c * plan.image.strides[1] + shift;
         tables.steps[p] = c * plan.w_channel + row * plan.w_row + col * plan.w_col;
       }
   for (int64_t i = 0; i < plan.m; i++) tables.lines[i] = i * plan.w_line;
@@ -123,14 +130,34 @@ void store_lines(const ConvolveTask& task, const Correlation& plan, const Unit& 
                       plan.rows.places(unit.row), plan.cols.places(unit.col)});
 }
 
+// The image itself, where the unit may read it up to the end of a last vector; or nullptr.
+const char* direct_image(const ConvolveTask& task, const Correlation& plan, const Unit& unit,
+                         int64_t columns) {
+  if (!plan.is_direct) return nullptr;
+  constexpr int64_t VECTOR = 16;  // elements, at most
+  const int64_t* strides = plan.image.strides;
+  int64_t first = unit.image * strides[0] + unit.group * plan.channels * strides[1] +
+                  (plan.rows.first + unit.row) * plan.cols.image;
+  int64_t reach = plan.rows.reach * plan.cols.image + plan.cols.reach;
+  int64_t last = first + (plan.channels - 1) * strides[1] + reach + columns + VECTOR;
+  int64_t size = (plan.batch - 1) * strides[0] + (plan.groups * plan.channels - 1) * strides[1] +
+                 plan.rows.image * plan.cols.image;
+  return last <= size ? plan.image.data + first * itemsize(task.dtype) : nullptr;
+}
+
 void run_unit(const ConvolveTask& task, const Correlation& plan, const Tables& tables,
               const Unit& unit, char* scratch) {
-  bring_windows(task, plan, unit, scratch);
   char* sums = scratch + plan.image_bytes;
   int64_t images = std::min(plan.images, plan.batch - unit.image);
   int64_t columns = (images - 1) * plan.plane +
                     (plan.rows.places(unit.row) - 1) * plan.cols.extent +
                     plan.cols.places(unit.col);
+  const char* image = direct_image(task, plan, unit, columns);
+  const int64_t* rows = image ? tables.direct : tables.rows;
+  if (!image) {
+    bring_windows(task, plan, unit, scratch);
+    image = scratch;
+  }
   int64_t first = unit.part * plan.line_blocks / plan.line_chunks;
   int64_t last = (unit.part + 1) * plan.line_blocks / plan.line_chunks;
   for (int64_t block = first; block < last; block++) {
@@ -139,7 +166,7 @@ void run_unit(const ConvolveTask& task, const Correlation& plan, const Tables& t
     do {
       int64_t depth = std::min(plan.depth, plan.k - p);
       plan.compute->indexed({lines, columns, depth, panels + lines * p * plan.compute->itemsize,
-                             scratch, tables.rows + p, sums, plan.sums_row, p > 0, false});
+                             image, rows + p, sums, plan.sums_row, p > 0, false});
       p += plan.depth;
     } while (p < plan.k);
     store_lines(task, plan, unit, block, sums);

@@ -105,7 +105,8 @@ static void choose_places(Correlation& plan) {
   while ((window_elements(plan) > IMAGE_ELEMENTS || flat_columns(plan) > COLUMNS_MOST) &&
          halve_places(plan, COLUMNS_LEAST)) {
   }
-  if (plan.rows.blocks() * plan.cols.blocks() > 1) return;
+  bool is_enough = flat_columns(plan) >= 2 * COLUMNS_LEAST;
+  if (is_enough || plan.rows.blocks() * plan.cols.blocks() > 1) return;
   int64_t wanted = ceil_div(4 * COLUMNS_LEAST, flat_columns(plan));
   int64_t room = std::max<int64_t>(IMAGE_ELEMENTS / std::max<int64_t>(window_elements(plan), 1), 1);
   plan.images = std::clamp<int64_t>(std::min(wanted, room), 1, std::max<int64_t>(plan.batch, 1));
@@ -160,19 +161,33 @@ static int64_t spaced(int64_t columns) {
   return row % 256 == 0 ? row + 16 : row;
 }
 
+// Whole lines without gaps or borders, of elements that need no conversion.
+static bool is_direct(const ConvolveTask& task, const Correlation& plan) {
+  const TapAxis &rows = plan.rows, &cols = plan.cols;
+  const int64_t* strides = plan.image.strides;
+  bool is_native = task.dtype == compute_dtype(task.dtype) && plan.images == 1;
+  bool is_plain = rows.step == 1 && cols.step == 1 && !rows.is_spread && !cols.is_spread;
+  bool is_whole = cols.first == 0 && cols.block == cols.count && cols.extent == cols.image;
+  bool is_inside = rows.first >= 0 && rows.first + rows.count + rows.reach <= rows.image;
+  bool is_dense = strides[3] == 1 && (strides[2] == cols.image || rows.image == 1);
+  bool is_forward = strides[0] >= 0 && strides[1] >= 0;
+  return is_native && is_plain && is_whole && is_inside && is_dense && is_forward;
+}
+
 Correlation plan_correlation(const ConvolveTask& task, const TapAxis& rows, const TapAxis& cols) {
   Correlation plan = read_task(task, rows, cols);
   choose_places(plan);
   choose_chunks(plan);
   plan.plane = plan.rows.extent * plan.cols.extent;
   plan.columns = flat_columns(plan);
+  plan.is_direct = is_direct(task, plan);
   choose_lines(plan);
   count_units(plan);
   plan.chunks = ceil_div(plan.units, plan.units_each);
   plan.sums_row = spaced(plan.columns);
   int64_t item = plan.compute->itemsize, most = std::max<int64_t>(DEPTH_BYTES / item, 1);
   plan.depth = std::max<int64_t>(ceil_div(plan.k, std::max<int64_t>(ceil_div(plan.k, most), 1)), 1);
-  plan.tables_bytes = align64((2 * plan.k + plan.m) * int64_t(sizeof(int64_t)));
+  plan.tables_bytes = align64((3 * plan.k + plan.m) * int64_t(sizeof(int64_t)));
   plan.panels_bytes = align64(plan.groups * plan.m * plan.k * item);
   plan.image_bytes = align64(window_elements(plan) * item) + 64;  // a last vector may read on
   plan.worker_bytes = plan.image_bytes + align64(plan.lines * plan.sums_row * item);

@@ -59,6 +59,7 @@ struct Correlation {
   // A block: images, rows and columns of places; columns of the product are the places and, between
   // lines, what is computed and not used.
   int64_t images, plane, columns, sums_row;
+  bool is_direct;              // images are as windows would be, and are read where they lie
   int64_t lines, line_blocks;  // of m at once
   int64_t line_chunks;         // the threads share m in so many
   int64_t depth;               // of k at once

@@ -76,7 +76,8 @@ int64_t worker_bytes(const Sequence& of) {
   return align64(chunk_rows(of) * width * itemsize(of.dtype));
 }
 
-// body(step, first row, rows, the worker's scratch): all steps in order for each row.
+// body(step, first row, rows, the worker's scratch): all steps in order for each row. They are
+// taken in spans, between which an interrupt is answered.
 template <class Body>
 void walk(const Sequence& of, char* scratch, Body body) {
   int64_t rows = chunk_rows(of), chunks = ceil_div(of.batch, rows);
@@ -84,15 +85,19 @@ void walk(const Sequence& of, char* scratch, Body body) {
   double step_ns =
       gates * (double(of.hidden) / matmul_dtype(of).compute->products_per_ns + GATE_NS);
   int64_t span = std::max<int64_t>(int64_t(SPAN_NS / step_ns), 1);
+  int64_t ns_each = int64_t(step_ns * double(std::min(span, of.steps))) + 1;
+  auto run = [&](int64_t first, int64_t chunk, int worker) {
+    int64_t row = chunk * rows, count = std::min(rows, of.batch - row);
+    for (int64_t step = first; step < std::min(of.steps, first + span); step++)
+      body(step, row, count, scratch + worker * worker_bytes(of));
+  };
+  if (chunks == 1) {  // one worker takes the spans, in their order
+    auto next = [&](int64_t i, int) { run(i * span, 0, 0); };
+    return parallel(ceil_div(of.steps, span), ns_each, of.interruptible, next, 1);
+  }
   for (int64_t first = 0; first < of.steps; first += span) {
-    int64_t last = std::min(of.steps, first + span);
-    auto chunk = [&](int64_t index, int worker) {
-      int64_t row = index * rows, count = std::min(rows, of.batch - row);
-      for (int64_t step = first; step < last; step++)
-        body(step, row, count, scratch + worker * worker_bytes(of));
-    };
-    parallel(chunks, int64_t(step_ns * double(last - first)) + 1, of.interruptible, chunk,
-             of.threads);
+    auto part = [&](int64_t chunk, int worker) { run(first, chunk, worker); };
+    parallel(chunks, ns_each, of.interruptible, part, of.threads);
   }
 }
 

@@ -108,6 +108,13 @@ from tessella.nn.pooling import (
 )
 from tessella.nn.recurrent import GRU, LSTM, RNN
 from tessella.nn.summaries import summary
+from tessella.nn.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "GRU", "LSTM", "RNN", "SELU", "AdaptiveAvgPool1d",
@@ -125,8 +132,9 @@ __all__ = [
     "RMSNorm", "RNNCell", "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d",
     "ReplicationPad1d", "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss",
     "SoftMarginLoss", "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh",
-    "Tanhshrink", "Threshold", "TripletMarginLoss", "Unflatten", "Unfold", "ZeroPad1d",
-    "ZeroPad2d", "functional", "init", "summary", "utils",
+    "Tanhshrink", "Threshold", "Transformer", "TransformerDecoder", "TransformerDecoderLayer",
+    "TransformerEncoder", "TransformerEncoderLayer", "TripletMarginLoss", "Unflatten", "Unfold",
+    "ZeroPad1d", "ZeroPad2d", "functional", "init", "summary", "utils",
 ]  # fmt: skip
 
 sys.modules[f"{__name__}.utils"] = utils  # for `from tessella.nn.utils import clip_grad_norm_`

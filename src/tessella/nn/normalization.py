@@ -33,7 +33,7 @@ class Affine(Module):
         """Set the weights to 1 and the biases to 0."""
         if self.weight is not None:
             init.ones_(self.weight)
-        bias: Parameter | None = getattr(self, "bias", None)
+        bias = getattr(self, "bias", None)  # RMSNorm has none
         if bias is not None:
             init.zeros_(bias)
 
@@ -64,7 +64,7 @@ class LayerNorm(Affine):
 
     def extra_repr(self) -> str:
         """Show the options."""
-        affine = f"elementwise_affine={self.elementwise_affine}"
+        affine = f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         return f"{self.normalized_shape}, eps={self.eps}, {affine}"
 
 

@@ -15,7 +15,7 @@ from tessella.kinds import cast
 from tessella.nn.functional import references
 from tessella.nn.functional.chosen import choose
 from tessella.nn.functional.geometry import batched, spread, unbatched
-from tessella.nn.functional.pooling import _picked, avg_pool1d, avg_pool2d
+from tessella.nn.functional.pooling import avg_pool1d, avg_pool2d, picked
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import less, minimum, where
 from tessella.ops.index import take
@@ -112,7 +112,7 @@ def _adaptive_max(
     wanted = _wanted(x, axes, output_size)
     one, zero = (1,) * axes, (0,) * axes
     places = choose(x, size=wanted, window=(), stride=one, pad=zero, dilation=one)
-    return _picked(x, places, is_added, return_indices)
+    return picked(x, places, is_added, return_indices)
 
 
 _MAX: dict[str, Any] = {**_DECLARED, "ulps": 0, "distinct": True}

@@ -101,8 +101,8 @@ def fold(x: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, pa
     x = reshape(x, (n, channels, *it.window, *it.places))
     x = permute(x, (0, 1, 4, 5, 2, 3))
     for axis in (1, 0):
-        shape = (*x.shape[:-1], it.spans[axis])
-        x = embed(x, shape, "getitem", (it.key(axis),))
+        if it.dilation[axis] > 1:
+            x = embed(x, (*x.shape[:-1], it.spans[axis]), "getitem", (it.key(axis),))
         shape = (*x.shape[: 2 + axis], it.padded[axis], *x.shape[3 + axis : -1])
         x = embed(x, shape, "unfold", (2 + axis, it.spans[axis], it.stride[axis]))
     inside = [slice(p, p + n) for p, n in zip(it.pad, size, strict=True)]

@@ -124,7 +124,8 @@ norm_rows_back: Function = Fused(
     "norm_rows_back", operands=("dout", "x", "weight"), optional=("weight",),
     params=tuple(_LAYER), normal=_normal_rows_back, **_ROWS,
     vjp=lambda g, dout, x, weight, eps, is_centred, x_shapes: pull(
-        lambda *operands: _rows_back_composite(*operands, eps, is_centred), g, dout, x, weight),
+        lambda dout, x, weight: _rows_back_composite(dout, x, weight, eps, is_centred),
+        g, dout, x, weight),
     doc="The gradients of norm_rows: those of x, weight and bias, one behind the other.",
     ref=_rows_back_ref,
     samples=[case((3, 5), (3, 5), (5,), **_LAYER), case((3, 5), (3, 5), (5,), **_RMS),

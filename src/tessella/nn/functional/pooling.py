@@ -62,12 +62,13 @@ def _max_pool(axes: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any,
     it = Windows(x, axes, kernel_size, stride, padding, dilation, ceil_mode)
     places = choose(x, size=it.size, window=it.window, stride=it.stride, pad=it.pad,
                     dilation=it.dilation)  # fmt: skip
-    return _picked(x, places, is_added, return_indices)
+    return picked(x, places, is_added, return_indices)
 
 
-def _picked(
+def picked(
     x: Tensor, places: Tensor, is_added: bool, return_indices: bool
 ) -> Tensor | tuple[Tensor, Tensor]:
+    """Give the elements at the places, and the places if they are asked for."""
     out = unbatched(pick(x, places=places), is_added)
     return (out, unbatched(places, is_added)) if return_indices else out
 

@@ -1,6 +1,6 @@
 """A first look: tensors, views, broadcasting, gradients, a timed matrix product, an error.
 
-It is the smallest tour, for `make demo`; the operation reference is docs/operations.md.
+It is the smallest tour; the operation reference is docs/operations.md.
 """
 
 from __future__ import annotations

@@ -1,0 +1,93 @@
+"""A character-level GPT on Shakespeare: blocks of causal attention, trained to continue a text."""
+
+from __future__ import annotations
+
+import tessella as ts
+from tessella import data, nn
+from tessella.nn import functional as F
+
+
+class Block(nn.Module):
+    """Attention, then two layers on each place; both beside what they get."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width, bias=False)
+        self.join = nn.Linear(width, width, bias=False)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def attend(self, x: ts.Tensor) -> ts.Tensor:
+        """Let each place look at those before it: (B, T, C) to (B, T, C)."""
+        b, t, c = x.shape
+        parts = self.qkv(x).reshape(b, t, 3, self.heads, c // self.heads)
+        q, k, v = parts.permute(2, 0, 3, 1, 4)  # each (B, H, T, D)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        out: ts.Tensor = self.join(y.transpose(1, 2).reshape(b, t, c))
+        return out
+
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        """Give x and what was found."""
+        x = x + self.attend(self.norm1(x))
+        out: ts.Tensor = x + self.down(F.gelu(self.up(self.norm2(x))))
+        return out
+
+
+class GPT(nn.Module):
+    """Letters and places to rows, blocks, and the logits of the next letter."""
+
+    def __init__(self, letters: int, context: int, width: int, heads: int, layers: int) -> None:
+        super().__init__()
+        self.context = context
+        self.letters, self.places = nn.Embedding(letters, width), nn.Embedding(context, width)
+        self.blocks = nn.Sequential(*[Block(width, heads) for _ in range(layers)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, letters, bias=False)
+
+    def forward(self, ids: ts.Tensor) -> ts.Tensor:
+        """Give logits (B, T, V) for ids (B, T)."""
+        x = self.letters(ids) + self.places(ts.arange(ids.shape[1]))
+        out: ts.Tensor = self.head(self.norm(self.blocks(x)))
+        return out
+
+    @ts.no_grad()
+    def write(self, ids: ts.Tensor, count: int) -> list[int]:
+        """Continue a text by sampling."""
+        for _ in range(count):
+            logits = self(ids[:, -self.context :])[:, -1]
+            ids = ts.concat([ids, ts.multinomial(F.softmax(logits), 1)], axis=1)
+        found: list[int] = ids[0].tolist()
+        return found
+
+
+def batch(ids: ts.Tensor, size: int, context: int) -> tuple[ts.Tensor, ts.Tensor]:
+    """Draw pieces of the text, and the same one letter on: both (B, T)."""
+    rows = ts.randint(0, len(ids) - context - 1, (size, 1)) + ts.arange(context + 1)
+    pieces = ids[rows]
+    return pieces[:, :-1], pieces[:, 1:]
+
+
+def main(steps: int = 1000, width: int = 96, layers: int = 3, context: int = 48) -> float:
+    """Train; give the loss on text that was not seen, in nats for each letter."""
+    ts.manual_seed(0)
+    ids, letters = data.load_text(split="train")
+    test, _ = data.load_text(split="test")
+    model = GPT(len(letters), context, width, heads=4, layers=layers)
+    optimizer = ts.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.01)
+    for step in range(steps):
+        x, y = batch(ids, 16, context)
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten())
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if step % 100 == 0:
+            print(f"step {step}: loss {loss.item():.3f}")
+    print("".join(letters[i] for i in model.write(ids[:1].reshape(1, 1), 100)))
+    with ts.no_grad():
+        x, y = batch(test, 64, context)
+        return float(F.cross_entropy(model(x).flatten(0, 1), y.flatten()))
+
+
+if __name__ == "__main__":
+    print(f"test loss {main():.3f}")
