@@ -17,7 +17,7 @@ from typing import Any
 import tessella
 from stub_classes import ARRAY_CLASS, CALLER_CLASS, FUNCTION_CLASS, MEMORY_CLASSES, NODE_CLASS
 from tessella import _core, namespace
-from tessella.composites import COMPOSITES
+from tessella.composites import Composite
 from tessella.declarations import REQUIRED
 from tessella.inplace import Twin
 from tessella.records import Op
@@ -247,8 +247,8 @@ def imports_of(functions: Iterable[Any]) -> list[str]:
     """Import the classes of this package that the annotations of composites name."""
     lines = set()
     for function in functions:
-        record = COMPOSITES.get(getattr(function, "__name__", ""))
-        if record is None or record.function is not function:
+        record = getattr(function, "record", None)
+        if not isinstance(record, Composite) or record.function is not function:
             continue
         names = set(re.findall(r"\b[A-Z]\w+", " ".join(record.body.__annotations__.values())))
         for name in names - {"DType", "Tensor"}:
@@ -427,6 +427,8 @@ def subpackage_stub(home: str) -> str:
         returns = str(inspect.signature(value).return_annotation)
         if returns.endswith("Result"):
             imports.append(f"from {value.__module__} import {returns} as {returns}")
+    named = imports_of(getattr(module, name) for name in module.__all__)
+    imports += [line for line in named if not line.endswith("Result")]
     return "\n".join([HEAD, ALIASES, *imports, TYPES, *lines]) + "\n"
 
 

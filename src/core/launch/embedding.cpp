@@ -97,8 +97,9 @@ int64_t embed(const EmbeddingTask& task, const char* table, char* out) {
 }
 
 void embed_back(const EmbeddingBackTask& task, const char* dout, char* dtable, void* scratch) {
-  task.dtype == DType::float64 ? Sums<double>(task, dout, dtable, scratch).run()
-                               : Sums<float>(task, dout, dtable, scratch).run();
+  bool is_wide = task.dtype == DType::float64 || task.dtype == DType::complex128;
+  is_wide ? Sums<double>(task, dout, dtable, scratch).run()
+          : Sums<float>(task, dout, dtable, scratch).run();
 }
 
 }  // namespace tessella::launch

@@ -23,7 +23,7 @@ int64_t embed(const EmbeddingTask& task, const char* table, char* out);
 // are counted in scratch: one int64 for each row.
 struct EmbeddingBackTask {
   EmbeddingTask of;
-  DType dtype;  // float32 or float64
+  DType dtype;  // float32 or float64, or complex: two numbers for each
   int64_t padding;
   bool is_mean;
 };

@@ -90,7 +90,7 @@ bool embed_back_outline(Values values, Outline* out) {
   bool is_mean;
   if (!dout || dout->ndim == 0 || !dout->is_contiguous || !is_plain(indices, DType::int64))
     return false;
-  if (dout->dtype != DType::float32 && dout->dtype != DType::float64) return false;
+  if (!has_gradients(dout->dtype) || compute_dtype(dout->dtype) != dout->dtype) return false;
   if (dout->ndim != indices->ndim + 1) return false;
   for (int i = 0; i < indices->ndim; ++i)
     if (dout->shape()[i] != indices->shape()[i]) return false;

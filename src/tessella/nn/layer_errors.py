@@ -119,3 +119,11 @@ def no_statistics(name: str) -> InvalidArgument:
     return InvalidArgument(
         f"{name} is None, and not training uses it", "give both, or pass training=True"
     )
+
+
+def trained_statistics() -> InvalidArgument:
+    """Gradients asked of running statistics."""
+    return InvalidArgument(
+        "running statistics require gradients, and have none",
+        "they are buffers: pass running_mean.detach() and running_var.detach()",
+    )

@@ -12,7 +12,7 @@ from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.modes import no_grad
 from tessella.nn import layer_errors
-from tessella.ops.creation import arange, zeros
+from tessella.ops.creation import arange, ones, zeros
 from tessella.ops.elementwise import where
 from tessella.ops.index import need_integers
 from tessella.ops.movement import reshape, unsqueeze
@@ -30,7 +30,7 @@ def _normal(weight: Tensor, x: Tensor, padding: int, is_mean: bool) -> list[Any]
 
 
 def _normal_back(dout: Tensor, x: Tensor, rows: int, padding: int, is_mean: bool) -> list[Any]:
-    dtype = need_float("dout", dout)
+    dtype = dout.dtype if dout.dtype.is_complex else need_float("dout", dout)
     if dout.shape[:-1] != x.shape or dout.ndim == 0:
         raise errors.wrong_value("dout.shape", dout.shape, f"{x.shape} and the width of the table")
     return [settled(dout, float32 if dtype.itemsize < 4 else dtype), settled(x, int64)]
@@ -47,8 +47,8 @@ def _back_pulled(g: Tensor, x: Tensor, padding: int, is_mean: bool) -> Tensor:
     out = out if padding == NO_PADDING else where(unsqueeze(x == padding, -1), 0.0, out)
     if not is_mean:
         return out
-    ones = zeros((x.size, 1), dtype=g.dtype) + 1.0
-    counts = embed_back(reshape(ones, (*x.shape, 1)), x, g.shape[0], NO_PADDING, False)
+    marks = ones((*x.shape, 1), dtype=g.dtype)
+    counts = embed_back(marks, x, g.shape[0], NO_PADDING, False)
     return out / embed(counts, x, NO_PADDING, False)
 
 
@@ -95,7 +95,7 @@ embed_back: Function = Fused(
 def _limit_rows(weight: Tensor, x: Tensor, max_norm: float, norm_type: float) -> None:
     """Make the rows that are asked for at most so long, in place."""
     with no_grad():
-        marks = zeros((x.size, 1)) + 1.0
+        marks = ones((x.size, 1))
         used = embed_back(marks, reshape(x, (-1,)), weight.shape[0], NO_PADDING, False) > 0
         lengths = vector_norm(weight, (1,), norm_type, True)
         weight.detach().mul_(where(used & (lengths > max_norm), max_norm / (lengths + 1e-7), 1.0))

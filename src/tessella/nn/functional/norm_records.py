@@ -73,12 +73,11 @@ def _rows_pulled(g: Tensor, x: Tensor, weight: Any, eps: float, is_centred: bool
     return [reshape(flat, x.shape), None, bias]
 
 
-def _rows_back_composite(dout: Tensor, x: Tensor, weight: Any, eps: float,
-                         is_centred: bool) -> Tensor:  # fmt: skip
+def _rows_back_composite(dout: Tensor, x: Tensor, weight: Any, *params: Any) -> Tensor:
     if weight is None:
-        return _joined(*slopes(norm_rows_composite(x, None, None, eps, is_centred), [x], dout))
+        return _joined(*slopes(norm_rows_composite(x, None, None, *params), [x], dout))
     bias = zeros_like(weight).requires_grad_()
-    out = norm_rows_composite(x, weight, bias, eps, is_centred)
+    out = norm_rows_composite(x, weight, bias, *params)
     return _joined(*slopes(out, [x, weight, bias], dout))
 
 
