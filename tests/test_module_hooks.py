@@ -135,7 +135,7 @@ def test_an_error_names_the_module_its_weights_and_whose_output_it_got() -> None
         model(ts.ones(2, 4))
     text = re.sub(r"py:\d+", "py:1", str(caught.value))
     assert text == (
-        "nn.functional.linear: x has 18 features, and weight takes 19\n"
+        "linear: x has 18 features, and weight takes 19\n"
         "    x       float32 (2, 18)  output of model.encoder\n"
         "    weight  float32 (56, 19)  model.head.weight\n"
         "    bias    float32 (56,)  model.head.bias\n"
