@@ -178,6 +178,10 @@ class ClassLoss {
   int64_t place(const Tile& tile, int64_t line) const {
     return tile.target + line * lines_.inner_stride(2);
   }
+  // Read once: another thread may change it after it was looked at.
+  int64_t class_at(int64_t at) const {
+    return *static_cast<const volatile int64_t*>(task_.target + at);
+  }
   bool is_class(int64_t c) const { return c >= 0 && c < classes_; }
   bool counts(int64_t c) const { return c != task_.ignore_index && is_class(c); }
   T weight_of(int64_t c) const { return weights_ ? weights_[c] : 1; }
@@ -206,7 +210,7 @@ class ClassLoss {
     auto share = static_cast<T>(task_.smoothing / static_cast<double>(classes_));
     T all = weights_ ? all_weights_ : static_cast<T>(classes_);
     for (int64_t r = 0; r < tile.count; ++r) {
-      int64_t at = place(tile, r), c = task_.target[at];
+      int64_t at = place(tile, r), c = class_at(at);
       losses[at] = 0;
       if (c == task_.ignore_index) continue;
       if (!is_class(c)) {
@@ -236,12 +240,12 @@ class ClassLoss {
   double total_weight() const {
     if (!weights_) {
       int64_t count = 0;
-      for (int64_t i = 0; i < lines_.size; ++i) count += counts(task_.target[i]);
+      for (int64_t i = 0; i < lines_.size; ++i) count += counts(class_at(i));
       return static_cast<double>(count);
     }
     double total = 0;
     for (int64_t i = 0; i < lines_.size; ++i)
-      if (counts(task_.target[i])) total += static_cast<double>(weight_of(task_.target[i]));
+      if (int64_t c = class_at(i); counts(c)) total += static_cast<double>(weight_of(c));
     return total;
   }
 
@@ -257,14 +261,14 @@ class ClassLoss {
     T all = weights_ ? all_weights_ : static_cast<T>(classes_);
     bool is_smoothed = task_.smoothing > 0;
     for (int64_t r = 0; r < tile.count; ++r) {
-      int64_t at = place(tile, r), c = task_.target[at];
+      int64_t at = place(tile, r), c = class_at(at);
       T slope = counts(c) ? slope_at(at) : 0, own = counts(c) ? slope * weight_of(c) * kept : 0;
       share.values[r] = slope * part;
       sum.values[r] = (own + (is_smoothed ? share.values[r] * all : 0)) / sum.values[r];
     }
     kernel_->scaled(runs, sum.values, is_smoothed ? share.values : nullptr, weights_);
     for (int64_t r = 0; r < tile.count; ++r) {
-      int64_t at = place(tile, r), c = task_.target[at];
+      int64_t at = place(tile, r), c = class_at(at);
       if (counts(c))
         out[r * step + c] -= slope_at(at) * weight_of(c) * kept;
       else
@@ -295,7 +299,7 @@ class ClassLoss {
     });
     lines_.walk(0, lines_.size, [&](const int64_t (&offsets)[3], int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
-        int64_t at = offsets[2] + i * lines_.inner_stride(2), c = task_.target[at];
+        int64_t at = offsets[2] + i * lines_.inner_stride(2), c = class_at(at);
         if (!counts(c)) continue;
         T value = -slope_at(at) * weight_of(c);
         int64_t to = offsets[1] + i * lines_.inner_stride(1) + c * dx_stride_;

@@ -16,6 +16,11 @@ namespace {
 constexpr int64_t chunk_bytes = 65536;
 constexpr int64_t part_elements = 256;  // of a row
 
+// Once: another thread may change it after it was looked at.
+int64_t read(const EmbeddingTask& task, int64_t i) {
+  return *static_cast<const volatile int64_t*>(task.indices + i);
+}
+
 bool is_row(const EmbeddingTask& task, int64_t index) {
   return static_cast<uint64_t>(index) < static_cast<uint64_t>(task.rows);
 }
@@ -51,7 +56,7 @@ class Sums {
 
   void add(int64_t begin, int64_t end) {
     for (int64_t i = 0; i < task_.of.points; ++i) {
-      int64_t index = task_.of.indices[i];
+      int64_t index = read(task_.of, i);
       if (!counts(index)) continue;
       T* __restrict to = dtable_ + index * width_;
       const T* __restrict from = dout_ + i * width_;
@@ -62,7 +67,7 @@ class Sums {
   void divide() {
     std::fill_n(counts_, task_.of.rows, 0);
     for (int64_t i = 0; i < task_.of.points; ++i)
-      if (counts(task_.of.indices[i])) ++counts_[task_.of.indices[i]];
+      if (int64_t index = read(task_.of, i); counts(index)) ++counts_[index];
     for (int64_t r = 0; r < task_.of.rows; ++r)
       for (int64_t k = 0; counts_[r] > 1 && k < width_; ++k)
         dtable_[r * width_ + k] /= static_cast<T>(counts_[r]);
@@ -84,8 +89,9 @@ int64_t embed(const EmbeddingTask& task, const char* table, char* out) {
            [&](int64_t chunk, int) {
              int64_t last = std::min(task.points, (chunk + 1) * group);
              for (int64_t i = chunk * group; i < last; ++i) {
-               if (is_row(task, task.indices[i])) {
-                 memcpy(out + i * task.row_bytes, table + task.indices[i] * task.row_bytes,
+               int64_t index = read(task, i);
+               if (is_row(task, index)) {
+                 memcpy(out + i * task.row_bytes, table + index * task.row_bytes,
                         static_cast<size_t>(task.row_bytes));
                  continue;
                }
