@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
-import contextlib
 import os
 import random
 import resource
