@@ -66,13 +66,14 @@ def jax_step(jax: Any, jnp: Any, name: str, arrays: tuple[Any, Any, Any]) -> Ste
         "cross entropy": (cross_entropy, (x,), jnp.ones(())),
     }[name]
 
-    @jax.jit
     def both(*operands: Any) -> Any:
         out, pull = jax.vjp(f, *operands)
         return out, pull(begin)
 
+    compiled = jax.jit(both)
+
     def step() -> Any:
-        out, gradients = both(*operands)
+        out, gradients = compiled(*operands)
         out.block_until_ready()
         return gradients[0].block_until_ready()
 
