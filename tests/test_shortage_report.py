@@ -45,6 +45,7 @@ def text(size: int) -> str:
 
 def test_limit_says_need_live_holders_and_how_many_rows_fit() -> None:
     x = ts.ones(256, 10_000)
+    gc.collect()
     live, reserved = memory.stats().live, memory.stats().reserved
     first, kinds, largest, *others, place, hint = error_of(lambda: x.exp(), 10_000_000 // 2)
     beside = rf", reserved by allocators {text(reserved)}" if reserved else ""

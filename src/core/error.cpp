@@ -227,10 +227,12 @@ static std::string room_text(const Allocator& allocator) {
 
 void fail_out_of_memory(const MemoryEnds& ends, const std::string& purpose, int64_t rows) {
   std::string what = "needs " + to_text_bytes(ends.bytes) + " for " + purpose + "; ";
+  account.refused = {};
   if (ends.allocator.reserves) fail_allocator(ends, what);
   bool is_limited = ends.bytes > account.limit - account.total.live - account.reserved;
   if (!is_limited)
     fail(Code::out_of_memory, what + limit_text(), "the system has no more to give: others use it");
+  account.refused = {ends.bytes, rows};
   std::string fits = fitting_rows(ends, rows);
   fail(Code::out_of_memory, what + limit_text(),
        fits + "free tensors that are no longer needed" +

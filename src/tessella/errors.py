@@ -45,6 +45,7 @@ _CORE_CLASSES: tuple[type[TessellaError], ...] = (
 
 
 _REPORTERS: list[Callable[[], list[str]]] = []
+_ADVISERS: list[Callable[[], str]] = []
 
 
 def from_core(code: int, what: str, hint: str) -> TessellaError:
@@ -53,12 +54,18 @@ def from_core(code: int, what: str, hint: str) -> TessellaError:
     error.settle()
     if isinstance(error, OutOfMemory) and _REPORTERS:
         error.report = _REPORTERS[0]()
+        error.hint = next((advice for ask in _ADVISERS if (advice := ask())), hint)
     return error
 
 
 def set_reporter(reporter: Callable[[], list[str]]) -> None:
     """Say who tells what holds memory when there is no more: of memory.py, which stands below."""
     _REPORTERS[:] = [reporter]
+
+
+def set_adviser(adviser: Callable[[], str]) -> None:
+    """Say who knows what would have fitted when there is no more memory: of nn, likewise."""
+    _ADVISERS[:] = [adviser]
 
 
 # --- arguments -----------------------------------------------------------------------------------

@@ -65,9 +65,9 @@ def largest_tensors(most: int) -> list[tuple[int, Tensor, str]]:
     """Give the largest buffers: bytes, the tensor that shows most of each, what it is for."""
     objects = gc.get_objects()
     saved = _core.living_saved(objects)
-    lines = {_core.buffer_key(x): line for x, line in reversed(saved)}
+    lines = {_core.buffer_key(x): line for x, _, line in reversed(saved)}
     found: dict[int, Tensor] = {}
-    for each in [*_core.living_tensors(objects), *(x for x, _ in saved)]:
+    for each in [*_core.living_tensors(objects), *(x for x, *_ in saved)]:
         if not (each.is_virtual or each.is_freed):
             key = _core.buffer_key(each)
             if key not in found or found[key].nbytes < each.nbytes:

@@ -80,8 +80,8 @@ nb::list living_tensors(nb::list objects) {
   return found;
 }
 
-// What recorded operations among many objects keep for backward: tensors, each with the line that
-// called the operation.
+// What recorded operations among many objects keep for backward: tensors, each with the operation
+// and the line that called it.
 nb::list living_saved(nb::list objects) {
   nb::list found;
   for (nb::handle object : objects) {
@@ -90,7 +90,7 @@ nb::list living_saved(nb::list objects) {
     std::string line = to_text(Site{node->code, node->instruction});
     for (int i = 0; i < node->saves; ++i)
       if (node->saved[i].buffer && node->saved[i].buffer->kind == Kind::saved)
-        found.append(nb::make_tuple(nb::steal(unpack(node, node->saved[i], false)), line));
+        found.append(nb::make_tuple(nb::steal(unpack(node, node->saved[i], false)), object, line));
   }
   return found;
 }
@@ -108,6 +108,7 @@ nb::dict totals(Watch& since_start) {
   out["reserved"] = account.reserved;
   out["kept"] = heap().room().free;
   out["foreign"] = account.foreign;
+  out["refused"] = nb::make_tuple(account.refused.bytes, account.refused.rows);
   out["kinds"] = kinds;
   return out;
 }

@@ -14,6 +14,11 @@ namespace tessella {
 enum class Kind : uint8_t { MEMORY_KINDS(MEMORY_KIND) count };
 #undef MEMORY_KIND
 
+// Bytes, and how many rows they have, for a tensor.
+struct Refusal {
+  int64_t bytes = 0, rows = 0;
+};
+
 struct Account {
   Usage total;                                          // its peak is that since fold_peak
   int64_t by_kind[static_cast<int>(Kind::count)] = {};  // live bytes, but those of tensors
@@ -22,6 +27,7 @@ struct Account {
   int64_t reserved = 0;  // taken from the system by arenas, pools and their like, and not in use
   int64_t kept = 0;      // freed blocks that the heap keeps for later: given back when needed
   int64_t foreign = 0;   // memory of others, shared; not under the limit
+  Refusal refused;       // by the limit, last: asked for when its error is made
 
   // What is of no other kind is tensors'.
   int64_t live_of(Kind kind) const {

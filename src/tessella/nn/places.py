@@ -10,9 +10,10 @@ import sys
 
 from tessella import autograd, declarations, exceptions
 from tessella._core import Node, Tensor
-from tessella.hints import TYPE_CHECKING
+from tessella.hints import TYPE_CHECKING, Any
 from tessella.nn import walks
 from tessella.nn.modules import Module
+from tessella.trees import flatten
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -23,9 +24,10 @@ _CALL = Module.__call__.__code__
 class Root:
     """The module that the user called, with the name that the user gave it."""
 
-    def __init__(self, module: Module, frame: FrameType | None) -> None:
+    def __init__(self, module: Module, frame: FrameType | None, args: Any = ()) -> None:
         self.module = module
         self.name = _name_in(module, frame)
+        self.inputs = [x for x in flatten(args)[0] if isinstance(x, Tensor)]
 
     def path(self, path: str) -> str:
         """Give a path that begins with the root's name."""
@@ -57,13 +59,15 @@ def modules_at_work() -> tuple[list[Module], Root | None]:
     """Give the modules whose calls are on the stack, the innermost first, and their root."""
     found: list[Module] = []
     frame: FrameType | None = sys._getframe(1)
-    caller = None
+    call: FrameType | None = None
     while frame is not None:
         if frame.f_code is _CALL:
             found.append(frame.f_locals["self"])
-            caller = frame.f_back
+            call = frame
         frame = frame.f_back
-    return found, Root(found[-1], caller) if found else None
+    if call is None:
+        return [], None
+    return found, Root(found[-1], call.f_back, (call.f_locals["args"], call.f_locals["keywords"]))
 
 
 def place() -> str:
@@ -98,7 +102,9 @@ def name_of(x: Tensor) -> str:
 
 def module_of(node: Node) -> str:
     """Name the module that recorded an operation, if it was called while values were watched."""
-    found = [each for each in _living_modules() if _has_recorded(each, node)]
+    import gc
+
+    found = [each for each in living_modules(gc.get_objects()) if _has_recorded(each, node)]
     if not found:
         return ""
     root = Root(max(found, key=_count_recorded), None)
@@ -117,10 +123,9 @@ def _count_recorded(module: Module) -> int:
     return int(last - first)
 
 
-def _living_modules() -> list[Module]:
-    import gc
-
-    return [each for each in gc.get_objects() if isinstance(each, Module)]
+def living_modules(objects: list[Any]) -> list[Module]:
+    """Give the modules among objects: types are asked, as an object may refuse to say its class."""
+    return [each for each in objects if issubclass(type(each), Module)]
 
 
 exceptions.set_place_finder(place)
