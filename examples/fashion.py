@@ -35,7 +35,7 @@ def make_convolutional() -> nn.Sequential:
 MODELS = {"dense": make_dense, "convolutional": make_convolutional}
 
 
-def main(folder: str, model: str = "dense", epochs: int = 6, most: int = 60_000) -> float:
+def main(folder: str, model: str = "dense", epochs: int = 10, most: int = 60_000) -> float:
     """Train on `most` images; give the share of test images that are recognised."""
     ts.manual_seed(0)
     network = MODELS[model]()
@@ -58,6 +58,6 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description="Train on Fashion-MNIST.")
     arguments.add_argument("folder", help="that holds the four IDX files")
     arguments.add_argument("--model", choices=sorted(MODELS), default="dense")
-    arguments.add_argument("--epochs", type=int, default=6)
+    arguments.add_argument("--epochs", type=int, default=10)
     given = arguments.parse_args()
     print(f"accuracy {main(given.folder, given.model, given.epochs):.1%}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tessella as ts
 from conftest import FULL
+from tessella import data
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
 
@@ -53,6 +56,37 @@ def test_convolutions_recognise_digits() -> None:
 def test_gpt_learns_to_write() -> None:
     sizes, most = ((), 2.0) if FULL else ((150, 64, 2, 32), 2.7)
     assert load("gpt").main(*sizes) <= most
+
+
+def fashion(folder: Path) -> Path:
+    """Give Debian's folder of Fashion-MNIST, unpacked below another."""
+    for command in (["apt-get", "download", "dataset-fashion-mnist"],
+                    ["sh", "-c", "dpkg -x dataset-fashion-mnist_*.deb ."]):  # fmt: skip
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder / "usr/share/datasets/fashion-mnist"
+
+
+def digits_as_idx(folder: Path) -> Path:
+    """Write the handwritten digits as IDX files: 24 by 24 pixels in a frame, each fifth a test."""
+    x, y = data.load_digits()
+    images = (x.reshape(-1, 8, 8) * 15).to(ts.uint8).repeat_interleave(3, 1).repeat_interleave(3, 2)
+    framed = ts.nn.functional.pad(images.float(), (2, 2, 2, 2)).to(ts.uint8)
+    is_test = ts.arange(len(y)) % 5 == 0
+    for part, chosen in (("train", ~is_test), ("t10k", is_test)):
+        for kind, values in (("images", framed), ("labels", y.to(ts.uint8))):
+            kept = values[chosen]
+            head = bytes([0, 0, 8, kept.ndim]) + b"".join(n.to_bytes(4, "big") for n in kept.shape)
+            path = folder / f"{part}-{kind}-idx{kept.ndim}-ubyte"
+            path.write_bytes(head + bytes(memoryview(kept.contiguous())))
+    return folder
+
+
+@pytest.mark.parametrize(("model", "least"), [("dense", 0.88), ("convolutional", 0.91)])
+def test_fashion_is_recognised(model: str, least: float, tmp_path: Path) -> None:
+    # Without the full counts: digits, in files of the same form.
+    folder = fashion(tmp_path) if FULL else digits_as_idx(tmp_path)
+    epochs = {"dense": 10, "convolutional": 6 if FULL else 5}[model]
+    assert load("fashion").main(folder, model, epochs) >= least
 
 
 def test_examples_are_short() -> None:
