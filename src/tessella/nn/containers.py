@@ -77,7 +77,11 @@ class _Numbered(Module):
 
     def extend(self, parts: Iterable[Any]) -> Self:
         """Add several at the end, or none if one of them does not fit."""
-        parts = list(parts)
+        try:
+            parts = list(parts)
+        except TypeError:
+            error = errors.wrong_type("parts", parts, "a list, or something else to iterate over")
+            raise error.locate(type(self).__name__, []) from None
         for part in parts:
             self._check(part)
         for part in parts:
@@ -143,7 +147,7 @@ class ModuleList(_Numbered):
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        self.extend(modules or [])
+        self.extend([] if modules is None else modules)
 
 
 class ParameterList(_Numbered):
@@ -155,7 +159,7 @@ class ParameterList(_Numbered):
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
-        self.extend(values or [])
+        self.extend([] if values is None else values)
 
     def _parts(self) -> list[Any]:
         return [x for _, x in parameters_of(self)]
@@ -227,7 +231,12 @@ class _Named(Module):
 
     def update(self, items: Any) -> None:
         """Add all of a dict, or of pairs."""
-        for key, part in items.items() if hasattr(items, "items") else items:
+        try:
+            pairs = dict(items)
+        except (TypeError, ValueError):
+            error = errors.wrong_type("items", items, "a dict, or pairs of names and parts")
+            raise error.locate(type(self).__name__, []) from None
+        for key, part in pairs.items():
             self[key] = part
 
     def pop(self, key: str) -> Any:

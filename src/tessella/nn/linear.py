@@ -12,7 +12,9 @@ from tessella.nn import init
 from tessella.nn.functional import bilinear, linear
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
+from tessella.ops.composite import flatten
 from tessella.ops.creation import empty
+from tessella.ops.shaping import unflatten
 
 
 def to_size(owner: str, name: str, value: Any, least: int = 0) -> int:
@@ -148,7 +150,7 @@ class Flatten(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Join the axes."""
-        return x.flatten(self.start_dim, self.end_dim)
+        return flatten(x, self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
         """Show the axes."""
@@ -169,7 +171,7 @@ class Unflatten(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Split the axis."""
-        return x.unflatten(self.dim, self.unflattened_size)
+        return unflatten(x, self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         """Show the axis and its sizes."""

@@ -167,6 +167,8 @@ class ChannelNorm(Affine):
 
     def check_axes(self, x: Tensor) -> None:
         """Require as many axes as this module is for."""
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor("x", x, "a tensor").locate(type(self).__name__, [])
         if x.ndim not in self.axes:
             raise errors.wrong_value("x.ndim", x.ndim, self.wanted).locate(
                 type(self).__name__, [f"x  {x.dtype} {x.shape}"]

@@ -90,6 +90,8 @@ class Optimizer:
 
     @explained
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if not isinstance(defaults, dict):
+            raise errors.wrong_type("defaults", defaults, "a dict of options")
         self.defaults = dict(defaults)
         self.param_groups: list[Group] = []
         self._state = States(self)

@@ -9,6 +9,7 @@ import math
 
 from tessella import errors
 from tessella._core import Tensor
+from tessella.arguments import to_float
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.hints import Any, Callable, Literal
@@ -356,7 +357,7 @@ def gaussian_nll_loss(pred: Tensor, target: Tensor, var: Any, full: bool = False
         var = widened(var)[0]
         var = var + (maximum(var, eps) - var).detach()  # gradients pass where eps is taken
     else:
-        var = max(float(var), eps)
+        var = max(to_float("var", var), to_float("eps", eps))
 
     def losses(x: Tensor, y: Tensor) -> Tensor:
         logarithm = log(var) if isinstance(var, Tensor) else math.log(var)
