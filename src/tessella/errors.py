@@ -44,8 +44,7 @@ _CORE_CLASSES: tuple[type[TessellaError], ...] = (
 )  # fmt: skip
 
 
-_REPORTERS: list[Callable[[], list[str]]] = []
-_ADVISERS: list[Callable[[], str]] = []
+_REPORTERS: list[Callable[[], tuple[list[str], str]]] = []
 
 
 def from_core(code: int, what: str, hint: str) -> TessellaError:
@@ -53,19 +52,14 @@ def from_core(code: int, what: str, hint: str) -> TessellaError:
     error = _CORE_CLASSES[code](what, hint)
     error.settle()
     if isinstance(error, OutOfMemory) and _REPORTERS:
-        error.report = _REPORTERS[0]()
-        error.hint = next((advice for ask in _ADVISERS if (advice := ask())), hint)
+        error.report, advice = _REPORTERS[0]()
+        error.hint = advice or hint
     return error
 
 
-def set_reporter(reporter: Callable[[], list[str]]) -> None:
-    """Say who tells what holds memory when there is no more: of memory.py, which stands below."""
+def set_reporter(reporter: Callable[[], tuple[list[str], str]]) -> None:
+    """Say who tells what holds memory when there is no more, and what would have fitted."""
     _REPORTERS[:] = [reporter]
-
-
-def set_adviser(adviser: Callable[[], str]) -> None:
-    """Say who knows what would have fitted when there is no more memory: of nn, likewise."""
-    _ADVISERS[:] = [adviser]
 
 
 # --- arguments -----------------------------------------------------------------------------------

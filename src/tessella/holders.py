@@ -11,6 +11,7 @@ import gc
 from tessella import _core
 from tessella._core import Tensor
 from tessella.allocators import Allocator, allocator_of, heap, wrap
+from tessella.hints import Any
 from tessella.sizes import to_text
 
 
@@ -61,9 +62,8 @@ def stats() -> Stats:
     return Stats()
 
 
-def largest_tensors(most: int) -> list[tuple[int, Tensor, str]]:
+def largest_tensors(objects: list[Any], most: int) -> list[tuple[int, Tensor, str]]:
     """Give the largest buffers: bytes, the tensor that shows most of each, what it is for."""
-    objects = gc.get_objects()
     saved = _core.living_saved(objects)
     lines = {_core.buffer_key(x): line for x, _, line in reversed(saved)}
     found: dict[int, Tensor] = {}
@@ -106,11 +106,11 @@ def kinds(figures: Stats) -> str:
     return "   ".join(f"{kind} {to_text(size)}" for kind, size in parts if size) or "nothing"
 
 
-def shortage() -> list[str]:
-    """Say in a few lines who holds memory, for the error that there is no more."""
+def shortage(objects: list[Any]) -> list[str]:
+    """Say in a few lines who among objects holds memory, for the error that there is no more."""
     figures = stats()
     lines = [f"by kind   {kinds(figures)}"]
-    for i, holder in enumerate(largest_tensors(3)):
+    for i, holder in enumerate(largest_tensors(objects, 3)):
         lines.append(f"{'' if i else 'largest':<9} {describe(*holder)}")
     return lines
 
@@ -127,5 +127,5 @@ def table(figures: Stats, most: int) -> list[str]:
         counts = [f"{int(values[column]):,}" for column in columns[4:]]
         lines.append(f"  {name:<20}" + "".join(f"{text:>12}" for text in (*sizes, *counts)))
     lines += ["", "  largest"]
-    lines += [f"    {describe(*holder)}" for holder in largest_tensors(most)]
+    lines += [f"    {describe(*holder)}" for holder in largest_tensors(gc.get_objects(), most)]
     return lines

@@ -275,6 +275,16 @@ def refuse_attribute(x: Tensor, name: str) -> NoReturn:
     )
 
 
+def report_shortage() -> tuple[list[str], str]:
+    """Say who holds memory where it ends, and what would have fitted, which networks know."""
+    import gc  # nobody needs it before
+
+    objects = gc.get_objects()
+    has_networks = "tessella.nn" in sys.modules
+    advice = load_module("nn.shortages").advise(objects) if has_networks else ""
+    return load_module("holders").shortage(objects), advice
+
+
 def install(module: dict[str, Any]) -> None:
     """Put the names where users find them, and tell the core its operators."""
     for owner, later in catalogue.METHODS.items():
@@ -286,7 +296,7 @@ def install(module: dict[str, Any]) -> None:
     Tensor.__array_ufunc__ = None  # NumPy's operators leave the work to ours
     for op in OPS.values():
         _core.set_slot(op.name, op.function)
-    errors.set_reporter(lambda: list(load_module("holders").shortage()))
+    errors.set_reporter(report_shortage)
     if "TESSELLA_MEMORY_LIMIT" in os.environ:
         find("memory")
     _core.set_hook("anomaly", lambda *call: load_module("anomalies").judge(*call))

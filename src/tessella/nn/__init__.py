@@ -7,7 +7,6 @@ from tessella.nn import (  # places: errors know modules
     functional,
     init,
     places,  # noqa: F401 - from now on errors know the module
-    shortages,  # noqa: F401 - and what would have fitted
 )
 from tessella.nn.activations import (
     CELU,

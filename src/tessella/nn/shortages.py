@@ -7,10 +7,9 @@ that module begins and ends, hence what would not be kept if it were computed ag
 
 from __future__ import annotations
 
-import gc
 import sys
 
-from tessella import _core, errors, exceptions
+from tessella import _core, exceptions
 from tessella._core import Node, Tensor
 from tessella.hints import TYPE_CHECKING, Any
 from tessella.nn import places, walks
@@ -31,18 +30,16 @@ class Kept:
         self.sequences: set[int] = set()
 
 
-def advise() -> str:
+def advise(objects: list[Any]) -> str:
     """Say what would help: a smaller batch, a part that is computed again for backward."""
-    if not _core.memory_totals()["refused"][0]:
-        return ""
-    objects = gc.get_objects()
-    nodes = [each for each in objects if type(each) is Node]
     modules, root = places.modules_at_work()
-    if root is None:
-        root = _root_of(nodes, objects)
+    kept = _kept(objects)
+    if not _core.memory_totals()["refused"][0] or (root is None and not kept):
+        return ""
+    nodes = [each for each in objects if type(each) is Node]
+    root = root or _root_of(nodes, objects)
     if root is None:
         return ""
-    kept = _kept(objects)
     parts = [_batch(root, kept, objects), _part(root, modules, nodes, kept)]
     return "; ".join(part for part in parts if part)
 
@@ -159,6 +156,3 @@ def _frame_with(module: Module) -> FrameType | None:
             break
         frame = frame.f_back
     return frame
-
-
-errors.set_adviser(advise)
