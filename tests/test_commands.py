@@ -56,6 +56,14 @@ def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]
     assert found[0] == found[1] != found[2]
 
 
+def test_a_rate_of_zero_is_taken_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for epochs in ("1", "3"):
+        command_line.main(["train", "xor", "--quiet", "--lr", "0", "--epochs", epochs])
+        found.append(capsys.readouterr().out.split("loss ")[1].split()[0])
+    assert found[0] == found[1], "nothing is learned"
+
+
 def test_a_run_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "run.ts")
     arguments = ["train", "xor", "--quiet", "--checkpoint", file]
@@ -76,6 +84,8 @@ MISTAKES = [
     (("train", "xor", "--epochs", "0"), 2, "0 is less than 1"),
     (("train", "xor", "--epochs", "many"), 2, "invalid integer value: 'many'"),
     ((), 2, "required: COMMAND"),
+    (("train", "xor", "--resume"), 2, "--resume needs --checkpoint FILE"),
+    (("train", "xor", "--epochs", "1", "--quiet", "--lr", "-1"), 1, "error: "),
     (
         ("train", "xor", "--epochs", "1", "--quiet", "--checkpoint", "/no/such/folder/x"),
         1,

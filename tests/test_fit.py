@@ -240,6 +240,10 @@ REFUSED = [
     (lambda: refused([PAIR], lambda p, t: 3.0), errors.ArgumentError, "the loss is float"),
     (lambda: refused([(ts.ones(2, 1), ts.ones(2, 1))], lambda p, t: p - t),
      errors.ArgumentError, "not a tensor of one number"),
+    (lambda: ts.fit(3, [PAIR], F.mse_loss, None),  # type: ignore[arg-type]
+     errors.ArgumentError, "fit: model must be a module, got int"),
+    (lambda: ts.fit(nn.Linear(1, 1), [PAIR], F.mse_loss, None),
+     errors.ArgumentError, "fit: optimizer must be an optimizer"),
     (lambda: refused([PAIR], epochs=-1), errors.InvalidArgument, "fit: epochs is -1"),
     (lambda: refused([PAIR], epochs=1.5), errors.ArgumentError, "epochs must be an integer"),
 ]  # fmt: skip

@@ -183,3 +183,14 @@ def test_errors_say_what_to_do() -> None:
     assert text.startswith("GroupNorm: num_groups is 3")
     text = error_of(lambda: F.batch_norm(ts.ones(2, 3), None, None))
     assert "running_mean is None, and not training uses it" in text
+
+
+def test_a_batch_that_is_refused_leaves_the_statistics_and_names_the_module() -> None:
+    model = nn.Sequential(nn.BatchNorm1d(3))
+    with pytest.raises(ts.errors.InvalidArgument) as caught:
+        model(ts.ones(1, 3))
+    text = str(caught.value)
+    assert text.startswith("BatchNorm1d: x has shape (1, 3): one value for each channel")
+    assert "in model.0: BatchNorm1d" in text and "hint: " in text
+    assert model[0].num_batches_tracked.item() == 0
+    assert model[0].running_mean.tolist() == [0.0, 0.0, 0.0]

@@ -316,6 +316,24 @@ def test_anomalies_name_the_update_that_made_them() -> None:
         updates.sgd.function(*args)
 
 
+def test_a_watched_step_blames_what_it_made_and_nothing_else() -> None:
+    x = ts.ones(3, requires_grad=True)
+    optimizer = ts.optim.SGD([x], lr=0.5)
+    x.grad = ts.ones(3)
+    with ts.autograd.detect_anomaly():
+        optimizer.step()
+        optimizer.step()
+        assert x.tolist() == [0.0, 0.0, 0.0]
+        with ts.no_grad():
+            x.fill_(float("inf"))  # by somebody else, between two steps
+        optimizer.step()
+        with ts.no_grad():
+            x.fill_(3e38)
+        x.grad.fill_(-3e38)
+        with pytest.raises(ts.errors.AnomalyError, match="sgd_update: made inf"):
+            optimizer.step()
+
+
 # --- the formulas ---------------------------------------------------------------------------------
 
 OPTIONAL = ("momentum_buffer", "max_exp_avg_sq", "grad_avg")

@@ -47,7 +47,10 @@ def at_least(least: int) -> type:
 
 def main(arguments: list[str] | None = None) -> int:
     """Do what the arguments ask for; give the exit status."""
-    given = parser().parse_args(arguments)
+    reader = parser()
+    given = reader.parse_args(arguments)
+    if given.command != "info" and given.resume and not given.checkpoint:
+        reader.error("--resume needs --checkpoint FILE, from which to go on")
     try:
         if given.command == "info":
             print(facts.describe())

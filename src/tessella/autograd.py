@@ -311,6 +311,8 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     """Load what few programs use when it is asked for."""
+    if name.startswith("__"):  # Python asks every module for __path__: no error to explain
+        raise AttributeError(name)
     if name not in _LATER:
         here = _ELSEWHERE.get(name, "docs/gradients.md lists the names")
         raise errors.unknown_name("tessella.autograd", name, lambda: here)

@@ -146,6 +146,11 @@ class Run:
     def __init__(
         self, model: Module, data: Any, optimizer: Any, scheduler: Any, patience: int | None
     ) -> None:
+        if not isinstance(model, Module):
+            raise errors.wrong_type("model", model, "a module").locate("fit", [])
+        if not (hasattr(optimizer, "step") and hasattr(optimizer, "zero_grad")):
+            error = errors.wrong_type("optimizer", optimizer, "an optimizer, of ts.optim")
+            raise error.locate("fit", [])
         self.model, self.data, self.optimizer = model, data, optimizer
         self.scheduler, self.patience = scheduler, patience
         self.epoch = self.step = self.samples = 0  # epochs done; steps and samples of this one

@@ -35,14 +35,6 @@ def no_data(name: str) -> InvalidArgument:
     return InvalidArgument(f"{name} has no batches", "with drop_last a set may give none")
 
 
-def run_differs(what: str, here: object, there: object) -> InvalidArgument:
-    """A checkpoint of another run."""
-    return InvalidArgument(
-        f"the checkpoint is of a run with {what} {there}, and this one has {here}",
-        "resume with the arguments that the run began with; more epochs are fine",
-    )
-
-
 def no_matplotlib() -> IllegalState:
     """A plot without what draws it."""
     return IllegalState("matplotlib is not installed", "pip install matplotlib")

@@ -118,6 +118,7 @@ void init_tensor(nb::module_& module) {
   module.def("may_overlap", [](nb::handle x, nb::handle y) {
     return may_overlap(tensor_of(x)->buffer, tensor_of(y)->buffer);
   });
+  module.def("version_of", [](nb::handle x) { return tensor_of(x)->buffer->version; });
   module.def("bump_version", [](nb::handle x) { mark_written(tensor_of(x)->buffer); });
 }
 

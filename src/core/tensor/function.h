@@ -24,10 +24,11 @@ struct Rule {
 };
 
 // Each kind has its fast path; `none` always goes through apply().
-#define FAST_KINDS(F)                                                                     \
-  F(none)                                                                                 \
-  F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(linear) F(fused) \
-      F(update)
+// clang-format off
+#define FAST_KINDS(F) \
+  F(none) F(elementwise) F(reduce) F(view) F(matmul) F(cast) F(rows) F(concat) F(linear) F(fused) \
+  F(update)
+// clang-format on
 #define FAST_KIND(name) name,
 enum class FastKind : uint8_t { FAST_KINDS(FAST_KIND) };
 #undef FAST_KIND

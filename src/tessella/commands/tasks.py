@@ -95,7 +95,7 @@ def run(given: Any) -> int:
     start = perf_counter()
     model, train, test = task.make()
     epochs = given.epochs or task.epochs
-    optimizer = optim.Adam(model.parameters(), lr=given.lr or task.lr)
+    optimizer = optim.Adam(model.parameters(), lr=task.lr if given.lr is None else given.lr)
     scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     batch = given.batch or task.batch
     history = training.fit(

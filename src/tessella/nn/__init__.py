@@ -6,7 +6,7 @@ from tessella.nn import (  # places: errors know modules
     clip as utils,
     functional,
     init,
-    places,  # noqa: F401
+    places,  # noqa: F401 - from now on errors know the module
 )
 from tessella.nn.activations import (
     CELU,

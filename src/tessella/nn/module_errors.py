@@ -6,7 +6,6 @@ from tessella.errors import (
     ArgumentError,
     IllegalState,
     InvalidArgument,
-    ShapeError,
     TessellaError as TessellaError,
     UnknownName,
     brief,
@@ -108,8 +107,3 @@ def not_dict(value: object) -> ArgumentError:
         f"state_dict must be a dict of tensors, got {type_name(value)}",
         "module.state_dict() gives one; ts.load(path) reads one",
     )
-
-
-def count_mismatch(name: str, given: int, wanted: int) -> ShapeError:
-    """A number of items that is another than a container has."""
-    return ShapeError(f"{name} has {given} items, not {wanted}", "give one for each")

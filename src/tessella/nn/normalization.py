@@ -5,6 +5,7 @@ from __future__ import annotations
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int, to_ints
+from tessella.declarations import describe
 from tessella.dtypes import float32, int64
 from tessella.hints import Any
 from tessella.nn import functional, init
@@ -192,13 +193,18 @@ class BatchNorm(ChannelNorm):
         """Normalise; in training, move the running statistics."""
         self.check_axes(x)
         is_batch = self.training or self.running_mean is None
+        count = self.num_batches_tracked if self.training else None
         momentum: Any = self.momentum
-        if self.training and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if momentum is None:  # the average of all batches so far
-                momentum = reciprocal(self.num_batches_tracked.astype(float32))
+        if count is not None and momentum is None:  # the average of all batches so far
+            momentum = reciprocal((count + 1).astype(float32))
         running = (self.running_mean, self.running_var)
-        return normalise_batch(x, *running, self.weight, self.bias, is_batch, momentum, self.eps)
+        try:
+            out = normalise_batch(x, *running, self.weight, self.bias, is_batch, momentum, self.eps)
+        except errors.TessellaError as error:
+            raise error.relocate(type(self).__name__, [f"x  {describe(x)}"]) from None
+        if count is not None:  # a batch that was refused is none
+            count.add_(1)
+        return out
 
 
 class BatchNorm1d(BatchNorm):

@@ -19,7 +19,7 @@ from tessella.modes import enable_grad, no_grad
 from tessella.optim import saving
 from tessella.optim.groups import Group, States, filled, scalar
 from tessella.optim.options import check_distinct, to_groups, to_parameters
-from tessella.optim.updates import Update
+from tessella.optim.updates import Update, update_watched
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,6 +96,7 @@ class Optimizer:
         self._before: dict[int, Callable[..., Any]] = {}
         self._after: dict[int, Callable[..., Any]] = {}
         self._handles = 0
+        self._finite: dict[int, int] = {}  # versions of parameters that were seen to be so
         for group in to_groups(params):
             self.add_param_group(group)
 
@@ -172,6 +173,7 @@ class Optimizer:
     def forget(self) -> None:
         """Let the next step look at groups and states again."""
         self._calls = None
+        self._finite.clear()
 
     def foresee(self, group: Group, key: str, value: Any) -> Callable[[], None]:
         """Make the states that another option, or other parameters, ask for; give what adds them.
@@ -209,7 +211,11 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         calls = self._ready()
-        if not _core.update_all(calls):
+        if _core.watches_values():
+            is_done = update_watched(calls, self._finite)
+        else:
+            is_done = _core.update_all(calls)
+        if not is_done:
             self._step_slowly(calls)
         return loss
 

@@ -9,7 +9,7 @@ inside no_grad: nothing is recorded, and versions advance. What the formulas are
 from __future__ import annotations
 
 from tessella import _core, errors, optimizer_errors
-from tessella._core import Tensor
+from tessella._core import Function, Tensor
 from tessella.arguments import LISTS, to_float
 from tessella.declarations import REQUIRED, describe
 from tessella.dtypes import float64
@@ -102,13 +102,18 @@ class Update(Op):
         tensors = [x for each in inputs[: len(self.lists)] for x in each or () if x is not None]
         if any(x.is_virtual for x in tensors):
             return None
-        had = [_core.is_anomalous(p) for p in inputs[0]]  # False while nobody watches
+        had = odd_ones(inputs[0])
         done = _core.update(self.function, (*inputs, *params.values()))
         assert done, self.name
-        for p, g, had_before in zip(inputs[0], inputs[1], had, strict=True):
-            if g is not None and not had_before and _core.is_anomalous(p):
-                _core.judge_anomaly(self, (p, g), p)
+        self.inspect(inputs[0], inputs[1], had)
         return None
+
+    def inspect(self, params: list[Tensor], grads: list[Any], had: list[bool]) -> list[bool]:
+        """While numbers are watched: refuse those that this update made; tell which are odd."""
+        for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+            if g is not None and not had[i] and _core.is_anomalous(p):
+                _core.judge_anomaly(self, (p, g), p)
+        return had
 
     def describe_call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[str]:
         """List the arguments of a failed call: of lists, how many they hold."""
@@ -117,6 +122,35 @@ class Update(Op):
             is_list = isinstance(value, LISTS)
             shown.append(f"{name}  {f'{len(value)} tensors' if is_list else describe(value)}")
         return shown
+
+
+def odd_ones(params: list[Tensor]) -> list[bool]:
+    """Tell which parameters hold NaN or infinities; none does while nobody watches."""
+    return [_core.is_anomalous(p) for p in params]
+
+
+def update_watched(calls: list[tuple[Function, tuple[Any, ...]]], finite: dict[int, int]) -> bool:
+    """Do a whole step while numbers are watched: by the core, with a look before and after.
+
+    `finite` keeps the version of each parameter that was last seen to be so: where nobody else has
+    written to it, the look before the next step is saved.
+    """
+    had = [
+        [finite.get(id(p)) != _core.version_of(p) and _core.is_anomalous(p) for p in args[0]]
+        for _, args in calls
+    ]
+    finite.clear()
+    _core.set_watches_values(False)  # the core would leave each call to its record
+    try:
+        done = _core.update_all(calls)
+    finally:
+        _core.set_watches_values(True)
+    if done:
+        for (function, args), before in zip(calls, had, strict=True):
+            odd = function.record.inspect(args[0], args[1], before)
+            pairs = zip(args[0], odd, strict=True)
+            finite |= {id(p): _core.version_of(p) for p, is_odd in pairs if not is_odd}
+    return done
 
 
 def check_like(name: str, x: Tensor, parameter: str, p: Tensor) -> None:
