@@ -19,6 +19,7 @@ from stub_classes import ARRAY_CLASS, CALLER_CLASS, FUNCTION_CLASS, MEMORY_CLASS
 from tessella import _core, namespace
 from tessella.composites import Composite
 from tessella.declarations import REQUIRED
+from tessella.imports import PLACES
 from tessella.inplace import Twin
 from tessella.records import Op
 
@@ -74,12 +75,13 @@ PROPERTIES = {
     "T": "Tensor",
     "byte_strides": "tuple[_int, ...]",
     "data_ptr": "_int",
-    "device": "_str",
+    "device": "Device",
     "dtype": "DType",
     "grad": "Tensor | None",
     "grad_fn": "Node | None",
     "allocator": "Allocator | None",
     "is_contiguous": "_bool",
+    "is_cuda": "_bool",
     "is_freed": "_bool",
     "is_leaf": "_bool",
     "is_readonly": "_bool",
@@ -375,6 +377,7 @@ _Axes: TypeAlias = _Ints | None
 def core_stub() -> str:
     """Give the text of _core.pyi."""
     lines = ["import numpy", "from tessella.allocators import Allocator",
+             "from tessella.devices import Device",
              "from tessella.hooks import Handle",
              "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
@@ -395,14 +398,22 @@ def package_stub() -> str:
     imports.append("from tessella.dtypes import DType as DType")
     for name, module in namespace.MEMBERS.items():
         imports.append(f"from tessella.{module} import {name} as {name}")
+    lines = []
+    for name, module in PLACES.items():
+        if "." not in name:
+            lines.append(f"{name} = _{module}" if module else f"{name}: Any")
+            imports += [f"from tessella import {module} as _{module}"] if module else []
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]
-    lines = []
     for name, value in sorted(public.items()):
         if isinstance(value, _core.Function):
             lines.append(define_record(value.record, name, is_method=False))
         elif hasattr(value, "record"):
             lines.append(define_plain(name, value, is_method=False))
+        elif inspect.isclass(value) and value.__name__ != name:
+            imports.append(f"from {value.__module__} import {value.__name__} as _{value.__name__}")
+            parts = "[_int, ...]" if value is tuple else ""
+            lines.append(f"{name}: TypeAlias = _{value.__name__}{parts}")
         elif inspect.isfunction(value) or inspect.isclass(value):
             imports.append(f"from {value.__module__} import {value.__name__} as {name}")
         else:

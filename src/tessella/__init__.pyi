@@ -1,11 +1,19 @@
 """Written by tools/generate.py from the table of operations; change that, not this."""
 
-from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
+from builtins import (
+    bool as _bool,
+    complex as _complex,
+    float as _float,
+    int as _int,
+    str as _str,
+    tuple as _tuple,
+)
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 from tessella import (
     _core as _core,
+    accelerators as _accelerators,
     access as access,
     allocators as allocators,
     arguments as arguments,
@@ -30,6 +38,7 @@ from tessella import (
     holders as holders,
     hooks as hooks,
     host as host,
+    imports as imports,
     indexing as indexing,
     info as info,
     inplace as inplace,
@@ -59,8 +68,9 @@ from tessella import (
 from tessella._core import Tensor as Tensor
 from tessella.allocators import Allocator
 from tessella.checkpoints import checkpoint as checkpoint
+from tessella.devices import Device as _Device
 from tessella.diagrams import graph as graph
-from tessella.dtypes import DType as DType
+from tessella.dtypes import DType as DType, DType as _DType
 from tessella.dynamic import DynamicArray as DynamicArray
 from tessella.histories import History as History
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
@@ -101,6 +111,11 @@ _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
+backends: Any
+cuda = _accelerators
+mps = _accelerators
+utils: Any
+Size: TypeAlias = _tuple[_int, ...]
 __array_api_version__: _str
 
 def abs(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -651,6 +666,8 @@ def cdist(
 ) -> Tensor:
     """Give the distances between all rows of a and all rows of b, by the p-norm; batches broadcast."""
 
+cdouble: DType
+
 def ceil(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded up."""
 
@@ -658,6 +675,8 @@ def celu(
     x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+
+cfloat: DType
 
 @overload
 def chunk(x: Tensor, chunks: _int, axis: _int = 0) -> tuple[Tensor, ...]:
@@ -981,6 +1000,8 @@ def deg2rad(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None
 def degrees(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Convert radians to degrees."""
 
+device: TypeAlias = _Device
+
 def diag(
     x: Tensor, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
@@ -1078,6 +1099,8 @@ def dot(
 ) -> Tensor:
     """Multiply two vectors to one number."""
 
+double: DType
+
 def dsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the third axis into equal pieces, or before indices."""
 
@@ -1086,6 +1109,7 @@ def dstack(
 ) -> Tensor:
     """Join tensors along the third axis; matrices become (m, n, 1), vectors (1, n, 1)."""
 
+dtype: TypeAlias = _DType
 e: _float
 
 def einsum(
@@ -1239,6 +1263,7 @@ def fliplr(x: Tensor) -> Tensor:
 def flipud(x: Tensor) -> Tensor:
     """Reverse the first axis."""
 
+float: DType
 float16: DType
 float32: DType
 float64: DType
@@ -1433,6 +1458,8 @@ def gt(
 ) -> Tensor:
     """x > y."""
 
+half: DType
+
 def hardshrink(
     x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
@@ -1626,6 +1653,7 @@ def inner(
 ) -> Tensor:
     """Sum products over the last axes of a and b; a 0-d operand scales the other."""
 
+int: DType
 int16: DType
 int32: DType
 int64: DType
@@ -1912,6 +1940,8 @@ def logsumexp(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow."""
+
+long: DType
 
 def lt(
     x: Tensor | _Number,
@@ -2892,6 +2922,8 @@ def sgn(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = N
 
 def shape_match(a: Tensor, b: Tensor) -> _bool:
     """Tell whether two tensors have the same shape."""
+
+short: DType
 
 def sigmoid(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """1 / (1 + e ** -x)."""

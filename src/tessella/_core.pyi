@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, TypeAlias, overload
 import numpy
 
 from tessella.allocators import Allocator
+from tessella.devices import Device
 from tessella.dtypes import DType
 from tessella.hooks import Handle
 from tessella.ops.formulas import Parts
@@ -186,8 +187,6 @@ class Tensor:
     def byte_strides(self) -> tuple[_int, ...]: ...
     @property
     def data_ptr(self) -> _int: ...
-    @property
-    def device(self) -> _str: ...
     @property
     def dtype(self) -> DType: ...
     @property
@@ -1080,6 +1079,8 @@ class Tensor:
         """Give the same memory outside any graph."""
     def detach_(self) -> Tensor:
         """Take this tensor out of the graph: it becomes a leaf without gradients."""
+    @property
+    def device(self) -> Device: ...
     def diag(
         self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
@@ -1587,6 +1588,8 @@ class Tensor:
         """Give x as int32, or x itself if it is."""
     def is_complex(self) -> _bool:
         """Tell whether the elements are complex numbers."""
+    @property
+    def is_cuda(self) -> _bool: ...
     def is_floating_point(self) -> _bool:
         """Tell whether the elements are floats."""
     def is_signed(self) -> _bool:

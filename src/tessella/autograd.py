@@ -7,7 +7,7 @@ checks before it, and what it asks back: gradients in the shape of their tensors
 
 from __future__ import annotations
 
-from tessella import _core, errors, gradient_errors
+from tessella import _core, errors, gradient_errors, spellings
 from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
 from tessella.declarations import describe
@@ -293,15 +293,6 @@ _core.set_hook("context", add_context)
 _core.set_hook("overwritten", overwritten)
 
 
-# What PyTorch has in its module of this name, and its place here.
-_ELSEWHERE = {
-    "Variable": "write ts.tensor(data, requires_grad=True)",
-    "functional": "write ts.jacobian(f)(x), ts.hessian(f)(x), ts.vjp(f, x), ts.jvp(f, (x,), (v,))",
-    "gradcheck": "write ts.testing.check_grads(f, args)",
-    "gradgradcheck": "write ts.testing.check_grads(f, args, order=2)",
-    "graph": "write ts.graph(loss), or node.inputs and node.saved of x.grad_fn",
-    "profiler": "measure with time.perf_counter",
-}
 _LATER = {
     "Function": "functions",
     "detect_anomaly": "anomalies",
@@ -309,13 +300,14 @@ _LATER = {
 }
 
 
+_refuse = spellings.refuser(__name__, "docs/gradients.md lists the names")
+__path__: list[str] = []  # so that imports of names that are not here are explained
+
+
 def __getattr__(name: str) -> Any:
     """Load what few programs use when it is asked for."""
-    if name.startswith("__"):  # Python asks every module for __path__: no error to explain
-        raise AttributeError(name)
     if name not in _LATER:
-        here = _ELSEWHERE.get(name, "docs/gradients.md lists the names")
-        raise errors.unknown_name("tessella.autograd", name, lambda: here)
+        return _refuse(name)
     from importlib import import_module
 
     found = globals()[name] = getattr(import_module(f"tessella.{_LATER[name]}"), name)

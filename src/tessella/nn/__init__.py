@@ -1,12 +1,12 @@
 """Networks: modules with parameters, and the functions that they are made of."""
 
-import sys
-
+from tessella import spellings
+from tessella.hints import TYPE_CHECKING
 from tessella.nn import (  # places: errors know modules
-    clip as utils,
     functional,
     init,
     places,  # noqa: F401 - from now on errors know the module
+    toolbox as utils,
 )
 from tessella.nn.activations import (
     CELU,
@@ -137,4 +137,5 @@ __all__ = [
     "ZeroPad1d", "ZeroPad2d", "functional", "init", "summary", "utils",
 ]  # fmt: skip
 
-sys.modules[f"{__name__}.utils"] = utils  # for `from tessella.nn.utils import clip_grad_norm_`
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)

@@ -17,12 +17,10 @@ from tessella.ops.casting import astype
 from tessella.ops.creation import empty, full, ones, with_grad, zeros
 from tessella.tensors import clone, tensor
 
-# The methods that PyTorch names after a dtype of C.
+# The methods that PyTorch names after a dtype.
 NAMED: dict[str, DType] = {
-    "bool": dtypes.boolean, "byte": dtypes.uint8, "char": dtypes.int8, "short": dtypes.int16,
-    "int": dtypes.int32, "long": dtypes.int64, "half": dtypes.float16,
-    "bfloat16": dtypes.bfloat16, "float": dtypes.float32, "double": dtypes.float64,
-    "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
+    "bool": dtypes.boolean, "byte": dtypes.uint8, "char": dtypes.int8,
+    "bfloat16": dtypes.bfloat16, **dtypes.BY_TYPE_OF_C,
 }  # fmt: skip
 
 

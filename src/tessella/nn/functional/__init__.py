@@ -1,5 +1,6 @@
 """The functions that networks are made of: `import tessella.nn.functional as F`."""
 
+from tessella import spellings
 from tessella.nn.functional.activations import softmin, softplus
 from tessella.nn.functional.adaptive import (
     adaptive_avg_pool1d,
@@ -99,3 +100,5 @@ __all__ = [
     "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
     "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
 ]  # fmt: skip
+
+__getattr__ = spellings.refuser(__name__)
