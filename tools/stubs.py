@@ -150,7 +150,7 @@ def record_parameters(op: Op, *, is_method: bool, is_twin: bool = False) -> list
     for name, default in op.params.items():
         text = f": {type_of_parameter(op, name, default)}"
         tail.append((name, text if default is REQUIRED else f"{text} = {shown_default(default)}"))
-    out = CALL_WIDE if op.takes_out and not is_twin else []
+    out = [*in_place(op), *CALL_WIDE] if op.takes_out and not is_twin else []
     by_place = tail[: max(0, op.positional - len(head))]
     by_name = [*(name + text for name, text in tail[len(by_place) :]), *out]
     star = ["*"] if by_name else []
@@ -190,7 +190,7 @@ def define_plain(
     lists = plain_parameters(function, is_method=is_method)
     record = getattr(function, "record", None)
     if record and record.takes_out and not is_twin:
-        lists = [with_call_wide(parameters) for parameters in lists]
+        lists = [with_call_wide(parameters, record) for parameters in lists]
     if not record or not TORCH.keys() & record.parameters.keys():
         lists = lists[:1]
     if record and record.variadic:
@@ -202,10 +202,15 @@ def define_plain(
     return "\n".join(define(name, parameters, returns, doc, mark) for parameters in lists)
 
 
-def with_call_wide(parameters: list[str]) -> list[str]:
+def with_call_wide(parameters: list[str], record: Composite) -> list[str]:
     """Let the result be written into a tensor, or made in an allocator."""
     has_star = any(text.startswith("*") for text in parameters)
-    return [*parameters, *([] if has_star else ["*"]), *CALL_WIDE]
+    return [*parameters, *([] if has_star else ["*"]), *in_place(record), *CALL_WIDE]
+
+
+def in_place(each: Op | Composite) -> list[str]:
+    """Give the parameter that PyTorch's activations have."""
+    return ["inplace: _bool = False"] if each.takes_inplace else []
 
 
 def separated(parameters: list[str], variadic: str) -> list[str]:

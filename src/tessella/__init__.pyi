@@ -672,7 +672,12 @@ def ceil(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = 
     """Rounded up."""
 
 def celu(
-    x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    alpha: _float = 1.0,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
 
@@ -1121,6 +1126,7 @@ def elu(
     x: Tensor | _Number,
     alpha: Tensor | _Number = 1.0,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -1466,12 +1472,20 @@ def hardshrink(
     """Give x, and 0 where |x| <= lambd."""
 
 def hardsigmoid(
-    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x / 6 + 1 / 2 limited to [0, 1]."""
 
 def hardswish(
-    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x * hardsigmoid(x)."""
 
@@ -1480,6 +1494,7 @@ def hardtanh(
     min: _float = -1.0,
     max: _float = 1.0,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -1752,6 +1767,7 @@ def leaky_relu(
     x: Tensor | _Number,
     negative_slope: Tensor | _Number = 0.01,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -2111,7 +2127,13 @@ def minimum(
 ) -> Tensor:
     """The smaller; NaN if either is NaN."""
 
-def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def mish(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
 
 def mm(
@@ -2658,10 +2680,22 @@ def reciprocal(
 ) -> Tensor:
     """1 / x."""
 
-def relu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def relu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """0 where x < 0, else x."""
 
-def relu6(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def relu6(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Limit x to [0, 6]."""
 
 def remainder(
@@ -2911,7 +2945,13 @@ def select_scatter(
 ) -> Tensor:
     """Give a copy of x with src at one index of an axis."""
 
-def selu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def selu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1."""
 
 def set_blas(path: Any) -> None:
@@ -2934,7 +2974,13 @@ def sign(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = 
 def signbit(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Whether the sign bit is set (-0.0 too)."""
 
-def silu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def silu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * sigmoid(x)."""
 
 def sin(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -3181,7 +3227,13 @@ def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
 def swapdims(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
 
-def swish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def swish(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * sigmoid(x)."""
 
 def t(x: Tensor) -> Tensor:
@@ -3298,6 +3350,7 @@ def threshold(
     threshold: _float,
     value: _float,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:

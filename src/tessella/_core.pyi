@@ -764,7 +764,12 @@ class Tensor:
     def ceil_(self) -> Self:
         """Rounded up."""
     def celu(
-        self, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
+        self,
+        alpha: _float = 1.0,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
     def celu_(self, alpha: _float = 1.0) -> Self:
@@ -1187,6 +1192,7 @@ class Tensor:
         self,
         alpha: Tensor | _Number = 1.0,
         *,
+        inplace: _bool = False,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
@@ -1406,12 +1412,22 @@ class Tensor:
     def hardshrink_(self, lambd: _float = 0.5) -> Self:
         """Give x, and 0 where |x| <= lambd."""
     def hardsigmoid(
-        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give x / 6 + 1 / 2 limited to [0, 1]."""
     def hardsigmoid_(self) -> Self:
         """Give x / 6 + 1 / 2 limited to [0, 1]."""
-    def hardswish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def hardswish(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give x * hardsigmoid(x)."""
     def hardswish_(self) -> Self:
         """Give x * hardsigmoid(x)."""
@@ -1420,6 +1436,7 @@ class Tensor:
         min: _float = -1.0,
         max: _float = 1.0,
         *,
+        inplace: _bool = False,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
@@ -1665,6 +1682,7 @@ class Tensor:
         self,
         negative_slope: Tensor | _Number = 0.01,
         *,
+        inplace: _bool = False,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
@@ -1962,7 +1980,13 @@ class Tensor:
         """The smaller; NaN if either is NaN."""
     def minimum_(self, y: Tensor | _Number) -> Self:
         """The smaller; NaN if either is NaN."""
-    def mish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def mish(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x * tanh(log(1 + e ** x))."""
     def mish_(self) -> Self:
         """x * tanh(log(1 + e ** x))."""
@@ -2394,9 +2418,21 @@ class Tensor:
         """Call a function with the gradient of this tensor; what it gives, if any, replaces it."""
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
         """Call a function with this leaf after its gradient was accumulated."""
-    def relu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def relu(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """0 where x < 0, else x."""
-    def relu6(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def relu6(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Limit x to [0, 6]."""
     def relu6_(self) -> Self:
         """Limit x to [0, 6]."""
@@ -2638,7 +2674,13 @@ class Tensor:
         allocator: Allocator | None = None,
     ) -> Tensor:
         """Give a copy of x with src at one index of an axis."""
-    def selu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def selu(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a scaled elu, whose results tend to mean 0 and variance 1."""
     def selu_(self) -> Self:
         """Give a scaled elu, whose results tend to mean 0 and variance 1."""
@@ -2660,7 +2702,13 @@ class Tensor:
         """Whether the sign bit is set (-0.0 too)."""
     def signbit_(self) -> Self:
         """Whether the sign bit is set (-0.0 too)."""
-    def silu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def silu(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x * sigmoid(x)."""
     def silu_(self) -> Self:
         """x * sigmoid(x)."""
@@ -2882,7 +2930,13 @@ class Tensor:
         """Two axes exchanged."""
     def swapdims(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
-    def swish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def swish(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x * sigmoid(x)."""
     def swish_(self) -> Self:
         """x * sigmoid(x)."""
@@ -2953,6 +3007,7 @@ class Tensor:
         threshold: _float,
         value: _float,
         *,
+        inplace: _bool = False,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
