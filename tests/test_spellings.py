@@ -123,6 +123,39 @@ def test_size_is_an_int_wherever_one_is_wanted() -> None:
     assert type(pickle.loads(pickle.dumps(x.size))) is int
 
 
+def test_size_is_called_as_in_pytorch() -> None:
+    x = ts.zeros(2, 3, 4)
+    assert x.size() == x.shape and x.size(0) == 2 and x.size(-1) == 4 and x.size(dim=1) == 3
+    assert ts.zeros(()).size() == () and x.data_ptr() == x.data_ptr
+    with pytest.raises(ts.errors.IndexOutOfBounds) as caught:
+        x.size(3)
+    assert str(caught.value).startswith("size: axis 3 is out of range for a tensor of 3 axes\n")
+    with pytest.raises(ts.errors.ArgumentError, match="size: dim must be an int"):
+        x.size("a")
+
+
+def test_data_shares_the_memory_and_is_outside_the_graph() -> None:
+    x = ts.ones(2, requires_grad=True)
+    x.data.mul_(3)
+    x.data[0] = 5
+    assert x.tolist() == [5.0, 3.0] and not x.data.requires_grad and x.is_leaf
+    with pytest.raises(ts.errors.ArgumentError) as caught:
+        x.data = ts.zeros(2)  # type: ignore[misc]  # it is what must not be done
+    message = str(caught.value)
+    assert message.startswith(
+        "data: in PyTorch x.data = y gives x other memory\n    x  float32 (2,)"
+    )
+    assert message.endswith("  hint: write x.detach().copy_(y)")
+
+
+def test_what_is_written_through_data_is_noticed_by_backward() -> None:
+    x = ts.ones(2, requires_grad=True)
+    y = (x * x).sum()
+    x.data.add_(1)
+    with pytest.raises(ts.errors.InplaceError):
+        y.backward()
+
+
 # --- modules -------------------------------------------------------------------------------------
 
 

@@ -74,7 +74,8 @@ TENSORS = {"bitcast", "empty", "empty_virtual", "from_buffer", "from_dlpack", "v
 PROPERTIES = {
     "T": "Tensor",
     "byte_strides": "tuple[_int, ...]",
-    "data_ptr": "_int",
+    "data": "Tensor",
+    "data_ptr": "Address",
     "device": "Device",
     "dtype": "DType",
     "grad": "Tensor | None",
@@ -94,7 +95,7 @@ PROPERTIES = {
     "requires_grad": "_bool",
     "retains_grad": "_bool",
     "shape": "tuple[_int, ...]",
-    "size": "_int",
+    "size": "Count",
     "strides": "tuple[_int, ...]",
     "version": "_int",
 }
@@ -384,6 +385,7 @@ def core_stub() -> str:
     lines = ["import numpy", "from tessella.allocators import Allocator",
              "from tessella.devices import Device",
              "from tessella.hooks import Handle",
+             "from tessella.spellings import Address, Count",
              "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,

@@ -14,6 +14,7 @@ from tessella.ops.formulas import Parts
 from tessella.ops.ordering import Ordered
 from tessella.ops.random import Generator
 from tessella.ops.summaries import MinMax, StdMean, VarMean
+from tessella.spellings import Address, Count
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _Element: TypeAlias = _Number | tuple[Any, ...]
@@ -186,7 +187,7 @@ class Tensor:
     @property
     def byte_strides(self) -> tuple[_int, ...]: ...
     @property
-    def data_ptr(self) -> _int: ...
+    def data_ptr(self) -> Address: ...
     @property
     def dtype(self) -> DType: ...
     @property
@@ -222,7 +223,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[_int, ...]: ...
     @property
-    def size(self) -> _int: ...
+    def size(self) -> Count: ...
     @property
     def strides(self) -> tuple[_int, ...]: ...
     @property
@@ -1072,6 +1073,8 @@ class Tensor:
         include_initial: _bool = False,
     ) -> Self:
         """Running sums along an axis; include_initial puts a 0 in front."""
+    @property
+    def data(self) -> Tensor: ...
     def deg2rad(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Convert degrees to radians."""
     def deg2rad_(self) -> Self:

@@ -136,6 +136,7 @@ METHODS: dict[str, Any] = {
 # What Python tells of a tensor.
 PROPERTIES: dict[str, Any] = {
     "allocator": property(lambda x: find("memory").allocator_of(x)),
+    "data": property(tensors.detach, tensors.refuse_data),
     "device": property(lambda x: CPU),
     "is_cuda": property(lambda x: False),
     "retains_grad": property(hooks.retains_grad),
@@ -175,7 +176,7 @@ def declared() -> list[Op | Composite]:
 def refusals() -> list[Refusal]:
     """Give every call that means something else in PyTorch, and raises."""
     rows = [row for each in declared() for row in each.refuses]
-    return [*spellings.CALLED, *rows, *spellings.ABSENT.values(), spellings.MOVED]
+    return [*rows, *spellings.ABSENT.values(), spellings.MOVED]
 
 
 def public_names() -> dict[str, Any]:

@@ -10,38 +10,45 @@ import builtins
 import sys
 
 from tessella import errors
+from tessella.arguments import to_int
 from tessella.declarations import Refusal, refusal
 from tessella.hints import Any, Callable, Iterable, NoReturn
+from tessella.layouts import Layout
 
 # --- properties that PyTorch has as methods ------------------------------------------------------
 
-SIZE = refusal("x.size()", "x.shape", "gives the shape; here x.size is the number of elements")
-SIZE_OF_AXIS = refusal(
-    "x.size(0)", "x.shape[0]", "gives the size of an axis; here x.size is the number of elements"
-)
-ADDRESS = refusal("x.data_ptr()", "x.data_ptr", "is a method, and a property here")
-CALLED = (SIZE, SIZE_OF_AXIS, ADDRESS)
-
 
 class Count(builtins.int):
-    """The number of elements. Calling it, as PyTorch's code does, raises an error that explains."""
+    """The number of elements; called, as PyTorch's code does, it gives the shape or one size.
 
-    __slots__ = ()
+    >>> x = ts.zeros(2, 3)
+    >>> x.size, x.size(), x.size(0)
+    (6, (2, 3), 2)
+    """
 
-    def __call__(self, *axis: Any, **keywords: Any) -> NoReturn:
-        raise (SIZE_OF_AXIS if axis or keywords else SIZE).error().locate("size", [])
+    shape: tuple[builtins.int, ...]  # the core sets it
+
+    def __call__(self, dim: Any = None) -> Any:
+        if dim is None:
+            return self.shape
+        try:
+            return self.shape[Layout(self.shape).axis(to_int("dim", dim))]
+        except errors.TessellaError as error:
+            raise error.locate("size", [f"x  of shape {self.shape}"]) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return builtins.int, (builtins.int(self),)
 
 
-class Address(Count):
-    """Where the first element lies."""
+class Address(builtins.int):
+    """Where the first element lies; PyTorch's code calls it."""
 
     __slots__ = ()
 
-    def __call__(self, *axis: Any, **keywords: Any) -> NoReturn:
-        raise ADDRESS.error().locate("data_ptr", [])
+    def __call__(self) -> builtins.int:
+        return builtins.int(self)
+
+    __reduce__ = Count.__reduce__
 
 
 # --- names that are not here ---------------------------------------------------------------------
@@ -130,9 +137,6 @@ ABSENT: dict[str, Refusal] = {
         "writes figures to be looked at; here fit shows them, and its History draws them",
     ),
     "x.cuda": refusal("x.cuda()", "x", _HOST),
-    "x.data": refusal(
-        "x.data", "x.detach()", "shares the memory; writes to x.detach() are noticed by backward"
-    ),
     "x.equal": refusal(
         "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"
     ),

@@ -21,7 +21,7 @@ from tessella.dtypes import (
     promote_scalar,
 )
 from tessella.exchange import is_shareable, share
-from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator
+from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator, NoReturn
 from tessella.ops.creation import copy_of, with_grad
 
 if TYPE_CHECKING:
@@ -345,3 +345,10 @@ def detach(self: Tensor) -> Tensor:
     False
     """
     return _core.view(self, _core.layout_of(self))
+
+
+def refuse_data(self: Tensor, value: Any) -> NoReturn:
+    """Refuse to give a tensor other memory, as `x.data = y` does in PyTorch."""
+    raise errors.means_otherwise(
+        "x.data = y", "gives x other memory", ("x.detach().copy_(y)",)
+    ).locate("data", [f"x  {self.dtype} {self.shape}"])
