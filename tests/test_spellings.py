@@ -236,3 +236,11 @@ def test_device_is_a_name_that_can_be_asked() -> None:
     assert not x.is_cuda and pickle.loads(pickle.dumps(device)) == device
     with pytest.raises(ts.errors.InvalidArgument, match="device: device is 'cuda'"):
         ts.device("cuda")
+
+
+def test_names_that_layers_and_losses_of_users_call() -> None:
+    assert ts.nn.init._calculate_fan_in_and_fan_out(ts.ones(4, 3, 2)) == (6, 8)
+    x = ts.ones(2, requires_grad=True)
+    assert ts.autograd.grad(x.sum(), x, None, True, False, True)[0].tolist() == [1.0, 1.0]
+    with pytest.raises(ts.errors.InvalidArgument, match=r"^grad: only_inputs is False"):
+        ts.autograd.grad(x.sum(), x, only_inputs=False)

@@ -79,6 +79,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
@@ -92,6 +93,8 @@ def grad(
         roots, gradients = _roots("outputs", outputs, grad_outputs)
         wanted = _wanted(inputs)
         keeps, creates = _flags(retain_graph, create_graph)
+        if not to_bool("only_inputs", only_inputs):
+            raise errors.wrong_value("only_inputs", False, "True: x.backward() fills .grad")
         found = list(_core.sweep(roots, gradients, wanted, keeps, creates))
         for i, g in enumerate(found):
             if g is None and to_bool("materialize_grads", materialize_grads):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tessella import dtypes, errors
 from tessella._core import Tensor
 from tessella.composites import DTypeLike, Element, Ints, composite
-from tessella.declarations import case
+from tessella.declarations import case, refusal
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
 from tessella.hints import Any
@@ -54,6 +54,8 @@ for _name, _dtype in NAMED.items():
     is_function=False, ulps=0, gives="view", domain=(0.0, 3.0),
     ref=lambda np, x, dtype: x.astype(dtype.name), samples=[case((2, 3), dtypes.float64)],
     errors=[case((2,), "float33", match="dtype must be a Tessella dtype")],
+    refuses=[refusal("x.type()", "x.dtype", "gives the name of a class",
+                     lambda args, keywords: len(args) == 1 and not keywords)],
 )  # fmt: skip
 def type(x: Tensor, dtype: DTypeLike) -> Tensor:
     """Give x in a dtype, or x itself if it has it.

@@ -434,6 +434,22 @@ def instance_norm(
 ) -> Tensor:
     """Normalise each channel of each element of a batch; x is (N, C, …)."""
 
+def interpolate(
+    x: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: Literal[
+        "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "area"
+    ] = "nearest",
+    align_corners: _bool | None = None,
+    recompute_scale_factor: _bool | None = None,
+    antialias: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give images (n, channels, …) another size, or one that is `scale_factor` times as large."""
+
 def kl_div(
     pred: Tensor,
     target: Tensor,
@@ -712,6 +728,24 @@ def pairwise_distance(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the p-norm of x1 - x2 + eps along the last axis."""
+
+def pixel_shuffle(
+    x: Tensor,
+    upscale_factor: _int,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Make images (…, channels * r², height, width) r times as high and wide, of fewer channels."""
+
+def pixel_unshuffle(
+    x: Tensor,
+    downscale_factor: _int,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Undo pixel_shuffle: elements that lie together become channels."""
 
 def poisson_nll_loss(
     pred: Tensor,
