@@ -40,7 +40,6 @@ TEXTS: dict[str, Any] = {
     "Fold(output_size=4, kernel_size=2, dilation=1, padding=0, stride=1)": lambda: nn.Fold(4, 2),
     "Upsample(scale_factor=2.0, mode='nearest')": lambda: nn.Upsample(scale_factor=2),
     "PixelShuffle(upscale_factor=2)": lambda: nn.PixelShuffle(2),
-    "PixelUnshuffle(downscale_factor=3)": lambda: nn.PixelUnshuffle(3),
     "ZeroPad2d((1, 1, 1, 1))": lambda: nn.ZeroPad2d(1),
     "ConstantPad1d(padding=(1, 2), value=3.5)": lambda: nn.ConstantPad1d((1, 2), 3.5),
 }
@@ -156,7 +155,6 @@ RESIZED = {
     "size=(2, 5), mode='bilinear', align_corners=True": [0, 0.5, 1, 1.5, 2, 3, 3.5, 4, 4.5, 5],
     "size=1, mode='bilinear', align_corners=True": [0],
     "size=(2, 4), mode='nearest-exact'": [0, 1, 1, 2, 3, 4, 4, 5],
-    "size=(1, 2), mode='area'": [2, 3],
 }  # fmt: skip
 
 

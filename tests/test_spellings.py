@@ -239,6 +239,9 @@ def test_device_is_a_name_that_can_be_asked() -> None:
 
 
 def test_names_that_layers_and_losses_of_users_call() -> None:
+    named: dict[str, Any] = {"data": [1, 2]}
+    assert ts.as_tensor([1, 2], dtype=ts.float).dtype is ts.float32
+    assert ts.as_tensor(**named).tolist() == [1, 2]
     assert ts.nn.init._calculate_fan_in_and_fan_out(ts.ones(4, 3, 2)) == (6, 8)
     x = ts.ones(2, requires_grad=True)
     assert ts.autograd.grad(x.sum(), x, None, True, False, True)[0].tolist() == [1.0, 1.0]

@@ -439,6 +439,15 @@ def array_equal(x: Tensor, y: Tensor) -> _bool:
 def as_strided(x: Tensor, shape: _int | Sequence[_int], strides: Any, offset: Any = None) -> Tensor:
     """Any shape and strides over the buffer of x, within its bounds; strides count elements, the offset runs from the start of the buffer and is by default that of x."""
 
+def as_tensor(
+    obj: Any,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    copy: _bool | None = None,
+) -> Tensor:
+    """Give a tensor of a number, nested sequences, a tensor, or an array of any library."""
+
 def asarray(
     obj: Any,
     *,

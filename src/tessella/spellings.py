@@ -63,87 +63,65 @@ ABSENT: dict[str, Refusal] = {
     "autograd.Variable": refusal("torch.autograd.Variable(x)", "x", "gives x"),
     "autograd.functional": refusal(
         "torch.autograd.functional.jacobian(f, x)", ("ts.jacobian(f)(x)", "ts.hessian(f)(x)"),
-        "is where derivatives of functions are",
-    ),
+        "is where derivatives of functions are"),
     "autograd.gradcheck": refusal(
         "torch.autograd.gradcheck(f, x)", "ts.testing.check_grads(f, x.double())",
-        "compares gradients with differences",
-    ),
+        "compares gradients with differences"),
     "autograd.gradgradcheck": refusal(
         "torch.autograd.gradgradcheck(f, x)", "ts.testing.check_grads(f, x.double(), order=2)",
-        "compares second derivatives with differences",
-    ),
+        "compares second derivatives with differences"),
     "autograd.graph": refusal(
-        "torch.autograd.graph", "ts.graph(model(x))", "looks into what was recorded"
-    ),
+        "torch.autograd.graph", "ts.graph(model(x))", "looks into what was recorded"),
     "nn.Conv3d": refusal("torch.nn.Conv3d", "ts.nn.Conv2d", _SPACE),
-    "nn.BatchNorm3d": refusal("torch.nn.BatchNorm3d", "ts.nn.BatchNorm2d", _SPACE),
-    "nn.MaxPool3d": refusal("torch.nn.MaxPool3d", "ts.nn.MaxPool2d", _SPACE),
     "nn.DataParallel": refusal(
-        "torch.nn.DataParallel(model)", "model", "shares batches among GPUs; here threads do"
-    ),
+        "torch.nn.DataParallel(model)", "model", "shares batches among GPUs; here threads do"),
     "nn.EmbeddingBag": refusal(
         "torch.nn.EmbeddingBag(9, 4)(i)", "ts.nn.Embedding(9, 4)(i).mean(dim=1)",
-        "gives means of rows: pad the bags to one length",
-    ),
+        "gives means of rows: pad the bags to one length"),
     "nn.parallel": refusal(
         "torch.nn.parallel.DistributedDataParallel(model)", "model",
-        "shares batches among processes; here threads do",
-    ),
+        "shares batches among processes; here threads do"),
     "nn.utils.rnn.pack_padded_sequence": refusal(
         "torch.nn.utils.rnn.pack_padded_sequence(x, lengths)", "model(x)",
-        "leaves out the padding: run over it, and read outputs at lengths - 1",
-    ),
+        "leaves out the padding: run over it, and read outputs at lengths - 1"),
     "nn.utils.spectral_norm": refusal(
         "torch.nn.utils.spectral_norm(model)", "x / ts.linalg.matrix_norm(x, ord=2)",
-        "divides the weight by its largest singular value at each call: do so in forward",
-    ),
+        "divides the weight by its largest singular value at each call: do so in forward"),
     "nn.utils.weight_norm": refusal(
         "torch.nn.utils.weight_norm(model)", "ts.nn.functional.normalize(x, dim=1)",
-        "gives rows of the weight a length that is learned: do so in forward",
-    ),
+        "gives rows of the weight a length that is learned: do so in forward"),
     "ts.FloatTensor": refusal(
-        "torch.FloatTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.float32)", _OLD
-    ),
+        "torch.FloatTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.float32)", _OLD),
     "ts.LongTensor": refusal(
-        "torch.LongTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.int64)", _OLD
-    ),
+        "torch.LongTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.int64)", _OLD),
     "ts.amp": refusal(
-        'torch.amp.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"
-    ),
+        'torch.amp.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"),
     "ts.autocast": refusal(
-        'torch.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"
-    ),
+        'torch.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"),
     "ts.channels_last": refusal(
-        "x.to(memory_format=torch.channels_last)", "x", "changes the order in memory only"
-    ),
+        "x.to(memory_format=torch.channels_last)", "x", "changes the order in memory only"),
     "ts.compile": refusal(
-        "torch.compile(model)", "model", "gives a faster model; here operations run as they come"
-    ),
+        "torch.compile(model)", "model", "gives a faster model; here operations run as they come"),
     "ts.distributions": refusal(
         "torch.distributions.Categorical(logits=x)",
         ("ts.softmax(x, dim=-1).multinomial(1)", "ts.log_softmax(x, dim=-1).gather(1, i[:, None])"),
-        "draws, and gives logarithms of probabilities",
-    ),
+        "draws, and gives logarithms of probabilities"),
     "ts.jit": refusal(
-        "torch.jit.script(model)", "model", "compiles; here operations run as they come"
-    ),
+        "torch.jit.script(model)", "model", "compiles; here operations run as they come"),
     "ts.set_default_dtype": refusal(
         "torch.set_default_dtype(torch.double)", ("ts.ones(2, dtype=ts.double)", "model.double()"),
-        "changes the dtype of what is made later; here it is float32",
-    ),
+        "changes the dtype of what is made later; here it is float32"),
     "utils.tensorboard": refusal(
         "torch.utils.tensorboard.SummaryWriter()", ("ts.fit", "ts.History"),
-        "writes figures to be looked at; here fit shows them, and its History draws them",
-    ),
+        "writes figures to be looked at; here fit shows them, and its History draws them"),
     "x.cuda": refusal("x.cuda()", "x", _HOST),
     "x.equal": refusal(
-        "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"
-    ),
+        "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"),
+    "x.fill_diagonal_": refusal(
+        "x.fill_diagonal_(0)", "x.diagonal().fill_(0)", "writes into the diagonal"),
     "x.repeat": refusal(
         "x.repeat(2, 3)", ("x.tile(2, 3)", "x.repeat_interleave(2)"),
-        "repeats the whole tensor, in NumPy each element",
-    ),
+        "repeats the whole tensor, in NumPy each element"),
 }  # fmt: skip
 MOVED = refusal("model.cuda()", "model", _HOST)
 

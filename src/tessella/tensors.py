@@ -51,7 +51,10 @@ def tensor(data: Any, dtype: DTypeLike | None = None, *, device: Device | None =
     return with_grad(out, requires_grad) if requires_grad else out
 
 
-@composite(is_method=False, gives="view", tested="tests/test_asarray.py")
+@composite(
+    is_method=False, gives="view", tested="tests/test_asarray.py", aliases=["as_tensor"],
+    keywords={"data": "obj"},
+)  # fmt: skip
 def asarray(
     obj: Any,
     *,

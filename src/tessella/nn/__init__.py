@@ -107,7 +107,7 @@ from tessella.nn.pooling import (
     Unfold,
 )
 from tessella.nn.recurrent import GRU, LSTM, RNN
-from tessella.nn.resizing import PixelShuffle, PixelUnshuffle, Upsample
+from tessella.nn.resizing import PixelShuffle, Upsample
 from tessella.nn.summaries import summary
 from tessella.nn.transformer import (
     Transformer,
@@ -130,7 +130,7 @@ __all__ = [
     "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss",
     "MaxPool1d", "MaxPool2d", "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss",
     "MultiheadAttention", "NLLLoss", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict",
-    "ParameterList", "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "RMSNorm", "RNNCell",
+    "ParameterList", "PixelShuffle", "PoissonNLLLoss", "RMSNorm", "RNNCell",
     "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReplicationPad1d",
     "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss",
     "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",

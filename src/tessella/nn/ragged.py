@@ -13,7 +13,7 @@ from tessella.nn import sequence_errors
 from tessella.ops.joining import stack
 from tessella.ops.padding import pad
 
-__all__ = ["pad_sequence", "unpad_sequence"]
+__all__ = ["pad_sequence"]
 __path__: list[str] = []  # so that imports of names that are not here are explained
 
 if not TYPE_CHECKING:  # for a type checker there are the names below only
@@ -50,16 +50,3 @@ def pad_sequence(
         return stack(padded, axis=0 if to_bool("batch_first", batch_first) else 1)
     except errors.TessellaError as error:
         raise error.relocate("pad_sequence", []) from None
-
-
-def unpad_sequence(
-    padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
-) -> list[Tensor]:
-    """Give the sequences of a batch without what fills them up, as views.
-
-    >>> x = ts.tensor([[1, 2, 3], [4, 0, 0]])
-    >>> ts.nn.utils.rnn.unpad_sequence(x, ts.tensor([3, 1]), batch_first=True)[1].tolist()
-    [4]
-    """
-    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [x[:length] for x, length in zip(rows, lengths.tolist(), strict=True)]

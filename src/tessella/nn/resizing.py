@@ -56,23 +56,3 @@ class PixelShuffle(Module):
     def extra_repr(self) -> str:
         """Show the factor."""
         return f"upscale_factor={self.upscale_factor}"
-
-
-class PixelUnshuffle(Module):
-    """Rows and columns become channels.
-
-    >>> nn.PixelUnshuffle(2)(ts.ones(1, 2, 6, 6)).shape
-    (1, 8, 3, 3)
-    """
-
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Move them."""
-        return functional.pixel_unshuffle(x, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        """Show the factor."""
-        return f"downscale_factor={self.downscale_factor}"

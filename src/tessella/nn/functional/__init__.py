@@ -57,7 +57,7 @@ from tessella.nn.functional.pooling import (
     max_pool1d,
     max_pool2d,
 )
-from tessella.nn.functional.resizing import interpolate, pixel_shuffle, pixel_unshuffle
+from tessella.nn.functional.resizing import interpolate, pixel_shuffle
 from tessella.ops.activation import (
     celu,
     elu,
@@ -97,7 +97,7 @@ __all__ = [
     "l1_loss", "l1_penalty", "l2_penalty", "layer_norm", "leaky_relu", "linear", "log_sigmoid",
     "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d", "margin_ranking_loss", "max_pool1d",
     "max_pool2d", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "normalize", "one_hot",
-    "pad", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu",
+    "pad", "pairwise_distance", "pixel_shuffle", "poisson_nll_loss", "prelu",
     "relu", "relu6", "rms_norm", "scaled_dot_product_attention", "selu", "sigmoid", "silu",
     "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
     "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",

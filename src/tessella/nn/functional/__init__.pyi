@@ -438,9 +438,7 @@ def interpolate(
     x: Tensor,
     size: Any = None,
     scale_factor: Any = None,
-    mode: Literal[
-        "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "area"
-    ] = "nearest",
+    mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "trilinear"] = "nearest",
     align_corners: _bool | None = None,
     recompute_scale_factor: _bool | None = None,
     antialias: _bool = False,
@@ -737,15 +735,6 @@ def pixel_shuffle(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Make images (…, channels * r², height, width) r times as high and wide, of fewer channels."""
-
-def pixel_unshuffle(
-    x: Tensor,
-    downscale_factor: _int,
-    *,
-    out: Tensor | None = None,
-    allocator: Allocator | None = None,
-) -> Tensor:
-    """Undo pixel_shuffle: elements that lie together become channels."""
 
 def poisson_nll_loss(
     pred: Tensor,

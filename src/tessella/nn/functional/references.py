@@ -307,10 +307,7 @@ def interpolate(np: Any, x: Any, size: Any = None, scale_factor: Any = None, mod
             at = (
                 i * (n - 1) / max(count - 1, 1) if align_corners else max((i + 0.5) * step - 0.5, 0)
             )
-            if mode == "area":
-                first, last = i * n // count, -(-(i + 1) * n // count)
-                share[i, first:last] = 1 / (last - first)
-            elif "nearest" in mode:
+            if "nearest" in mode:
                 share[i, min(int((i + 0.5 * (mode == "nearest-exact")) * step), n - 1)] = 1
             else:
                 share[i, int(at)] += 1 - at % 1
@@ -327,10 +324,3 @@ def pixel_shuffle(np: Any, x: Any, upscale_factor: int) -> Any:
     for c in range(channels):
         out[..., c // r**2, c % r**2 // r :: r, c % r :: r] = x[..., c, :, :]
     return out
-
-
-def pixel_unshuffle(np: Any, x: Any, downscale_factor: int) -> Any:
-    """Give every r-th row and column, one channel for each first row and column."""
-    r = downscale_factor
-    parts = [x[..., i::r, j::r] for i in range(r) for j in range(r)]
-    return np.stack(parts, -3).reshape(*x.shape[:-3], -1, x.shape[-2] // r, x.shape[-1] // r)

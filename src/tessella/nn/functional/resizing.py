@@ -16,7 +16,6 @@ from tessella.dtypes import float32, float64, int64
 from tessella.hints import Any, Literal
 from tessella.kinds import cast
 from tessella.nn.functional import references
-from tessella.nn.functional.adaptive import adaptive_avg_pool1d, adaptive_avg_pool2d
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import clip, floor, maximum, minimum
 from tessella.ops.index import take
@@ -24,7 +23,6 @@ from tessella.ops.movement import permute, reshape
 
 _DECLARED: dict[str, Any] = {"home": "nn.functional", "is_method": False}
 _LINES = {"linear": 1, "bilinear": 2, "trilinear": 3}  # how many axes of space each is for
-_AREAS = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d}
 
 
 @composite(
@@ -33,8 +31,7 @@ _AREAS = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d}
              case((2, 1, 4, 3), scale_factor=1.7, mode="bilinear"),
              case((2, 1, 4, 3), size=(7, 2), mode="bilinear", align_corners=True),
              case((1, 2, 5), size=3, mode="linear"), case((1, 2, 5), size=8, mode="nearest-exact"),
-             case((1, 1, 2, 3, 2), size=(3, 2, 4), mode="trilinear"),
-             case((1, 2, 4), scale_factor=0.5, mode="area")],
+             case((1, 1, 2, 3, 2), size=(3, 2, 4), mode="trilinear")],
     errors=[case((2, 3), size=2, match="x.ndim is 2"), case((1, 2, 3), match="size is None"),
             case((1, 2, 3), size=2, scale_factor=2, match="scale_factor is 2"),
             case((1, 2, 3), size=(2, 2), match=r"size is \(2, 2\)"),
@@ -47,9 +44,7 @@ def interpolate(
     x: Tensor,
     size: Any = None,
     scale_factor: Any = None,
-    mode: Literal[
-        "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "area"
-    ] = "nearest",
+    mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "trilinear"] = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
@@ -71,12 +66,11 @@ def interpolate(
     if align_corners and mode not in _LINES:
         raise errors.wrong_value("align_corners", align_corners, 'for mode="bilinear" and its kin')
     sizes, steps = _sizes(x, size, scale_factor, bool(recompute_scale_factor))
-    if mode == "area":
-        return _area(x, sizes)
     for axis, (n, step) in enumerate(zip(sizes, steps, strict=True), start=2):
-        x = (_between if mode in _LINES else _nearest)(
-            x, axis, n, step, bool(align_corners), mode == "nearest-exact"
-        )
+        if mode in _LINES:
+            x = _between(x, axis, n, step, bool(align_corners))
+        else:
+            x = _nearest(x, axis, n, step, 0.5 if mode == "nearest-exact" else 0.0)
     return x
 
 
@@ -101,20 +95,13 @@ def _sizes(x: Tensor, size: Any, scale: Any, is_exact: bool) -> tuple[list[int],
     return new, [1 / part for part in parts]
 
 
-def _area(x: Tensor, sizes: list[int]) -> Tensor:
-    if len(sizes) not in _AREAS:
-        raise errors.wrong_value("mode", "area", "one that is for 3 axes of space")
-    return _AREAS[len(sizes)](x, sizes)
-
-
-def _nearest(x: Tensor, axis: int, n: int, step: float, _: bool, is_middle: bool) -> Tensor:
+def _nearest(x: Tensor, axis: int, n: int, step: float, middle: float) -> Tensor:
     """Take the element whose place is nearest, counted in float32 as PyTorch does."""
-    places = arange(n, dtype=float32)
-    places = floor((places + 0.5 if is_middle else places) * step)
+    places = floor((arange(n, dtype=float32) + middle) * step)
     return take(x, clip(cast(places, int64), 0, x.shape[axis] - 1), axis)
 
 
-def _between(x: Tensor, axis: int, n: int, step: float, is_aligned: bool, _: bool) -> Tensor:
+def _between(x: Tensor, axis: int, n: int, step: float, is_aligned: bool) -> Tensor:
     """Take the means of the two elements that a place is between."""
     last = x.shape[axis] - 1
     x = x if x.dtype.is_floating or x.dtype.is_complex else cast(x, float32)
@@ -146,7 +133,11 @@ def pixel_shuffle(x: Tensor, upscale_factor: int) -> Tensor:
     >>> ts.nn.functional.pixel_shuffle(ts.reshape(ts.arange(4), (4, 1, 1)), 2).tolist()
     [[[0, 1], [2, 3]]]
     """
-    r = _factor(x, "upscale_factor", upscale_factor)
+    r = upscale_factor
+    if x.ndim < 3:
+        raise errors.wrong_value("x.ndim", x.ndim, "at least 3: (…, channels, height, width)")
+    if r < 1:
+        raise errors.wrong_value("upscale_factor", r, "at least 1")
     *batch, channels, height, width = x.shape
     if channels % (r * r):
         raise errors.wrong_value("x.shape[-3]", channels, f"a multiple of {r * r}")
@@ -154,32 +145,3 @@ def pixel_shuffle(x: Tensor, upscale_factor: int) -> Tensor:
     x = reshape(x, (*batch, channels // (r * r), r, r, height, width))
     x = permute(x, (*range(k), k, k + 3, k + 1, k + 4, k + 2))
     return reshape(x, (*batch, channels // (r * r), height * r, width * r))
-
-
-@composite(
-    **_DECLARED, ref=references.pixel_unshuffle, ulps=0,
-    samples=[case((2, 1, 4, 6), 2), case((3, 2, 3), 1)],
-    errors=[case((2, 3, 4), 2, match=r"x.shape\[-2:\] is \(3, 4\)")],
-)  # fmt: skip
-def pixel_unshuffle(x: Tensor, downscale_factor: int) -> Tensor:
-    """Undo pixel_shuffle: elements that lie together become channels.
-
-    >>> ts.nn.functional.pixel_unshuffle(ts.ones(1, 4, 6), 2).shape
-    (4, 2, 3)
-    """
-    r = _factor(x, "downscale_factor", downscale_factor)
-    *batch, channels, height, width = x.shape
-    if height % r or width % r:
-        raise errors.wrong_value("x.shape[-2:]", (height, width), f"multiples of {r}")
-    k = len(batch)
-    x = reshape(x, (*batch, channels, height // r, r, width // r, r))
-    x = permute(x, (*range(k), k, k + 2, k + 4, k + 1, k + 3))
-    return reshape(x, (*batch, channels * r * r, height // r, width // r))
-
-
-def _factor(x: Tensor, name: str, factor: int) -> int:
-    if x.ndim < 3:
-        raise errors.wrong_value("x.ndim", x.ndim, "at least 3: (…, channels, height, width)")
-    if factor < 1:
-        raise errors.wrong_value(name, factor, "at least 1")
-    return factor
