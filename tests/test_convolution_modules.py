@@ -38,6 +38,8 @@ TEXTS: dict[str, Any] = {
     "AdaptiveAvgPool2d(output_size=(1, None))": lambda: nn.AdaptiveAvgPool2d((1, None)),
     "Unfold(kernel_size=2, dilation=1, padding=0, stride=1)": lambda: nn.Unfold(2),
     "Fold(output_size=4, kernel_size=2, dilation=1, padding=0, stride=1)": lambda: nn.Fold(4, 2),
+    "Upsample(scale_factor=2.0, mode='nearest')": lambda: nn.Upsample(scale_factor=2),
+    "PixelShuffle(upscale_factor=2)": lambda: nn.PixelShuffle(2),
     "ZeroPad2d((1, 1, 1, 1))": lambda: nn.ZeroPad2d(1),
     "ConstantPad1d(padding=(1, 2), value=3.5)": lambda: nn.ConstantPad1d((1, 2), 3.5),
 }
@@ -141,3 +143,23 @@ def test_a_small_network_learns() -> None:
                 p.sub_(p.grad * 0.2)
         losses.append(loss.item())
     assert losses[-1] < losses[0] / 3
+
+
+# What PyTorch gave for arange(6) of (1, 1, 2, 3), in rows.
+RESIZED = {
+    "size=(3, 4)": [0, 0, 1, 2, 0, 0, 1, 2, 3, 3, 4, 5],
+    "scale_factor=(1, 1.5), mode='bilinear'":
+        [0, 0.5, 1.1666666, 1.8333333, 3, 3.5, 4.1666665, 4.8333335],
+    "scale_factor=(1, 1.5), mode='bilinear', recompute_scale_factor=True":
+        [0, 0.625, 1.375, 2, 3, 3.625, 4.375, 5],
+    "size=(2, 5), mode='bilinear', align_corners=True": [0, 0.5, 1, 1.5, 2, 3, 3.5, 4, 4.5, 5],
+    "size=1, mode='bilinear', align_corners=True": [0],
+    "size=(2, 4), mode='nearest-exact'": [0, 1, 1, 2, 3, 4, 4, 5],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", RESIZED)
+def test_images_get_the_size_and_the_numbers_of_pytorch(options: str) -> None:
+    x = ts.arange(6.0).reshape(1, 1, 2, 3)
+    found = eval(f"nn.Upsample({options})", {"nn": nn})(x)
+    assert found.flatten().tolist() == pytest.approx(RESIZED[options], rel=1e-6)

@@ -142,8 +142,9 @@ def test_modules_begin_as_those_of_torch() -> None:
         "weight", "bias", "running_mean", "running_var", "num_batches_tracked"]  # fmt: skip
     assert nn.BatchNorm1d(3).state_dict()["num_batches_tracked"].dtype is ts.int64
     assert repr(nn.LayerNorm(4)) == "LayerNorm((4,), eps=1e-05, elementwise_affine=True, bias=True)"
+    assert repr(nn.GroupNorm(2, 4)) == "GroupNorm(2, 4, eps=1e-05, affine=True, bias=True)"
     assert repr(nn.BatchNorm2d(4)) == (
-        "BatchNorm2d(4, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)"
+        "BatchNorm2d(4, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)"
     )
 
 

@@ -1,12 +1,14 @@
-"""A page of ordinary PyTorch, with the import changed, gives what PyTorch gave.
+"""Pages of ordinary PyTorch, with the imports changed, give what PyTorch gave.
 
-The page is tests/pages/network.txt; tools/figures_networks.py ran it with PyTorch. Weights come
-from a safetensors file that PyTorch made, and go back into one.
+They are in tests/pages. tools/figures_networks.py ran network.txt with PyTorch: its weights come
+from a safetensors file that PyTorch made, and go back into one. tools/figures_pages.py ran the
+others, which are written as programs are: they make their own weights and train.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +27,20 @@ STEPS = len(FIGURES["losses"])
 UNSEEN = ("features.0.bias", "features.1.running_mean")
 
 
-@pytest.fixture(scope="module")
-def page() -> dict[str, Any]:
-    """Run the page with the import changed."""
-    text = (HERE / "pages" / "network.txt").read_text()
-    text = text.replace("import torch\n", "import tessella as torch\n")
-    text = text.replace("import torch.nn.functional as F", "import tessella.nn.functional as F")
-    text = text.replace("from torch import", "from tessella import")
+def changed(name: str) -> dict[str, Any]:
+    """Run a page with the imports changed, and nothing else; give its names."""
+    text = (HERE / "pages" / f"{name}.txt").read_text()
+    text = re.sub(r"^import torch$", "import tessella as torch", text, flags=re.MULTILINE)
+    text = re.sub(r"^(import|from) torch\b", r"\1 tessella", text, flags=re.MULTILINE)
     names: dict[str, Any] = {}
     exec(text, names)
     return names
+
+
+@pytest.fixture(scope="module")
+def page() -> dict[str, Any]:
+    """Run the page whose weights are in a file."""
+    return changed("network")
 
 
 def loaded(page: dict[str, Any]) -> nn.Module:
@@ -89,3 +95,27 @@ def test_weights_go_back_into_a_file(page: dict[str, Any], tmp_path: Path) -> No
     assert set(found) == set(want)
     assert all(x.dtype is want[name].dtype and x.array_equal(want[name])
                for name, x in found.items())  # fmt: skip
+
+
+# --- programs ------------------------------------------------------------------------------------
+
+PROGRAMS = json.loads((HERE / "figures" / "pages.json").read_text())
+
+
+def agree(found: dict[str, Any], want: dict[str, Any]) -> None:
+    """Compare what two runs gave; the tolerance is roundings of float32 over some steps."""
+    assert list(found) == list(want)
+    for name, value in want.items():
+        if isinstance(value, str | int):
+            assert found[name] == value, name
+        else:
+            np.testing.assert_allclose(found[name], value, rtol=2e-5, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_of_pytorch_gives_its_figures(name: str) -> None:
+    agree(changed(name)["run"](), PROGRAMS[name])
+
+
+def test_attention_of_one_call_gives_the_same_figures() -> None:
+    agree(changed("gpt")["run"](flash=True), PROGRAMS["gpt"])

@@ -355,6 +355,7 @@ TREE = {
     "ArgumentError": (TypeError, "argument"),
     "ExchangeError": (BufferError, "exchange"),
     "UnknownName": (AttributeError, "unknown_name"),
+    "MissingImport": (ImportError, "missing_import"),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 import tessella as ts
 from cases import draw_operands, stepped, to_tensors, transposed
 from reference import assert_same_tensors
-from tessella import _core
+from tessella import _core, namespace
 from tessella.declarations import Case
 from tessella.dtypes import DType
 from tessella.inplace import Twin
@@ -184,3 +184,44 @@ def divmod_floor(x: int, y: int) -> int:
 def test_option_of_a_wrong_value_names_the_operation() -> None:
     with pytest.raises(ts.errors.InvalidArgument, match=r"^div: rounding_mode is 'up'"):
         ts.div(ts.ones(2), 2, rounding_mode="up")  # type: ignore[arg-type]
+
+
+# --- PyTorch's inplace= --------------------------------------------------------------------------
+
+ACTIVATIONS = [each for each in namespace.declared() if each.takes_inplace]
+
+
+def test_activations_of_pytorch_take_inplace() -> None:
+    assert {each.name for each in ACTIVATIONS} == {
+        "celu", "elu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "mish", "relu",
+        "relu6", "selu", "silu", "threshold",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("each", ACTIVATIONS, ids=lambda each: each.name)
+def test_inplace_writes_into_the_operand(each: Any) -> None:
+    rest = (0.5, 2.0) if each.name == "threshold" else ()
+    leaf = ts.linspace(-3, 3, 7, requires_grad=True)
+    want = each.function(leaf, *rest)
+    (slope,) = ts.autograd.grad(want.sum(), leaf)
+    for function in (each.function, getattr(ts.nn.functional, each.name)):
+        x = leaf * 1
+        assert function(x, *rest, inplace=True) is x and x.tolist() == want.tolist()
+        assert ts.autograd.grad(x.sum(), leaf)[0].tolist() == slope.tolist()
+    x = leaf * 1
+    assert each.function(x, *rest, inplace=False) is not x and x.tolist() == leaf.tolist()
+
+
+def test_inplace_is_refused_where_pytorch_has_none() -> None:
+    x = ts.ones(2, requires_grad=True)
+    with pytest.raises(ts.errors.ArgumentError, match=r"^softmax: unknown keyword inplace"):
+        ts.nn.functional.softmax(x, dim=0, inplace=True)  # type: ignore[call-overload]
+    with pytest.raises(ts.errors.ArgumentError, match=r"^relu: inplace must be"):
+        ts.nn.functional.relu(x, inplace="yes")  # type: ignore[arg-type]
+    with pytest.raises(ts.errors.InplaceError, match=r"^relu: "):
+        ts.nn.functional.relu(x, inplace=True)
+    with pytest.raises(ts.errors.ArgumentError) as caught:
+        ts.nn.functional.relu(x, True)  # type: ignore[call-arg]
+    assert "hint: the signature is relu(x, *, inplace=False)" in str(caught.value)
+    named: dict[str, Any] = {"input": x * 1, "inplace": True}
+    assert ts.nn.functional.relu(**named) is named["input"]

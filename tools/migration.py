@@ -15,11 +15,12 @@ HEAD = """\
 
 Written by tools/generate.py from the errors themselves: change those, not this page.
 
-A page of PyTorch runs here, or an error says what to change. Tensors follow the array API standard;
-PyTorch's spellings work wherever they do not contradict it: `dim` and `keepdim`, an axis by
-position, sizes and axes as separate arguments, methods that end in `_`, `x.float()`, `x.view(…)`.
-The calls below would give something else than in PyTorch, so they raise, and the error shows the
-row.
+A page of PyTorch runs here, or an error says what to change. Its imports work with the name of the
+package changed: `from tessella.utils.data import DataLoader`, `import tessella.backends.cudnn`.
+Tensors follow the array API standard; PyTorch's spellings work wherever they do not contradict it:
+`dim` and `keepdim`, an axis by position, sizes and axes as separate arguments, methods that end in
+`_`, `x.float()`, `x.view(…)`. The calls below would give something else than in PyTorch, or nothing
+that is here, so they raise, and the error shows the row.
 """
 STANDARD = """
 ## Calls that the standard defines

@@ -19,6 +19,7 @@ from stub_classes import ARRAY_CLASS, CALLER_CLASS, FUNCTION_CLASS, MEMORY_CLASS
 from tessella import _core, namespace
 from tessella.composites import Composite
 from tessella.declarations import REQUIRED
+from tessella.imports import PLACES
 from tessella.inplace import Twin
 from tessella.records import Op
 
@@ -73,13 +74,15 @@ TENSORS = {"bitcast", "empty", "empty_virtual", "from_buffer", "from_dlpack", "v
 PROPERTIES = {
     "T": "Tensor",
     "byte_strides": "tuple[_int, ...]",
-    "data_ptr": "_int",
-    "device": "_str",
+    "data": "Tensor",
+    "data_ptr": "Address",
+    "device": "Device",
     "dtype": "DType",
     "grad": "Tensor | None",
     "grad_fn": "Node | None",
     "allocator": "Allocator | None",
     "is_contiguous": "_bool",
+    "is_cuda": "_bool",
     "is_freed": "_bool",
     "is_leaf": "_bool",
     "is_readonly": "_bool",
@@ -92,7 +95,7 @@ PROPERTIES = {
     "requires_grad": "_bool",
     "retains_grad": "_bool",
     "shape": "tuple[_int, ...]",
-    "size": "_int",
+    "size": "Count",
     "strides": "tuple[_int, ...]",
     "version": "_int",
 }
@@ -148,7 +151,7 @@ def record_parameters(op: Op, *, is_method: bool, is_twin: bool = False) -> list
     for name, default in op.params.items():
         text = f": {type_of_parameter(op, name, default)}"
         tail.append((name, text if default is REQUIRED else f"{text} = {shown_default(default)}"))
-    out = CALL_WIDE if op.takes_out and not is_twin else []
+    out = [*in_place(op), *CALL_WIDE] if op.takes_out and not is_twin else []
     by_place = tail[: max(0, op.positional - len(head))]
     by_name = [*(name + text for name, text in tail[len(by_place) :]), *out]
     star = ["*"] if by_name else []
@@ -188,7 +191,7 @@ def define_plain(
     lists = plain_parameters(function, is_method=is_method)
     record = getattr(function, "record", None)
     if record and record.takes_out and not is_twin:
-        lists = [with_call_wide(parameters) for parameters in lists]
+        lists = [with_call_wide(parameters, record) for parameters in lists]
     if not record or not TORCH.keys() & record.parameters.keys():
         lists = lists[:1]
     if record and record.variadic:
@@ -200,10 +203,15 @@ def define_plain(
     return "\n".join(define(name, parameters, returns, doc, mark) for parameters in lists)
 
 
-def with_call_wide(parameters: list[str]) -> list[str]:
+def with_call_wide(parameters: list[str], record: Composite) -> list[str]:
     """Let the result be written into a tensor, or made in an allocator."""
     has_star = any(text.startswith("*") for text in parameters)
-    return [*parameters, *([] if has_star else ["*"]), *CALL_WIDE]
+    return [*parameters, *([] if has_star else ["*"]), *in_place(record), *CALL_WIDE]
+
+
+def in_place(each: Op | Composite) -> list[str]:
+    """Give the parameter that PyTorch's activations have."""
+    return ["inplace: _bool = False"] if each.takes_inplace else []
 
 
 def separated(parameters: list[str], variadic: str) -> list[str]:
@@ -375,7 +383,9 @@ _Axes: TypeAlias = _Ints | None
 def core_stub() -> str:
     """Give the text of _core.pyi."""
     lines = ["import numpy", "from tessella.allocators import Allocator",
+             "from tessella.devices import Device",
              "from tessella.hooks import Handle",
+             "from tessella.spellings import Address, Count",
              "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,
@@ -395,14 +405,22 @@ def package_stub() -> str:
     imports.append("from tessella.dtypes import DType as DType")
     for name, module in namespace.MEMBERS.items():
         imports.append(f"from tessella.{module} import {name} as {name}")
+    lines = []
+    for name, module in PLACES.items():
+        if "." not in name:
+            lines.append(f"{name} = _{module}" if module else f"{name}: Any")
+            imports += [f"from tessella import {module} as _{module}"] if module else []
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]
-    lines = []
     for name, value in sorted(public.items()):
         if isinstance(value, _core.Function):
             lines.append(define_record(value.record, name, is_method=False))
         elif hasattr(value, "record"):
             lines.append(define_plain(name, value, is_method=False))
+        elif inspect.isclass(value) and value.__name__ != name:
+            imports.append(f"from {value.__module__} import {value.__name__} as _{value.__name__}")
+            parts = "[_int, ...]" if value is tuple else ""
+            lines.append(f"{name}: TypeAlias = _{value.__name__}{parts}")
         elif inspect.isfunction(value) or inspect.isclass(value):
             imports.append(f"from {value.__module__} import {value.__name__} as {name}")
         else:

@@ -1,11 +1,19 @@
 """Written by tools/generate.py from the table of operations; change that, not this."""
 
-from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
+from builtins import (
+    bool as _bool,
+    complex as _complex,
+    float as _float,
+    int as _int,
+    str as _str,
+    tuple as _tuple,
+)
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 from tessella import (
     _core as _core,
+    accelerators as _accelerators,
     access as access,
     allocators as allocators,
     arguments as arguments,
@@ -30,6 +38,7 @@ from tessella import (
     holders as holders,
     hooks as hooks,
     host as host,
+    imports as imports,
     indexing as indexing,
     info as info,
     inplace as inplace,
@@ -59,8 +68,9 @@ from tessella import (
 from tessella._core import Tensor as Tensor
 from tessella.allocators import Allocator
 from tessella.checkpoints import checkpoint as checkpoint
+from tessella.devices import Device as _Device
 from tessella.diagrams import graph as graph
-from tessella.dtypes import DType as DType
+from tessella.dtypes import DType as DType, DType as _DType
 from tessella.dynamic import DynamicArray as DynamicArray
 from tessella.histories import History as History
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
@@ -101,6 +111,11 @@ _Operand: TypeAlias = Tensor | _Number
 _Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
+backends: Any
+cuda = _accelerators
+mps = _accelerators
+utils: Any
+Size: TypeAlias = _tuple[_int, ...]
 __array_api_version__: _str
 
 def abs(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -424,6 +439,15 @@ def array_equal(x: Tensor, y: Tensor) -> _bool:
 def as_strided(x: Tensor, shape: _int | Sequence[_int], strides: Any, offset: Any = None) -> Tensor:
     """Any shape and strides over the buffer of x, within its bounds; strides count elements, the offset runs from the start of the buffer and is by default that of x."""
 
+def as_tensor(
+    obj: Any,
+    *,
+    dtype: _DTypeLike | None = None,
+    device: _str | None = None,
+    copy: _bool | None = None,
+) -> Tensor:
+    """Give a tensor of a number, nested sequences, a tensor, or an array of any library."""
+
 def asarray(
     obj: Any,
     *,
@@ -651,13 +675,22 @@ def cdist(
 ) -> Tensor:
     """Give the distances between all rows of a and all rows of b, by the p-norm; batches broadcast."""
 
+cdouble: DType
+
 def ceil(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Rounded up."""
 
 def celu(
-    x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    alpha: _float = 1.0,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
+
+cfloat: DType
 
 @overload
 def chunk(x: Tensor, chunks: _int, axis: _int = 0) -> tuple[Tensor, ...]:
@@ -981,6 +1014,8 @@ def deg2rad(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None
 def degrees(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Convert radians to degrees."""
 
+device: TypeAlias = _Device
+
 def diag(
     x: Tensor, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
@@ -1078,6 +1113,8 @@ def dot(
 ) -> Tensor:
     """Multiply two vectors to one number."""
 
+double: DType
+
 def dsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
     """Part the third axis into equal pieces, or before indices."""
 
@@ -1086,6 +1123,7 @@ def dstack(
 ) -> Tensor:
     """Join tensors along the third axis; matrices become (m, n, 1), vectors (1, n, 1)."""
 
+dtype: TypeAlias = _DType
 e: _float
 
 def einsum(
@@ -1097,6 +1135,7 @@ def elu(
     x: Tensor | _Number,
     alpha: Tensor | _Number = 1.0,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -1239,6 +1278,7 @@ def fliplr(x: Tensor) -> Tensor:
 def flipud(x: Tensor) -> Tensor:
     """Reverse the first axis."""
 
+float: DType
 float16: DType
 float32: DType
 float64: DType
@@ -1433,18 +1473,28 @@ def gt(
 ) -> Tensor:
     """x > y."""
 
+half: DType
+
 def hardshrink(
     x: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give x, and 0 where |x| <= lambd."""
 
 def hardsigmoid(
-    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x / 6 + 1 / 2 limited to [0, 1]."""
 
 def hardswish(
-    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x * hardsigmoid(x)."""
 
@@ -1453,6 +1503,7 @@ def hardtanh(
     min: _float = -1.0,
     max: _float = 1.0,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -1626,6 +1677,7 @@ def inner(
 ) -> Tensor:
     """Sum products over the last axes of a and b; a 0-d operand scales the other."""
 
+int: DType
 int16: DType
 int32: DType
 int64: DType
@@ -1724,6 +1776,7 @@ def leaky_relu(
     x: Tensor | _Number,
     negative_slope: Tensor | _Number = 0.01,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -1913,6 +1966,8 @@ def logsumexp(
 ) -> Tensor:
     """Give log(sum(e ** x)) over axes, without overflow."""
 
+long: DType
+
 def lt(
     x: Tensor | _Number,
     y: Tensor | _Number,
@@ -2081,7 +2136,13 @@ def minimum(
 ) -> Tensor:
     """The smaller; NaN if either is NaN."""
 
-def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def mish(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
 
 def mm(
@@ -2628,10 +2689,22 @@ def reciprocal(
 ) -> Tensor:
     """1 / x."""
 
-def relu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def relu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """0 where x < 0, else x."""
 
-def relu6(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def relu6(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Limit x to [0, 6]."""
 
 def remainder(
@@ -2881,7 +2954,13 @@ def select_scatter(
 ) -> Tensor:
     """Give a copy of x with src at one index of an axis."""
 
-def selu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def selu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1."""
 
 def set_blas(path: Any) -> None:
@@ -2893,6 +2972,8 @@ def sgn(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = N
 def shape_match(a: Tensor, b: Tensor) -> _bool:
     """Tell whether two tensors have the same shape."""
 
+short: DType
+
 def sigmoid(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """1 / (1 + e ** -x)."""
 
@@ -2902,7 +2983,13 @@ def sign(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = 
 def signbit(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Whether the sign bit is set (-0.0 too)."""
 
-def silu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def silu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * sigmoid(x)."""
 
 def sin(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -3149,7 +3236,13 @@ def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
 def swapdims(x: Tensor, a: Any, b: Any) -> Tensor:
     """Two axes exchanged."""
 
-def swish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def swish(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * sigmoid(x)."""
 
 def t(x: Tensor) -> Tensor:
@@ -3266,6 +3359,7 @@ def threshold(
     threshold: _float,
     value: _float,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:

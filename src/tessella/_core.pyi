@@ -7,12 +7,14 @@ from typing import Any, Literal, Self, TypeAlias, overload
 import numpy
 
 from tessella.allocators import Allocator
+from tessella.devices import Device
 from tessella.dtypes import DType
 from tessella.hooks import Handle
 from tessella.ops.formulas import Parts
 from tessella.ops.ordering import Ordered
 from tessella.ops.random import Generator
 from tessella.ops.summaries import MinMax, StdMean, VarMean
+from tessella.spellings import Address, Count
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _Element: TypeAlias = _Number | tuple[Any, ...]
@@ -185,9 +187,7 @@ class Tensor:
     @property
     def byte_strides(self) -> tuple[_int, ...]: ...
     @property
-    def data_ptr(self) -> _int: ...
-    @property
-    def device(self) -> _str: ...
+    def data_ptr(self) -> Address: ...
     @property
     def dtype(self) -> DType: ...
     @property
@@ -223,7 +223,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[_int, ...]: ...
     @property
-    def size(self) -> _int: ...
+    def size(self) -> Count: ...
     @property
     def strides(self) -> tuple[_int, ...]: ...
     @property
@@ -765,7 +765,12 @@ class Tensor:
     def ceil_(self) -> Self:
         """Rounded up."""
     def celu(
-        self, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
+        self,
+        alpha: _float = 1.0,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
     def celu_(self, alpha: _float = 1.0) -> Self:
@@ -1068,6 +1073,8 @@ class Tensor:
         include_initial: _bool = False,
     ) -> Self:
         """Running sums along an axis; include_initial puts a 0 in front."""
+    @property
+    def data(self) -> Tensor: ...
     def deg2rad(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Convert degrees to radians."""
     def deg2rad_(self) -> Self:
@@ -1080,6 +1087,8 @@ class Tensor:
         """Give the same memory outside any graph."""
     def detach_(self) -> Tensor:
         """Take this tensor out of the graph: it becomes a leaf without gradients."""
+    @property
+    def device(self) -> Device: ...
     def diag(
         self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
@@ -1186,6 +1195,7 @@ class Tensor:
         self,
         alpha: Tensor | _Number = 1.0,
         *,
+        inplace: _bool = False,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
@@ -1405,12 +1415,22 @@ class Tensor:
     def hardshrink_(self, lambd: _float = 0.5) -> Self:
         """Give x, and 0 where |x| <= lambd."""
     def hardsigmoid(
-        self, *, out: Tensor | None = None, allocator: Allocator | None = None
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """Give x / 6 + 1 / 2 limited to [0, 1]."""
     def hardsigmoid_(self) -> Self:
         """Give x / 6 + 1 / 2 limited to [0, 1]."""
-    def hardswish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def hardswish(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give x * hardsigmoid(x)."""
     def hardswish_(self) -> Self:
         """Give x * hardsigmoid(x)."""
@@ -1419,6 +1439,7 @@ class Tensor:
         min: _float = -1.0,
         max: _float = 1.0,
         *,
+        inplace: _bool = False,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
@@ -1587,6 +1608,8 @@ class Tensor:
         """Give x as int32, or x itself if it is."""
     def is_complex(self) -> _bool:
         """Tell whether the elements are complex numbers."""
+    @property
+    def is_cuda(self) -> _bool: ...
     def is_floating_point(self) -> _bool:
         """Tell whether the elements are floats."""
     def is_signed(self) -> _bool:
@@ -1662,6 +1685,7 @@ class Tensor:
         self,
         negative_slope: Tensor | _Number = 0.01,
         *,
+        inplace: _bool = False,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
@@ -1959,7 +1983,13 @@ class Tensor:
         """The smaller; NaN if either is NaN."""
     def minimum_(self, y: Tensor | _Number) -> Self:
         """The smaller; NaN if either is NaN."""
-    def mish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def mish(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x * tanh(log(1 + e ** x))."""
     def mish_(self) -> Self:
         """x * tanh(log(1 + e ** x))."""
@@ -2391,9 +2421,21 @@ class Tensor:
         """Call a function with the gradient of this tensor; what it gives, if any, replaces it."""
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
         """Call a function with this leaf after its gradient was accumulated."""
-    def relu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def relu(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """0 where x < 0, else x."""
-    def relu6(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def relu6(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Limit x to [0, 6]."""
     def relu6_(self) -> Self:
         """Limit x to [0, 6]."""
@@ -2635,7 +2677,13 @@ class Tensor:
         allocator: Allocator | None = None,
     ) -> Tensor:
         """Give a copy of x with src at one index of an axis."""
-    def selu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def selu(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """Give a scaled elu, whose results tend to mean 0 and variance 1."""
     def selu_(self) -> Self:
         """Give a scaled elu, whose results tend to mean 0 and variance 1."""
@@ -2657,7 +2705,13 @@ class Tensor:
         """Whether the sign bit is set (-0.0 too)."""
     def signbit_(self) -> Self:
         """Whether the sign bit is set (-0.0 too)."""
-    def silu(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def silu(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x * sigmoid(x)."""
     def silu_(self) -> Self:
         """x * sigmoid(x)."""
@@ -2879,7 +2933,13 @@ class Tensor:
         """Two axes exchanged."""
     def swapdims(self, a: Any, b: Any) -> Tensor:
         """Two axes exchanged."""
-    def swish(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+    def swish(
+        self,
+        *,
+        inplace: _bool = False,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> Tensor:
         """x * sigmoid(x)."""
     def swish_(self) -> Self:
         """x * sigmoid(x)."""
@@ -2950,6 +3010,7 @@ class Tensor:
         threshold: _float,
         value: _float,
         *,
+        inplace: _bool = False,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:

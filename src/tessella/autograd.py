@@ -7,7 +7,7 @@ checks before it, and what it asks back: gradients in the shape of their tensors
 
 from __future__ import annotations
 
-from tessella import _core, errors, gradient_errors
+from tessella import _core, errors, gradient_errors, spellings
 from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
 from tessella.declarations import describe
@@ -79,6 +79,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
@@ -92,6 +93,8 @@ def grad(
         roots, gradients = _roots("outputs", outputs, grad_outputs)
         wanted = _wanted(inputs)
         keeps, creates = _flags(retain_graph, create_graph)
+        if not to_bool("only_inputs", only_inputs):
+            raise errors.wrong_value("only_inputs", False, "True: x.backward() fills .grad")
         found = list(_core.sweep(roots, gradients, wanted, keeps, creates))
         for i, g in enumerate(found):
             if g is None and to_bool("materialize_grads", materialize_grads):
@@ -293,15 +296,6 @@ _core.set_hook("context", add_context)
 _core.set_hook("overwritten", overwritten)
 
 
-# What PyTorch has in its module of this name, and its place here.
-_ELSEWHERE = {
-    "Variable": "write ts.tensor(data, requires_grad=True)",
-    "functional": "write ts.jacobian(f)(x), ts.hessian(f)(x), ts.vjp(f, x), ts.jvp(f, (x,), (v,))",
-    "gradcheck": "write ts.testing.check_grads(f, args)",
-    "gradgradcheck": "write ts.testing.check_grads(f, args, order=2)",
-    "graph": "write ts.graph(loss), or node.inputs and node.saved of x.grad_fn",
-    "profiler": "measure with time.perf_counter",
-}
 _LATER = {
     "Function": "functions",
     "detect_anomaly": "anomalies",
@@ -309,13 +303,14 @@ _LATER = {
 }
 
 
+_refuse = spellings.refuser(__name__, "docs/gradients.md lists the names")
+__path__: list[str] = []  # so that imports of names that are not here are explained
+
+
 def __getattr__(name: str) -> Any:
     """Load what few programs use when it is asked for."""
-    if name.startswith("__"):  # Python asks every module for __path__: no error to explain
-        raise AttributeError(name)
     if name not in _LATER:
-        here = _ELSEWHERE.get(name, "docs/gradients.md lists the names")
-        raise errors.unknown_name("tessella.autograd", name, lambda: here)
+        return _refuse(name)
     from importlib import import_module
 
     found = globals()[name] = getattr(import_module(f"tessella.{_LATER[name]}"), name)

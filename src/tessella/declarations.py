@@ -120,6 +120,7 @@ class Declared:
         matrices: str = "",
         tested: str = "",
         distinct: bool = False,
+        takes_inplace: bool = False,
         no_gradient: str = "",
     ) -> None:
         self.name = f"{home}.{name}" if home else name
@@ -139,6 +140,8 @@ class Declared:
         self.matrices = matrices
         # Whether it has no slope where elements are equal, such as a deviation of 0.
         self.distinct = distinct
+        # Whether `inplace=True` may be said, as of PyTorch's activations: the result is in x then.
+        self.takes_inplace = takes_inplace
         # Why there is no gradient, where the result is continuous.
         self.no_gradient = no_gradient
         # The test that stands for a reference, where there is none to compare with.
@@ -171,6 +174,8 @@ class Declared:
         shown = [k if v is REQUIRED else f"{k}={v!r}" for k, v in self.parameters.items()]
         if self.rest or self.positional < len(shown):
             shown.insert(self.positional, f"*{self.rest}")
+        if self.takes_inplace:
+            shown += ["*", "inplace=False"]
         return f"({', '.join(shown)})"
 
     def match(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:

@@ -130,6 +130,11 @@ for _dtype in DTYPES:
     _core.set_dtype_object(_dtype.id, _dtype)
 
 BY_NAME: dict[str, DType] = {dtype.name: dtype for dtype in DTYPES}
+# The names after types of C that PyTorch has beside those; its tensors have methods of these names.
+BY_TYPE_OF_C: dict[str, DType] = {
+    "short": int16, "int": int32, "long": int64, "half": float16, "float": float32,
+    "double": float64, "cfloat": complex64, "cdouble": complex128,
+}  # fmt: skip
 DEFAULTS: dict[type, DType] = {bool: boolean, int: int64, float: float32, complex: complex64}
 
 

@@ -23,6 +23,7 @@ from tessella.exceptions import (
     InplaceError as InplaceError,
     InvalidArgument as InvalidArgument,
     LengthOverflow as LengthOverflow,
+    MissingImport as MissingImport,
     OutOfMemory as OutOfMemory,
     PreconditionFailed as PreconditionFailed,
     ShapeError as ShapeError,
@@ -127,6 +128,13 @@ def unknown_name(owner: str, name: str, suggest: Callable[[], str]) -> UnknownNa
     """An attribute that does not exist; the hint is looked for when it is shown."""
     error = UnknownName(f"{owner} has no attribute {name!r}")
     error.suggest = suggest
+    error.settle()
+    return error
+
+
+def missing_import(owner: str, name: str, hint: str) -> MissingImport:
+    """A name of PyTorch that an import asks for."""
+    error = MissingImport(f"cannot import {name!r} from {owner}", hint)
     error.settle()
     return error
 

@@ -226,6 +226,12 @@ class UnknownName(TessellaError, AttributeError):  # noqa: N818
         return super().__reduce__()
 
 
+class MissingImport(TessellaError, ImportError):  # noqa: N818
+    """A module or name that an import asks for, and that does not exist."""
+
+    code = "missing_import"
+
+
 def user_site() -> str:
     """Give `file:line: source` of the innermost frame outside this package."""
     frame = sys._getframe(1)

@@ -11,7 +11,7 @@ from types import MethodType
 
 from tessella import _core, dtype_errors, errors, gradient_errors
 from tessella._core import Tensor
-from tessella.arguments import NUMBERS, to_number
+from tessella.arguments import NUMBERS, to_bool, to_number
 from tessella.composites import Composite
 from tessella.declarations import CALL_WIDE, Declared, describe
 from tessella.dtypes import _ORDER, DType, to_stored
@@ -219,6 +219,27 @@ class Twin:
         if not args or not isinstance(args[0], Tensor):
             raise errors.not_tensor("x", args[0] if args else None, "a tensor")
         return _put(self.each, args[0], "x", args, keywords)
+
+
+def call_in_place(
+    each: Op | Composite, inplace: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Tensor:
+    """Make a call with PyTorch's `inplace=`: the twin's where it is True."""
+    try:
+        if not each.takes_inplace:
+            raise errors.unknown_keyword("inplace", each.name + each.signature())
+        is_inplace = to_bool("inplace", inplace)
+    except errors.TessellaError as error:
+        shown = each.describe_call(args, {**keywords, "inplace": inplace})
+        raise error.relocate(each.title, shown) from None
+    if is_inplace and not args:
+        args = (keywords.pop("x" if "x" in keywords else "input", None),)
+    function = Twin(each, each.title) if is_inplace else each.function
+    out: Tensor = function(*args, **keywords)
+    return out
+
+
+CALL_WIDE["inplace"] = call_in_place
 
 
 def copy_(self: Tensor, source: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from tessella import (
     errors,
     exchange,
     hooks,
+    imports,
     info,
     inplace,
     modes,
@@ -28,7 +29,8 @@ from tessella import (
 from tessella._core import Tensor
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Refusal
-from tessella.dtypes import DTYPES
+from tessella.devices import CPU, Device
+from tessella.dtypes import BY_TYPE_OF_C, DTYPES, DType
 from tessella.hints import Any, NoReturn
 from tessella.ops import (
     casting,
@@ -48,8 +50,12 @@ from tessella.records import OPS, Op
 # others are loaded when one of their names is first asked for; catalogue.py lists those.
 TABLES = (casting, creation, elementwise, fused, index, joining, matmul, movement, random, reduce)
 
+# Numbers, and the types that PyTorch's annotations name.
 CONSTANTS: dict[str, Any] = {
+    "Size": tuple,
     "__array_api_version__": info.VERSION,
+    "device": Device,
+    "dtype": DType,
     "e": math.e,
     "inf": math.inf,
     "nan": math.nan,
@@ -127,9 +133,12 @@ METHODS: dict[str, Any] = {
 }
 
 
-# What modules that are loaded at first use tell of a tensor.
+# What Python tells of a tensor.
 PROPERTIES: dict[str, Any] = {
     "allocator": property(lambda x: find("memory").allocator_of(x)),
+    "data": property(tensors.detach, tensors.refuse_data),
+    "device": property(lambda x: CPU),
+    "is_cuda": property(lambda x: False),
     "retains_grad": property(hooks.retains_grad),
 }
 
@@ -167,12 +176,12 @@ def declared() -> list[Op | Composite]:
 def refusals() -> list[Refusal]:
     """Give every call that means something else in PyTorch, and raises."""
     rows = [row for each in declared() for row in each.refuses]
-    return [*spellings.CALLED, *rows, *spellings.ABSENT.values()]
+    return [*rows, *spellings.ABSENT.values(), spellings.MOVED]
 
 
 def public_names() -> dict[str, Any]:
     """Give every public function, dtype and constant that is loaded, by its name."""
-    names: dict[str, Any] = {dtype.name: dtype for dtype in DTYPES} | CONSTANTS
+    names: dict[str, Any] = {dtype.name: dtype for dtype in DTYPES} | BY_TYPE_OF_C | CONSTANTS
     for module, members in FUNCTIONS.items():
         names.update({name: getattr(module, name) for name in members})
     for each in declared():
@@ -252,6 +261,8 @@ def find(name: str) -> Any:
         found = getattr(load_module(MEMBERS[name]), name)
         vars(sys.modules["tessella"])[name] = found
         return found
+    if name in imports.PLACES:
+        return imports.load(f"tessella.{name}")
     module = LATER.get(name)
     if module is None:
         raise errors.unknown_name(
@@ -287,6 +298,7 @@ def report_shortage() -> tuple[list[str], str]:
 
 def install(module: dict[str, Any]) -> None:
     """Put the names where users find them, and tell the core its operators."""
+    imports.install()
     for owner, later in catalogue.METHODS.items():
         for name in later.split():
             setattr(Tensor, name, Later(name, owner))

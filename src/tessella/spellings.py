@@ -7,59 +7,123 @@ Calls of functions that are here and would mean something else are refused by th
 from __future__ import annotations
 
 import builtins
+import sys
 
+from tessella import errors
+from tessella.arguments import to_int
 from tessella.declarations import Refusal, refusal
-from tessella.hints import Any, Iterable, NoReturn
+from tessella.hints import Any, Callable, Iterable, NoReturn
+from tessella.layouts import Layout
 
 # --- properties that PyTorch has as methods ------------------------------------------------------
 
-SIZE = refusal("x.size()", "x.shape", "gives the shape; here x.size is the number of elements")
-SIZE_OF_AXIS = refusal(
-    "x.size(0)", "x.shape[0]", "gives the size of an axis; here x.size is the number of elements"
-)
-ADDRESS = refusal("x.data_ptr()", "x.data_ptr", "is a method, and a property here")
-CALLED = (SIZE, SIZE_OF_AXIS, ADDRESS)
-
 
 class Count(builtins.int):
-    """The number of elements. Calling it, as PyTorch's code does, raises an error that explains."""
+    """The number of elements; called, as PyTorch's code does, it gives the shape or one size.
 
-    __slots__ = ()
+    >>> x = ts.zeros(2, 3)
+    >>> x.size, x.size(), x.size(0)
+    (6, (2, 3), 2)
+    """
 
-    def __call__(self, *axis: Any, **keywords: Any) -> NoReturn:
-        raise (SIZE_OF_AXIS if axis or keywords else SIZE).error().locate("size", [])
+    shape: tuple[builtins.int, ...]  # the core sets it
+
+    def __call__(self, dim: Any = None) -> Any:
+        if dim is None:
+            return self.shape
+        try:
+            return self.shape[Layout(self.shape).axis(to_int("dim", dim))]
+        except errors.TessellaError as error:
+            raise error.locate("size", [f"x  of shape {self.shape}"]) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return builtins.int, (builtins.int(self),)
 
 
-class Address(Count):
-    """Where the first element lies."""
+class Address(builtins.int):
+    """Where the first element lies; PyTorch's code calls it."""
 
     __slots__ = ()
 
-    def __call__(self, *axis: Any, **keywords: Any) -> NoReturn:
-        raise ADDRESS.error().locate("data_ptr", [])
+    def __call__(self) -> builtins.int:
+        return builtins.int(self)
+
+    __reduce__ = Count.__reduce__
 
 
 # --- names that are not here ---------------------------------------------------------------------
 
-# Names that would mean something else: by "x." a method of Tensor, by "ts." a function.
+_HOST = "moves to a GPU; here tensors live in the memory of the host"
+_OLD = "is an older spelling of a tensor of one dtype"
+_SPACE = "is for three axes of space; here there are one and two"
+
+# Names that would mean something else, or that there is no need for: by "x." those of a tensor, by
+# "ts." of the package, by "nn." and so on of its modules.
 ABSENT: dict[str, Refusal] = {
-    "ts.utils": refusal(
-        "torch.utils.data.DataLoader", "ts.data.DataLoader", "is where sets and loaders are"
-    ),
-    "x.data": refusal(
-        "x.data", "x.detach()", "shares the memory; writes to x.detach() are noticed by backward"
-    ),
+    "autograd.Variable": refusal("torch.autograd.Variable(x)", "x", "gives x"),
+    "autograd.functional": refusal(
+        "torch.autograd.functional.jacobian(f, x)", ("ts.jacobian(f)(x)", "ts.hessian(f)(x)"),
+        "is where derivatives of functions are"),
+    "autograd.gradcheck": refusal(
+        "torch.autograd.gradcheck(f, x)", "ts.testing.check_grads(f, x.double())",
+        "compares gradients with differences"),
+    "autograd.gradgradcheck": refusal(
+        "torch.autograd.gradgradcheck(f, x)", "ts.testing.check_grads(f, x.double(), order=2)",
+        "compares second derivatives with differences"),
+    "autograd.graph": refusal(
+        "torch.autograd.graph", "ts.graph(model(x))", "looks into what was recorded"),
+    "nn.Conv3d": refusal("torch.nn.Conv3d", "ts.nn.Conv2d", _SPACE),
+    "nn.DataParallel": refusal(
+        "torch.nn.DataParallel(model)", "model", "shares batches among GPUs; here threads do"),
+    "nn.EmbeddingBag": refusal(
+        "torch.nn.EmbeddingBag(9, 4)(i)", "ts.nn.Embedding(9, 4)(i).mean(dim=1)",
+        "gives means of rows: pad the bags to one length"),
+    "nn.parallel": refusal(
+        "torch.nn.parallel.DistributedDataParallel(model)", "model",
+        "shares batches among processes; here threads do"),
+    "nn.utils.rnn.pack_padded_sequence": refusal(
+        "torch.nn.utils.rnn.pack_padded_sequence(x, lengths)", "model(x)",
+        "leaves out the padding: run over it, and read outputs at lengths - 1"),
+    "nn.utils.spectral_norm": refusal(
+        "torch.nn.utils.spectral_norm(model)", "x / ts.linalg.matrix_norm(x, ord=2)",
+        "divides the weight by its largest singular value at each call: do so in forward"),
+    "nn.utils.weight_norm": refusal(
+        "torch.nn.utils.weight_norm(model)", "ts.nn.functional.normalize(x, dim=1)",
+        "gives rows of the weight a length that is learned: do so in forward"),
+    "ts.FloatTensor": refusal(
+        "torch.FloatTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.float32)", _OLD),
+    "ts.LongTensor": refusal(
+        "torch.LongTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.int64)", _OLD),
+    "ts.amp": refusal(
+        'torch.amp.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"),
+    "ts.autocast": refusal(
+        'torch.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"),
+    "ts.channels_last": refusal(
+        "x.to(memory_format=torch.channels_last)", "x", "changes the order in memory only"),
+    "ts.compile": refusal(
+        "torch.compile(model)", "model", "gives a faster model; here operations run as they come"),
+    "ts.distributions": refusal(
+        "torch.distributions.Categorical(logits=x)",
+        ("ts.softmax(x, dim=-1).multinomial(1)", "ts.log_softmax(x, dim=-1).gather(1, i[:, None])"),
+        "draws, and gives logarithms of probabilities"),
+    "ts.jit": refusal(
+        "torch.jit.script(model)", "model", "compiles; here operations run as they come"),
+    "ts.set_default_dtype": refusal(
+        "torch.set_default_dtype(torch.double)", ("ts.ones(2, dtype=ts.double)", "model.double()"),
+        "changes the dtype of what is made later; here it is float32"),
+    "utils.tensorboard": refusal(
+        "torch.utils.tensorboard.SummaryWriter()", ("ts.fit", "ts.History"),
+        "writes figures to be looked at; here fit shows them, and its History draws them"),
+    "x.cuda": refusal("x.cuda()", "x", _HOST),
     "x.equal": refusal(
-        "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"
-    ),
+        "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"),
+    "x.fill_diagonal_": refusal(
+        "x.fill_diagonal_(0)", "x.diagonal().fill_(0)", "writes into the diagonal"),
     "x.repeat": refusal(
         "x.repeat(2, 3)", ("x.tile(2, 3)", "x.repeat_interleave(2)"),
-        "repeats the whole tensor, in NumPy each element",
-    ),
+        "repeats the whole tensor, in NumPy each element"),
 }  # fmt: skip
+MOVED = refusal("model.cuda()", "model", _HOST)
 
 # Calls that the array API standard defines: they run, with its meaning.
 STANDARD = (
@@ -76,14 +140,37 @@ STANDARD = (
 )  # fmt: skip
 
 
+def absent(owner: str, name: str) -> str:
+    """Give the hint for a name of PyTorch that `owner` ("x", "ts", "nn") lacks; "": none."""
+    found = ABSENT.get(f"{owner}.{name}")
+    if found is None:
+        return ""
+    return f"in PyTorch {found.torch} {found.why}; write {', or '.join(found.here)}"
+
+
 def suggest(owner: str, name: str, own: Iterable[str], others: Iterable[str]) -> str:
     """Give the hint for a name that `owner` ("x" or "ts") lacks and the other may have."""
-    found = ABSENT.get(f"{owner}.{name}")
-    if found is not None:
-        return f"in PyTorch {found.torch} {found.why}; write {', or '.join(found.here)}"
+    if found := absent(owner, name):
+        return found
     if name in others:
         return f"it is a function: ts.{name}(x, …)" if owner == "x" else f"call it as x.{name}(…)"
     import difflib
 
     near = difflib.get_close_matches(name, list(own), 3)
     return f"did you mean {', '.join(near)}?" if near else "docs/operations.md lists the names"
+
+
+def refuser(module: str, hint: str = "") -> Callable[[str], Any]:
+    """Give the `__getattr__` of a module: its error says what to write, or gives the hint."""
+    owner = module.removeprefix("tessella.")
+
+    def refuse(name: str) -> NoReturn:
+        if name.startswith("__"):  # what Python asks every module for
+            raise AttributeError(name)
+
+        def found() -> str:
+            return absent(owner, name) or hint or suggest(owner, name, dir(sys.modules[module]), ())
+
+        raise errors.unknown_name(module, name, found)
+
+    return refuse

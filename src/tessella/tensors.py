@@ -21,7 +21,7 @@ from tessella.dtypes import (
     promote_scalar,
 )
 from tessella.exchange import is_shareable, share
-from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator
+from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator, NoReturn
 from tessella.ops.creation import copy_of, with_grad
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ def tensor(data: Any, dtype: DTypeLike | None = None, *, device: Device | None =
     return with_grad(out, requires_grad) if requires_grad else out
 
 
-@composite(is_method=False, gives="view", tested="tests/test_asarray.py")
+@composite(
+    is_method=False, gives="view", tested="tests/test_asarray.py", aliases=["as_tensor"],
+    keywords={"data": "obj"},
+)  # fmt: skip
 def asarray(
     obj: Any,
     *,
@@ -345,3 +348,10 @@ def detach(self: Tensor) -> Tensor:
     False
     """
     return _core.view(self, _core.layout_of(self))
+
+
+def refuse_data(self: Tensor, value: Any) -> NoReturn:
+    """Refuse to give a tensor other memory, as `x.data = y` does in PyTorch."""
+    raise errors.means_otherwise(
+        "x.data = y", "gives x other memory", ("x.detach().copy_(y)",)
+    ).locate("data", [f"x  {self.dtype} {self.shape}"])

@@ -159,8 +159,13 @@ PyObject* make_number(Hook type, PyObject* number) {
   Py_DECREF(number);
   return out;
 }
+// The number of elements, which knows the shape: PyTorch's code calls it for that.
 PyObject* get_size(PyObject* self, void*) {
-  return make_number(Hook::size, PyLong_FromLongLong(as_tensor(self)->size));
+  PyObject* out = make_number(Hook::size, PyLong_FromLongLong(as_tensor(self)->size));
+  PyObject* shape = out && hook(Hook::size) ? get_shape(self, nullptr) : nullptr;
+  if (shape && PyObject_SetAttrString(out, "shape", shape) < 0) Py_CLEAR(out);
+  Py_XDECREF(shape);
+  return out;
 }
 PyObject* get_offset(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self)->offset); }
 PyObject* get_itemsize(PyObject* self, void*) {
@@ -196,7 +201,6 @@ PyObject* get_dtype(PyObject* self, void*) {
   return Py_NewRef(dtype_object(as_tensor(self)->dtype));
 }
 // The one name in devices.py.
-PyObject* get_device(PyObject*, void*) { return PyUnicode_InternFromString("cpu"); }
 PyObject* get_grad(PyObject* self, void*) {
   PyObject* grad = as_tensor(self)->grad;
   return Py_NewRef(grad ? grad : Py_None);
@@ -289,7 +293,6 @@ PyGetSetDef properties[] = {
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
     {"data_ptr", get_data_ptr, nullptr, "Address of the first element.", nullptr},
     {"dtype", get_dtype, nullptr, "The element type.", nullptr},
-    {"device", get_device, nullptr, "Where it lives: \"cpu\".", nullptr},
     {"version", get_version, nullptr, "Counts in-place writes to the buffer.", nullptr},
     {"is_contiguous", get_is_contiguous, nullptr,
      "Whether the elements lie in row-major order without gaps.", nullptr},

@@ -3,6 +3,7 @@
 The names of sets, samplers and the loader are PyTorch's (`torch.utils.data`).
 """
 
+from tessella import spellings
 from tessella.data.collation import default_collate, default_convert
 from tessella.data.datasets import (
     ChainDataset,
@@ -36,6 +37,7 @@ from tessella.data.samplers import (
 )
 from tessella.data.tables import Table
 from tessella.data.workers import WorkerInfo, get_worker_info
+from tessella.hints import TYPE_CHECKING
 
 __all__ = [
     "BatchSampler",
@@ -74,3 +76,6 @@ __all__ = [
     "split",
     "standardize",
 ]
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)

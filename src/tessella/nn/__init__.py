@@ -1,12 +1,12 @@
 """Networks: modules with parameters, and the functions that they are made of."""
 
-import sys
-
+from tessella import spellings
+from tessella.hints import TYPE_CHECKING
 from tessella.nn import (  # places: errors know modules
-    clip as utils,
     functional,
     init,
     places,  # noqa: F401 - from now on errors know the module
+    toolbox as utils,
 )
 from tessella.nn.activations import (
     CELU,
@@ -107,6 +107,7 @@ from tessella.nn.pooling import (
     Unfold,
 )
 from tessella.nn.recurrent import GRU, LSTM, RNN
+from tessella.nn.resizing import PixelShuffle, Upsample
 from tessella.nn.summaries import summary
 from tessella.nn.transformer import (
     Transformer,
@@ -124,17 +125,19 @@ __all__ = [
     "Conv2d", "ConvTranspose1d", "ConvTranspose2d", "CosineEmbeddingLoss", "CosineSimilarity",
     "CrossEntropyLoss", "Dropout", "Dropout1d", "Dropout2d", "Embedding", "Flatten", "Fold",
     "GRUCell", "GaussianNLLLoss", "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish",
-    "Hardtanh", "HingeEmbeddingLoss", "HuberLoss", "Identity", "InstanceNorm1d", "InstanceNorm2d",
-    "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LSTMCell", "LayerNorm", "LeakyReLU", "Linear",
-    "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "Mish",
-    "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "MultiheadAttention", "NLLLoss",
-    "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss",
-    "RMSNorm", "RNNCell", "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d",
-    "ReplicationPad1d", "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss",
-    "SoftMarginLoss", "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh",
-    "Tanhshrink", "Threshold", "Transformer", "TransformerDecoder", "TransformerDecoderLayer",
+    "Hardtanh", "HingeEmbeddingLoss", "HuberLoss", "Identity", "InstanceNorm1d",
+    "InstanceNorm2d", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LSTMCell", "LayerNorm",
+    "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss",
+    "MaxPool1d", "MaxPool2d", "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss",
+    "MultiheadAttention", "NLLLoss", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict",
+    "ParameterList", "PixelShuffle", "PoissonNLLLoss", "RMSNorm", "RNNCell",
+    "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReplicationPad1d",
+    "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss",
+    "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
+    "Threshold", "Transformer", "TransformerDecoder", "TransformerDecoderLayer",
     "TransformerEncoder", "TransformerEncoderLayer", "TripletMarginLoss", "Unflatten", "Unfold",
-    "ZeroPad1d", "ZeroPad2d", "functional", "init", "summary", "utils",
+    "Upsample", "ZeroPad1d", "ZeroPad2d", "functional", "init", "summary", "utils",
 ]  # fmt: skip
 
-sys.modules[f"{__name__}.utils"] = utils  # for `from tessella.nn.utils import clip_grad_norm_`
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)

@@ -79,6 +79,9 @@ def fans_of(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
+_calculate_fan_in_and_fan_out = fans_of  # PyTorch's name, which layers of users call
+
+
 def _fan(tensor: Tensor, mode: str) -> int:
     if mode not in ("fan_in", "fan_out"):
         raise errors.wrong_value("mode", mode, "fan_in or fan_out")

@@ -6,6 +6,7 @@ from tessella.errors import (
     ArgumentError,
     IllegalState,
     InvalidArgument,
+    ShapeError,
     TessellaError as TessellaError,
     UnknownName,
     brief,
@@ -107,3 +108,8 @@ def not_dict(value: object) -> ArgumentError:
         f"state_dict must be a dict of tensors, got {type_name(value)}",
         "module.state_dict() gives one; ts.load(path) reads one",
     )
+
+
+def wrong_vector(shape: object, count: int) -> ShapeError:
+    """A vector that does not fill the parameters."""
+    return ShapeError(f"vec is {shape}, and the parameters have {count} numbers", f"({count},)")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import weakref
 
-from tessella import _core, changes
+from tessella import _core, changes, spellings
 from tessella._core import Tensor
 from tessella.arguments import to_bool
-from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator
+from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator, NoReturn
 from tessella.nn import module_errors, module_hooks, states, walks
 from tessella.nn.parameters import Buffer, Parameter
 
@@ -256,6 +256,10 @@ class Module(walks.Owner):
     def cpu(self) -> Self:
         """Stay where it is: the CPU is the only device."""
         return self
+
+    def cuda(self, device: Any = None) -> NoReturn:
+        """Refuse: there is no GPU to move to."""
+        raise spellings.MOVED.error().locate("cuda", [])
 
     # --- states ---
 

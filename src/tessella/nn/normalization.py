@@ -124,7 +124,8 @@ class GroupNorm(Affine):
     def extra_repr(self) -> str:
         """Show the options."""
         sizes = f"{self.num_groups}, {self.num_channels}"
-        return f"{sizes}, eps={self.eps}, affine={self.affine}"
+        affine = f"affine={self.affine}, bias={self.bias is not None}"
+        return f"{sizes}, eps={self.eps}, {affine}"
 
 
 # --- channels ------------------------------------------------------------------------------------
@@ -176,7 +177,8 @@ class ChannelNorm(Affine):
 
     def extra_repr(self) -> str:
         """Show the options."""
-        options = f"eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
+        affine = f"affine={self.affine}, bias={self.bias is not None}"
+        options = f"eps={self.eps}, momentum={self.momentum}, {affine}"
         return f"{self.num_features}, {options}, track_running_stats={self.track_running_stats}"
 
 

@@ -126,3 +126,11 @@ def not_layer(value: object) -> ArgumentError:
         f"a layer must be a module, got {type_name(value)}",
         "nn.TransformerEncoderLayer(d_model, nhead), or a module of your own",
     )
+
+
+def not_sequences(shapes: list[tuple[int, ...]]) -> ShapeError:
+    """Tensors that cannot stand beside each other as sequences."""
+    return ShapeError(
+        f"sequences have the shapes {shapes}",
+        "at least one, of shape (steps, …): they may differ in the number of steps only",
+    )

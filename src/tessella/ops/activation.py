@@ -73,6 +73,7 @@ def _approximate(x: Tensor, approximate: Any) -> Tensor:
 
 relu = unary(
     "relu",
+    takes_inplace=True,
     ulps=0,
     vjp=lambda g, out: gate(g, out),
     doc="0 where x < 0, else x.",
@@ -91,6 +92,7 @@ gate = binary(
 )
 silu = unary(
     "silu",
+    takes_inplace=True,
     ulps=6,  # the exponential enters twice
     vjp=lambda g, x: g * _silu_slope(x),
     doc="x * sigmoid(x).",
@@ -119,6 +121,7 @@ gelu_tanh = unary(
 )
 mish = unary(
     "mish",
+    takes_inplace=True,
     ulps=8,  # the exponential enters four times
     vjp=lambda g, x: g * _mish_slope(x),
     doc="x * tanh(log(1 + e ** x)).",
@@ -140,14 +143,14 @@ def _parametric(name: str, parameter: str, default: float, **record: Any) -> Fun
 
 
 elu = _parametric(
-    "elu", "alpha", 1.0,
+    "elu", "alpha", 1.0, takes_inplace=True,
     vjp=(lambda g, x, alpha: where(x > 0, g, g * alpha * exp(minimum(x, 0))),
          lambda g, x: where(x > 0, 0, g * expm1(minimum(x, 0)))),
     doc="x where x > 0, else alpha * (e ** x - 1).",
     ref=lambda np, x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x)), away=0.1,
 )  # fmt: skip
 leaky_relu = _parametric(
-    "leaky_relu", "negative_slope", 0.01,
+    "leaky_relu", "negative_slope", 0.01, takes_inplace=True,
     vjp=(lambda g, x, negative_slope: where(x > 0, g, g * negative_slope),
          lambda g, x: where(x > 0, 0, g * x)),
     doc="x where x > 0, else negative_slope * x.",
@@ -180,7 +183,9 @@ def log_sigmoid(x: Tensor) -> Tensor:
     return -softplus(-_need_floats(x))
 
 
-@composite(ref=lambda np, x: np.clip(x, 0, 6), has_twin=True, samples=_SAMPLES, ulps=0)
+@composite(
+    ref=lambda np, x: np.clip(x, 0, 6), has_twin=True, takes_inplace=True, samples=_SAMPLES, ulps=0
+)
 def relu6(x: Tensor) -> Tensor:
     """Limit x to [0, 6].
 
@@ -192,7 +197,7 @@ def relu6(x: Tensor) -> Tensor:
 
 @composite(
     ref=lambda np, x, min=-1, max=1: np.clip(x, min, max), ulps=0,
-    has_twin=True, samples=[case((3, 4)), case((3, 4), 0, 2)],
+    has_twin=True, takes_inplace=True, samples=[case((3, 4)), case((3, 4), 0, 2)],
     keywords={"min_val": "min", "max_val": "max"},
 )  # fmt: skip
 def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0) -> Tensor:
@@ -204,7 +209,9 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0) -> Tensor:
     return clip(_need_floats(x), min, max)
 
 
-@composite(ref=lambda np, x: np.clip(x + 3, 0, 6) / 6, has_twin=True, samples=_SAMPLES)
+@composite(
+    ref=lambda np, x: np.clip(x + 3, 0, 6) / 6, has_twin=True, takes_inplace=True, samples=_SAMPLES
+)
 def hardsigmoid(x: Tensor) -> Tensor:
     """Give x / 6 + 1 / 2 limited to [0, 1].
 
@@ -214,7 +221,12 @@ def hardsigmoid(x: Tensor) -> Tensor:
     return clip(_need_floats(x) + 3.0, 0, 6) / 6
 
 
-@composite(ref=lambda np, x: x * np.clip(x + 3, 0, 6) / 6, has_twin=True, samples=_SAMPLES)
+@composite(
+    ref=lambda np, x: x * np.clip(x + 3, 0, 6) / 6,
+    has_twin=True,
+    takes_inplace=True,
+    samples=_SAMPLES,
+)
 def hardswish(x: Tensor) -> Tensor:
     """Give x * hardsigmoid(x).
 
@@ -226,7 +238,7 @@ def hardswish(x: Tensor) -> Tensor:
 
 @composite(
     ref=lambda np, x: _SELU_SCALE * np.where(x > 0, x, _SELU_ALPHA * np.expm1(x)),
-    has_twin=True, samples=_SAMPLES, away=0.1,
+    has_twin=True, takes_inplace=True, samples=_SAMPLES, away=0.1,
 )  # fmt: skip
 def selu(x: Tensor) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1.
@@ -239,7 +251,7 @@ def selu(x: Tensor) -> Tensor:
 
 @composite(
     ref=lambda np, x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x / alpha)), away=0.1,
-    has_twin=True, samples=[case((3, 4)), case((3, 4), 2.0)],
+    has_twin=True, takes_inplace=True, samples=[case((3, 4)), case((3, 4), 2.0)],
     errors=[case((2,), 0.0, match="alpha is 0.0")],
 )  # fmt: skip
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
@@ -305,7 +317,7 @@ def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
 
 @composite(
     ref=lambda np, x, threshold, value: np.where(x > threshold, x, value), ulps=0,
-    has_twin=True, samples=[case((3, 4), 0.5, 2.0)],
+    has_twin=True, takes_inplace=True, samples=[case((3, 4), 0.5, 2.0)],
 )  # fmt: skip
 def threshold(x: Tensor, threshold: float, value: float) -> Tensor:
     """Give x where it is above the threshold, else a value.

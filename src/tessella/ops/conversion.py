@@ -8,7 +8,7 @@ from __future__ import annotations
 from tessella import dtypes, errors
 from tessella._core import Tensor
 from tessella.composites import DTypeLike, Element, Ints, composite
-from tessella.declarations import case
+from tessella.declarations import case, refusal
 from tessella.devices import to_device_name
 from tessella.dtypes import DType, as_dtype
 from tessella.hints import Any
@@ -17,12 +17,10 @@ from tessella.ops.casting import astype
 from tessella.ops.creation import empty, full, ones, with_grad, zeros
 from tessella.tensors import clone, tensor
 
-# The methods that PyTorch names after a dtype of C.
+# The methods that PyTorch names after a dtype.
 NAMED: dict[str, DType] = {
-    "bool": dtypes.boolean, "byte": dtypes.uint8, "char": dtypes.int8, "short": dtypes.int16,
-    "int": dtypes.int32, "long": dtypes.int64, "half": dtypes.float16,
-    "bfloat16": dtypes.bfloat16, "float": dtypes.float32, "double": dtypes.float64,
-    "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
+    "bool": dtypes.boolean, "byte": dtypes.uint8, "char": dtypes.int8,
+    "bfloat16": dtypes.bfloat16, **dtypes.BY_TYPE_OF_C,
 }  # fmt: skip
 
 
@@ -56,6 +54,8 @@ for _name, _dtype in NAMED.items():
     is_function=False, ulps=0, gives="view", domain=(0.0, 3.0),
     ref=lambda np, x, dtype: x.astype(dtype.name), samples=[case((2, 3), dtypes.float64)],
     errors=[case((2,), "float33", match="dtype must be a Tessella dtype")],
+    refuses=[refusal("x.type()", "x.dtype", "gives the name of a class",
+                     lambda args, keywords: len(args) == 1 and not keywords)],
 )  # fmt: skip
 def type(x: Tensor, dtype: DTypeLike) -> Tensor:
     """Give x in a dtype, or x itself if it has it.

@@ -1,5 +1,7 @@
 """Optimizers, and schedules of their learning rates."""
 
+from tessella import spellings
+from tessella.hints import TYPE_CHECKING
 from tessella.optim import lr_scheduler
 from tessella.optim.adagrad import Adadelta, Adagrad, RMSprop
 from tessella.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
@@ -11,3 +13,6 @@ __all__ = [
     "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam",
     "RMSprop", "lr_scheduler",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)

@@ -127,7 +127,12 @@ def binary_cross_entropy_with_logits(
     """Give the cross entropy of sigmoid(pred), without overflow."""
 
 def celu(
-    x: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    alpha: _float = 1.0,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x where x > 0, else alpha * (e ** (x / alpha) - 1)."""
 
@@ -276,6 +281,7 @@ def elu(
     x: Tensor | _Number,
     alpha: Tensor | _Number = 1.0,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -360,12 +366,20 @@ def hardshrink(
     """Give x, and 0 where |x| <= lambd."""
 
 def hardsigmoid(
-    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x / 6 + 1 / 2 limited to [0, 1]."""
 
 def hardswish(
-    x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give x * hardsigmoid(x)."""
 
@@ -374,6 +388,7 @@ def hardtanh(
     min: _float = -1.0,
     max: _float = 1.0,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -418,6 +433,20 @@ def instance_norm(
     allocator: Allocator | None = None,
 ) -> Tensor:
     """Normalise each channel of each element of a batch; x is (N, C, …)."""
+
+def interpolate(
+    x: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "trilinear"] = "nearest",
+    align_corners: _bool | None = None,
+    recompute_scale_factor: _bool | None = None,
+    antialias: _bool = False,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give images (n, channels, …) another size, or one that is `scale_factor` times as large."""
 
 def kl_div(
     pred: Tensor,
@@ -471,6 +500,7 @@ def leaky_relu(
     x: Tensor | _Number,
     negative_slope: Tensor | _Number = 0.01,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -576,7 +606,13 @@ def max_pool2d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest element of each window; with return_indices also its place in the plane."""
 
-def mish(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def mish(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * tanh(log(1 + e ** x))."""
 
 def mse_loss(
@@ -691,6 +727,15 @@ def pairwise_distance(
 ) -> Tensor:
     """Give the p-norm of x1 - x2 + eps along the last axis."""
 
+def pixel_shuffle(
+    x: Tensor,
+    upscale_factor: _int,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Make images (…, channels * r², height, width) r times as high and wide, of fewer channels."""
+
 def poisson_nll_loss(
     pred: Tensor,
     target: Tensor,
@@ -711,10 +756,22 @@ def prelu(
 ) -> Tensor:
     """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
 
-def relu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def relu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """0 where x < 0, else x."""
 
-def relu6(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def relu6(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Limit x to [0, 6]."""
 
 def rms_norm(
@@ -743,13 +800,25 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """Give softmax(query @ key.T * scale + mask) @ value over the last two axes."""
 
-def selu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def selu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1."""
 
 def sigmoid(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """1 / (1 + e ** -x)."""
 
-def silu(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
+def silu(
+    x: Tensor,
+    *,
+    inplace: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
     """x * sigmoid(x)."""
 
 def smooth_l1_loss(
@@ -840,6 +909,7 @@ def threshold(
     threshold: _float,
     value: _float,
     *,
+    inplace: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:

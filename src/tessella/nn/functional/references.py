@@ -292,3 +292,35 @@ def fold(
     for tap, met, there in taps(np, *geometry):
         out[(..., *met)] += columns[(slice(None), slice(None), *tap)][(..., *there)]
     return out
+
+
+def interpolate(np: Any, x: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+                align_corners: Any = None) -> Any:  # fmt: skip
+    """Multiply each axis by the matrix of what every element gives to every result."""
+    for axis in range(2, x.ndim):
+        n = x.shape[axis]
+        given = size[axis - 2] if isinstance(size, tuple) else size
+        count = int(n * scale_factor) if scale_factor else given
+        step = 1 / scale_factor if scale_factor else n / count
+        share = np.zeros((count, n))
+        for i in range(count):
+            at = (
+                i * (n - 1) / max(count - 1, 1) if align_corners else max((i + 0.5) * step - 0.5, 0)
+            )
+            if "nearest" in mode:
+                share[i, min(int((i + 0.5 * (mode == "nearest-exact")) * step), n - 1)] = 1
+            else:
+                share[i, int(at)] += 1 - at % 1
+                share[i, min(int(at) + 1, n - 1)] += at % 1
+        x = np.moveaxis(np.tensordot(x, share, (axis, 1)), -1, axis)
+    return x
+
+
+def pixel_shuffle(np: Any, x: Any, upscale_factor: int) -> Any:
+    """Put every channel in its place, one after another."""
+    r = upscale_factor
+    channels, height, width = x.shape[-3:]
+    out = np.zeros((*x.shape[:-3], channels // r**2, height * r, width * r), x.dtype)
+    for c in range(channels):
+        out[..., c // r**2, c % r**2 // r :: r, c % r :: r] = x[..., c, :, :]
+    return out

@@ -1,0 +1,87 @@
+"""Modules of PyTorch that are elsewhere here: `import tessella.utils.data` gives tessella.data.
+
+Python asks this finder last, when no file of the package has the name: a module that is only called
+otherwise is given, and a name that spellings.py knows raises an error that says what to write.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from tessella import errors, spellings
+from tessella.hints import Any
+
+# PyTorch's modules by the modules that stand for them; "": one that only holds others.
+PLACES = {
+    "backends": "",
+    "backends.cudnn": "accelerators",
+    "backends.mps": "accelerators",
+    "cuda": "accelerators",
+    "mps": "accelerators",
+    "nn.parameter": "nn.parameters",
+    "nn.utils": "nn.toolbox",
+    "nn.utils.rnn": "nn.ragged",
+    "utils": "",
+    "utils.checkpoint": "checkpoints",
+    "utils.data": "data",
+}
+# The names that errors know: those of PyTorch.
+NAMES = {place: name for name, place in PLACES.items() if place}
+
+
+class Holder(ModuleType):
+    """A module that holds others, which are loaded when they are asked for."""
+
+    __path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        inside = f"{self.__name__}.{name}"
+        if inside.removeprefix("tessella.") in PLACES:
+            return load(inside)
+        return spellings.refuser(self.__name__)(name)
+
+
+class Loader:
+    """Loads a module of PyTorch's name: what stands for it takes its place."""
+
+    def create_module(self, spec: Any) -> ModuleType:
+        """Give the module that Python begins with."""
+        return Holder(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the module that stands for it where Python looks."""
+        place = PLACES[module.__name__.removeprefix("tessella.")]
+        if place:
+            sys.modules[module.__name__] = load(f"tessella.{place}")
+
+
+class Finder:
+    """Finds modules by the names that they have in PyTorch."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        """Give what loads a module; None: it is not known here either."""
+        inside = name.removeprefix("tessella.")
+        if inside in PLACES and inside != name:
+            from importlib.machinery import ModuleSpec
+
+            loader: Any = Loader()
+            return ModuleSpec(name, loader, is_package=not PLACES[inside])
+        owner, _, last = inside.rpartition(".")
+        owner = NAMES.get(owner, owner)
+        if inside != name and (found := spellings.absent(owner or "ts", last)):
+            raise errors.missing_import(f"tessella.{owner}".rstrip("."), last, found)
+        return None
+
+
+def load(name: str) -> Any:
+    """Import a module by its whole name."""
+    from importlib import import_module
+
+    return import_module(name)
+
+
+def install() -> None:
+    """Let Python ask the finder."""
+    sys.meta_path.append(Finder)
