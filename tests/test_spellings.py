@@ -123,17 +123,6 @@ def test_size_is_an_int_wherever_one_is_wanted() -> None:
     assert type(pickle.loads(pickle.dumps(x.size))) is int
 
 
-def test_size_is_called_as_in_pytorch() -> None:
-    x = ts.zeros(2, 3, 4)
-    assert x.size() == x.shape and x.size(0) == 2 and x.size(-1) == 4 and x.size(dim=1) == 3
-    assert ts.zeros(()).size() == () and x.data_ptr() == x.data_ptr
-    with pytest.raises(ts.errors.IndexOutOfBounds) as caught:
-        x.size(3)
-    assert str(caught.value).startswith("size: axis 3 is out of range for a tensor of 3 axes\n")
-    with pytest.raises(ts.errors.ArgumentError, match="size: dim must be an int"):
-        x.size("a")
-
-
 def test_data_shares_the_memory_and_is_outside_the_graph() -> None:
     x = ts.ones(2, requires_grad=True)
     x.data.mul_(3)

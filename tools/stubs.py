@@ -95,7 +95,7 @@ PROPERTIES = {
     "requires_grad": "_bool",
     "retains_grad": "_bool",
     "shape": "tuple[_int, ...]",
-    "size": "Count",
+    "size": "_int",
     "strides": "tuple[_int, ...]",
     "version": "_int",
 }
@@ -385,7 +385,7 @@ def core_stub() -> str:
     lines = ["import numpy", "from tessella.allocators import Allocator",
              "from tessella.devices import Device",
              "from tessella.hooks import Handle",
-             "from tessella.spellings import Address, Count",
+             "from tessella.spellings import Address",
              "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,

@@ -14,7 +14,7 @@ from tessella.ops.formulas import Parts
 from tessella.ops.ordering import Ordered
 from tessella.ops.random import Generator
 from tessella.ops.summaries import MinMax, StdMean, VarMean
-from tessella.spellings import Address, Count
+from tessella.spellings import Address
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _Element: TypeAlias = _Number | tuple[Any, ...]
@@ -223,7 +223,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[_int, ...]: ...
     @property
-    def size(self) -> Count: ...
+    def size(self) -> _int: ...
     @property
     def strides(self) -> tuple[_int, ...]: ...
     @property

@@ -176,7 +176,7 @@ def declared() -> list[Op | Composite]:
 def refusals() -> list[Refusal]:
     """Give every call that means something else in PyTorch, and raises."""
     rows = [row for each in declared() for row in each.refuses]
-    return [*rows, *spellings.ABSENT.values(), spellings.MOVED]
+    return [*spellings.CALLED, *rows, *spellings.ABSENT.values(), spellings.MOVED]
 
 
 def public_names() -> dict[str, Any]:

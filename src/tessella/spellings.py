@@ -10,31 +10,25 @@ import builtins
 import sys
 
 from tessella import errors
-from tessella.arguments import to_int
 from tessella.declarations import Refusal, refusal
 from tessella.hints import Any, Callable, Iterable, NoReturn
-from tessella.layouts import Layout
 
 # --- properties that PyTorch has as methods ------------------------------------------------------
 
+SIZE = refusal("x.size()", "x.shape", "gives the shape; here x.size is the number of elements")
+SIZE_OF_AXIS = refusal(
+    "x.size(0)", "x.shape[0]", "gives the size of an axis; here x.size is the number of elements"
+)
+CALLED = (SIZE, SIZE_OF_AXIS)
+
 
 class Count(builtins.int):
-    """The number of elements; called, as PyTorch's code does, it gives the shape or one size.
+    """The number of elements. Calling it, as PyTorch's code does, raises an error that explains."""
 
-    >>> x = ts.zeros(2, 3)
-    >>> x.size, x.size(), x.size(0)
-    (6, (2, 3), 2)
-    """
+    __slots__ = ()
 
-    shape: tuple[builtins.int, ...]  # the core sets it
-
-    def __call__(self, dim: Any = None) -> Any:
-        if dim is None:
-            return self.shape
-        try:
-            return self.shape[Layout(self.shape).axis(to_int("dim", dim))]
-        except errors.TessellaError as error:
-            raise error.locate("size", [f"x  of shape {self.shape}"]) from None
+    def __call__(self, *axis: Any, **keywords: Any) -> NoReturn:
+        raise (SIZE_OF_AXIS if axis or keywords else SIZE).error().locate("size", [])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return builtins.int, (builtins.int(self),)

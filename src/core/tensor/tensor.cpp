@@ -159,13 +159,8 @@ PyObject* make_number(Hook type, PyObject* number) {
   Py_DECREF(number);
   return out;
 }
-// The number of elements, which knows the shape: PyTorch's code calls it for that.
 PyObject* get_size(PyObject* self, void*) {
-  PyObject* out = make_number(Hook::size, PyLong_FromLongLong(as_tensor(self)->size));
-  PyObject* shape = out && hook(Hook::size) ? get_shape(self, nullptr) : nullptr;
-  if (shape && PyObject_SetAttrString(out, "shape", shape) < 0) Py_CLEAR(out);
-  Py_XDECREF(shape);
-  return out;
+  return make_number(Hook::size, PyLong_FromLongLong(as_tensor(self)->size));
 }
 PyObject* get_offset(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self)->offset); }
 PyObject* get_itemsize(PyObject* self, void*) {
