@@ -36,6 +36,7 @@ _LINES = {"linear": 1, "bilinear": 2, "trilinear": 3}  # how many axes of space 
             case((1, 2, 3), size=2, scale_factor=2, match="scale_factor is 2"),
             case((1, 2, 3), size=(2, 2), match=r"size is \(2, 2\)"),
             case((1, 2, 3), size=0, match="size is 0"),
+            case((1, 2, 3), scale_factor=math.inf, match="scale_factor is inf"),
             case((1, 2, 3), size=2, mode="bilinear", match="mode is 'bilinear'"),
             case((1, 2, 3), size=2, align_corners=True, match="align_corners is True"),
             case((1, 2, 3), size=2, antialias=True, match="antialias is True")],
@@ -87,6 +88,8 @@ def _sizes(x: Tensor, size: Any, scale: Any, is_exact: bool) -> tuple[list[int],
         new = [to_int(name, n) for n in parts]
     else:
         parts = [to_float(name, n) for n in parts]
+        if not all(0 < part < math.inf for part in parts):
+            raise errors.wrong_value(name, given, "a number above 0")
         new = [math.floor(n * part) for n, part in zip(old, parts, strict=True)]
     if min(new) < 1 or min(old) < 1:
         raise errors.wrong_value(name, given, "so that no axis is empty, before or after")
