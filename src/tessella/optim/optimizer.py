@@ -369,6 +369,7 @@ class Optimizer:
         lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
             lines.append(f"Parameter Group {i}")
-            lines += [f"    {key}: {value}" for key, value in sorted(group.plain().items())
+            shown = {str(key): value for key, value in group.plain().items()}
+            lines += [f"    {key}: {shown[key]}" for key in sorted(shown)
                       if not key.startswith("param")]  # fmt: skip
         return "\n".join([*lines, ")"])
