@@ -253,6 +253,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "divisor": (lambda: lr_scheduler.OneCycleLR(sgd(), 1.0, 10, div_factor=0), "div_factor is 0"),
     "kind": (lambda: lr_scheduler.StepLR(sgd(), 1).load_state_dict({"last_epoch": 1, "gamma": "x"}),
              "gamma must be a real number, got str"),
+    "zero": (lambda: lr_scheduler.CosineAnnealingLR(sgd(), 3).load_state_dict(
+        {"last_epoch": 1, "T_max": 0}), "T_max is 0"),
     "bases": (lambda: lr_scheduler.StepLR(sgd(), 1).load_state_dict(
         {"last_epoch": 1, "base_lrs": []}), r"len\(base_lrs\) is 0"),
     "state": (lambda: lr_scheduler.StepLR(sgd(), 1).load_state_dict({}), "state_dict is not that"),

@@ -31,6 +31,7 @@ class CosineAnnealingLR(Formula):
     """
 
     saved = ("T_max", "eta_min")
+    divisors = ("T_max",)
 
     @explained
     def __init__(

@@ -38,17 +38,25 @@ def check_optimizer(value: Any) -> Optimizer:
     return value
 
 
-def check_alike(name: str, value: Any, held: Any) -> None:
-    """Require a value of a saved state to be a number, numbers or a word, as what it replaces."""
-    if isinstance(held, LISTS):
-        numbers = [to_float(name, each) for each in to_list(name, value, "a list of numbers")]
-        if name != "milestones" and len(numbers) != len(held):
-            raise errors.wrong_value(f"len({name})", len(numbers), f"{len(held)}")
-    elif isinstance(held, str | bool):
+def to_alike(name: str, value: Any, held: Any) -> Any:
+    """Check a value of a saved state: a number, numbers or a word, if what it replaces is one."""
+    if isinstance(held, LISTS) and all(isinstance(each, int | float) for each in held):
+        listed = to_list(name, value, "a list of numbers")
+        for each in listed:
+            to_float(name, each)
+        if name == "milestones":
+            return value  # their number may be another one
+        if len(listed) != len(held):
+            raise errors.wrong_value(f"len({name})", len(listed), f"{len(held)}")
+        return listed
+    if isinstance(held, str | bool):
         if type(value) is not type(held):
             raise errors.wrong_type(name, value, f"a {type(held).__name__}")
-    else:
-        to_float(name, value)
+        return value
+    if isinstance(held, int | float):
+        number = to_float(name, value)
+        return value if isinstance(value, int) else number
+    return value  # of a user's schedule
 
 
 class LRScheduler:
@@ -65,6 +73,7 @@ class LRScheduler:
     """
 
     saved: tuple[str, ...] = ()  # attributes that belong to its state
+    divisors: tuple[str, ...] = ()  # those of them that are divided by
 
     @explained
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -142,13 +151,15 @@ class LRScheduler:
         to_count("last_epoch", state_dict["last_epoch"], -1)
         for name in ("base_lrs", *self.saved):
             if name in state_dict:
-                check_alike(name, state_dict[name], getattr(self, name))
+                value = to_alike(name, state_dict[name], getattr(self, name))
+                if name in self.divisors and value == 0:
+                    raise errors.wrong_value(name, value, "a number other than 0")
 
     def take_state(self, state_dict: dict[str, Any]) -> None:
         """Take a state over that was checked."""
         for name in ("base_lrs", *self.saved):
             if name in state_dict:
-                setattr(self, name, state_dict[name])
+                setattr(self, name, to_alike(name, state_dict[name], getattr(self, name)))
         self.last_epoch = state_dict["last_epoch"]
 
 
@@ -284,6 +295,7 @@ class ConstantLR(Formula):
     """
 
     saved = ("factor", "total_iters")
+    divisors = ("factor",)
 
     @explained
     def __init__(
