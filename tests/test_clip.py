@@ -152,6 +152,8 @@ ANY: Any = "x"
         (lambda: clip_grad_norm_([], 1.0, error_if_nonfinite=ANY), "error_if_nonfinite must be"),
         (lambda: clip_grad_value_([], ANY), "clip_value must be a real number"),
         (lambda: get_total_norm(ANY), r"tensors\[0\] must be a tensor"),
+        (lambda: clip_grads_with_norm_([], 1.0, ANY), "total_norm must be a real number, got str"),
+        (lambda: clip_grads_with_norm_([], 1.0, ts.ones(3)), r"total_norm.shape is \(3,\)"),
         (lambda: clip_grads_with_norm_(3, 1.0, ts.ones(())), "parameters must be tensors"),
     ],
 )

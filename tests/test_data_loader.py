@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import threading
 import time
@@ -358,6 +359,10 @@ def test_an_error_of_worker_init_fn_is_raised() -> None:
         ({"generator": 3}, "generator must be a ts.Generator or None"),
         ({"collate_fn": 3}, "collate_fn must be a function or None"),
         ({"worker_init_fn": 3}, "worker_init_fn must be a function or None"),
+        ({"shuffle": 1}, "shuffle must be True or False"),
+        ({"sampler": 3}, "sampler must be a sampler: it has __iter__, got int"),
+        ({"num_workers": 1 << 40}, "num_workers is 1099511627776"),
+        ({"timeout": math.inf}, "timeout is inf"),
         ({"drop_last": 1}, "drop_last must be True or False"),
     ],
 )

@@ -170,9 +170,23 @@ ANY: Any = [["a"]]  # of no type that is asked for
         (lambda: data.WeightedRandomSampler([1.0], 0), "num_samples is 0"),
         (lambda: data.BatchSampler([0], 0, False), "batch_size is 0"),
         (lambda: data.SubsetRandomSampler(ANY), "data.SubsetRandomSampler"),
+        (lambda: data.SubsetRandomSampler(ts.ones(())), r"SubsetRandomSampler: indices.shape is"),
+        (lambda: data.SequentialSampler(np.zeros(())), "data_source must be a dataset, got"),
+        (lambda: data.BatchSampler(3, 1), "data.BatchSampler: sampler must be a sampler"),  # type: ignore[arg-type]
+        (lambda: data.Subset("abc", 3), "data.Subset: indices must be a list"),  # type: ignore[arg-type]
+        (lambda: data.Subset("abc", [1])[5], "data.Subset: sample 5 is out of bounds for a dat"),
+        (lambda: data.ConcatDataset([3]), r"datasets\[0\] must be a dataset, got int"),
+        (lambda: data.ConcatDataset(["ab"])["x"], "ConcatDataset: index must be an integer"),  # type: ignore[index]
+        (lambda: data.ChainDataset([3]), r"ChainDataset: datasets\[0\] must be a stream"),
+        (lambda: data.ChainDataset(["ab"])[0], "ChainDataset: an IterableDataset has no numbered"),
+        (lambda: data.random_split(range(3), 3), "random_split: lengths must be a list"),  # type: ignore[arg-type]
+        (lambda: data.default_collate([{"a": 1}, 3]), "sample 1 of the batch has keys int"),
+        (lambda: data.default_collate([[1], 3]), "sample 1 of the batch has type int"),
+        (lambda: data.Table(ANY), "data.Table: columns must be a dict of names and columns"),
+        (lambda: data.Text(ts.arange(2), "ab").decode([5]), "Text.decode: a number of ids is 5"),
     ],
 )
-def test_samplers_refuse_what_makes_no_sense(make: Callable[[], Any], match: str) -> None:
+def test_sets_and_samplers_refuse_what_makes_no_sense(make: Callable[[], Any], match: str) -> None:
     with pytest.raises(ts.errors.TessellaError, match=match):
         make()
 

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -244,6 +244,19 @@ REFUSED = [
      errors.ArgumentError, "fit: model must be a module, got int"),
     (lambda: ts.fit(nn.Linear(1, 1), [PAIR], F.mse_loss, None),
      errors.ArgumentError, "fit: optimizer must be an optimizer"),
+    (lambda: refused(3), errors.ArgumentError, "fit: data must be batches, such as a DataLoader"),
+    (lambda: refused([PAIR], 3), errors.ArgumentError, "fit: loss must be a function of"),
+    (lambda: refused([PAIR], metrics={"a": 3}), errors.ArgumentError,
+     r"fit: metrics\['a'\] must be a function of prediction and target, got int"),
+    (lambda: refused([PAIR], validation=[PAIR], metrics={"a": lambda p, t: "x"}),
+     errors.ArgumentError, "fit: a must be a real number, got str"),
+    (lambda: refused([PAIR], scheduler=range(3)), errors.ArgumentError, "scheduler must be a"),
+    (lambda: refused([PAIR], clip=0), errors.InvalidArgument, "fit: clip is 0"),
+    (lambda: refused([PAIR], patience=0), errors.InvalidArgument, "fit: patience is 0"),
+    (lambda: refused([PAIR], checkpoint=3), errors.ArgumentError, "checkpoint must be a path"),
+    (lambda: refused([PAIR], resume=1), errors.ArgumentError, "resume must be True or False"),
+    (lambda: refused([(ts.ones(0, 1), ts.ones(0, 1))], lambda p, t: p.sum()),
+     errors.InvalidArgument, "fit: data has no batches"),
     (lambda: refused([PAIR], epochs=-1), errors.InvalidArgument, "fit: epochs is -1"),
     (lambda: refused([PAIR], epochs=1.5), errors.ArgumentError, "epochs must be an integer"),
 ]  # fmt: skip
@@ -272,6 +285,8 @@ def test_histories_refuse_columns_that_they_do_not_have() -> None:
     assert history["more"] == [None, 3] and "more" in repr(history)
     with pytest.raises(errors.InvalidArgument, match="History: name is 'acc'"):
         history["acc"]
+    with pytest.raises(errors.ArgumentError, match="History: row must be a dict of names and"):
+        ts.History(cast(Any, [3]))
 
 
 def test_a_plot_needs_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,4 +391,8 @@ def test_metrics_refuse_shapes_that_do_not_fit() -> None:
         ts.metrics.r2_score(ts.ones(2), ts.ones(2, 1))
     counts = ts.metrics.confusion_matrix(ts.tensor([[2.0, 1.0], [0.0, 1.0]]), ts.tensor([1, 1]), 2)
     assert counts.tolist() == [[0, 0], [1, 1]]
+    with pytest.raises(errors.ArgumentError, match="accuracy: target must be a tensor, got int"):
+        ts.metrics.accuracy(ts.ones(2), cast(Any, 3))
+    with pytest.raises(errors.InvalidArgument, match="a class of prediction is 3"):
+        ts.metrics.confusion_matrix(ts.tensor([0, 3]), ts.tensor([0, 0]), 2)
     assert not ts.metrics.r2_score(ts.ones(2, requires_grad=True), ts.arange(2.0)).requires_grad

@@ -92,6 +92,11 @@ REFUSED: list[Any] = [
     (lambda: nn.init.orthogonal_(ts.empty(3)), "nn.init.orthogonal_: tensor.ndim is 1"),
     (lambda: nn.init.sparse_(ts.empty(3, 3), 2.0), "sparsity is 2.0"),
     (lambda: nn.init.sparse_(ts.empty(3), 0.5), "nn.init.sparse_: tensor.ndim is 1"),
+    (lambda: nn.init.dirac_(ts.empty(3, 3, 1), cast(Any, "x")), "groups must be an integer"),
+    (lambda: nn.init.trunc_normal_(ts.empty(3), std=0), "nn.init.trunc_normal_: std is 0"),
+    (lambda: nn.init.xavier_normal_(ts.empty(3, 3), cast(Any, "x")), "gain must be a real number"),
+    (lambda: nn.init.calculate_gain(cast(Any, {})), r"calculate_gain: nonlinearity is \{\}"),
+    (lambda: nn.init.calculate_gain("relu", cast(Any, "x")), "param must be a real number"),
     (lambda: nn.init.calculate_gain("gelu"), "nn.init.calculate_gain: nonlinearity is 'gelu'"),
 ]
 
@@ -101,6 +106,12 @@ def test_wrong_arguments_are_named(call: Any, message: str) -> None:
     with pytest.raises(errors.TessellaError, match=message) as caught:
         call()
     assert "hint: " in str(caught.value)
+
+
+def test_empty_weights_stay_as_they_are() -> None:
+    for fill in (nn.init.xavier_uniform_, nn.init.xavier_normal_, nn.init.kaiming_normal_):
+        assert fill(ts.empty(0, 0)).shape == (0, 0)
+    assert nn.init.dirac_(ts.empty(0, 2, 3), groups=1 << 40).size == 0
 
 
 def test_gains_are_those_of_pytorch() -> None:

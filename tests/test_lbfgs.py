@@ -173,6 +173,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
                "LBFGS: there can be one parameter group only"),
     "search": (lambda: optim.LBFGS([X], line_search_fn="wolf"), "line_search_fn is 'wolf'"),
     "history": (lambda: optim.LBFGS([X], history_size=0), "history_size is 0"),
+    "group": (lambda: optim.LBFGS([{"params": [X], "max_iter": "x"}]),
+              "LBFGS: max_iter must be an integer, got str"),
+    "added": (lambda: optim.LBFGS([X]).add_param_group({"params": []}), "one parameter group only"),
+    "state": (lambda: optim.LBFGS([X]).load_state_dict(
+        {"state": {0: {"d": X}}, "param_groups": [{"params": [0]}]}), "this is no state of LBFGS"),
     "lr": (lambda: optim.LBFGS([X], lr=-1), "lr is -1"),
     "loss": (lambda: optim.LBFGS([X]).step(lambda: "x"), "the closure's loss must be a real"),
 }  # fmt: skip

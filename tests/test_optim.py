@@ -318,6 +318,8 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "amsgrad": (lambda: optim.Adam([X], amsgrad=NONE), TypeError, "amsgrad must be True or False"),
     "differentiable": (lambda: optim.Adam([X], differentiable=True), TypeError,
                        "differentiable=True has no meaning here"),
+    "group betas": (lambda: optim.Adam([{"params": [X], "betas": 0.9}]), TypeError,
+                    "betas must be 2 numbers, got 0.9"),
     "fused": (lambda: optim.Adam([X], fused=WORD), TypeError, "fused must be True or False"),
     "rho": (lambda: optim.Adadelta([X], rho=2), ValueError, "rho is 2"),
     "alpha": (lambda: optim.RMSprop([X], alpha=-1), ValueError, "alpha is -1"),
@@ -338,6 +340,17 @@ def test_wrong_arguments_are_refused(label: str) -> None:
     assert first.split(":")[0] in {each.__name__ for each in CLASSES}
     assert any(line.startswith("  at test_optim.py:") for line in rest)
     assert any(line.startswith("  hint: ") and len(line) > 12 for line in rest)
+
+
+def test_a_step_refuses_what_is_no_closure_and_hooks_that_are_none() -> None:
+    optimizer = optim.SGD([X])
+    with pytest.raises(TypeError, match=r"SGD.step: closure must be a function .*, got int"):
+        optimizer.step(ONE)
+    with pytest.raises(TypeError, match=r"SGD.register_step_pre_hook: hook must be a function"):
+        optimizer.register_step_pre_hook(ONE)
+    optimizer.register_step_pre_hook(lambda *call: WORD)
+    with pytest.raises(TypeError, match="a hook gave str, not the arguments of a step"):
+        optimizer.step()
 
 
 def test_what_chooses_an_implementation_is_accepted() -> None:

@@ -15,6 +15,7 @@ import tessella as ts
 from tessella import data
 
 ANY: Any = [1.0]  # of no type that is asked for
+NUMBER: Any = 3
 SCALERS: dict[str, Callable[[], Any]] = {
     "standardize": data.Standardize, "min_max": data.MinMax, "min_max 2": lambda: data.MinMax(-3, 5)
 }  # fmt: skip
@@ -94,6 +95,10 @@ def test_statistics_are_kept_in_a_state(name: str) -> None:
         (lambda: data.OneHot("maybe"), "data.OneHot: unknown is 'maybe'"),
         (lambda: data.OneHot()([1]), "data.OneHot: OneHot has no statistics yet"),
         (lambda: data.one_hot(ts.ones(2)), "data.OneHot.fit: x is 'float32"),
+        (lambda: data.one_hot(NUMBER), "data.OneHot.fit: x must be a list of texts or of integers"),
+        (lambda: data.one_hot(["a", 3]), "data.OneHot.fit: x must be a list of texts or of"),
+        (lambda: data.one_hot(["a"])([[]]), "data.OneHot: x must be a list of texts or of"),
+        (lambda: data.one_hot(["a"]).inverse(ANY), "OneHot.inverse: x must be a tensor"),
         (lambda: data.one_hot(["a"]).inverse(ts.ones(1, 2)), "OneHot.inverse: samples have"),
     ],
 )
@@ -154,7 +159,7 @@ def test_a_split_holds_each_row_once(count: int, size: float, seed: int, shuffle
     assert again[1].tolist() == x_test
 
 
-@given(st.lists(st.integers(2, 30), min_size=1, max_size=5), st.floats(0.1, 0.6), st.integers(0, 9))
+@given(st.lists(st.integers(2, 30), min_size=1, max_size=5), st.floats(0.1, 0.5), st.integers(0, 9))
 def test_a_stratified_split_keeps_the_shares_of_classes(
     sizes: list[int], size: float, seed: int
 ) -> None:
@@ -198,6 +203,8 @@ def test_tables_datasets_and_lists_are_split() -> None:
         (lambda: data.split(ts.ones(3), stratify=[1, 2]), "stratify is"),
         (lambda: data.split(ts.ones(3), stratify=ts.ones(3)), "stratify is"),
         (lambda: data.split(ts.ones(3), stratify=["a", "a", "b"]), "class 1 has 1 sample"),
+        (lambda: data.split(3), r"arrays\[0\] must be a dataset, got int"),
+        (lambda: data.split(ts.ones(3), stratify=3), "stratify must be a class for each of 3 rows"),
         (lambda: data.split(ts.ones(3), seed=ANY), "seed must be an integer"),
     ],
 )

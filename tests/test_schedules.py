@@ -244,6 +244,19 @@ REFUSED: dict[str, tuple[Any, str]] = {
         OTHER, [lr_scheduler.StepLR(OTHER, 1)], [1]), r"milestones is \[1\]"),
     "order": (lambda: lr_scheduler.SequentialLR(
         OTHER, [lr_scheduler.StepLR(OTHER, 1)] * 3, [4, 2]), r"milestones is \[4, 2\]"),
+    "steps": (lambda: lr_scheduler.MultiStepLR(sgd(), 3),  # type: ignore[arg-type]
+              "milestones must be a list of epochs, got int"),
+    "chain": (lambda: lr_scheduler.ChainedScheduler(sgd()),  # type: ignore[arg-type]
+              "schedulers must be a list of schedules, got tessella.optim.sgd.SGD"),
+    "factor of": (lambda: lr_scheduler.LambdaLR(sgd(), lambda epoch: "x"),  # type: ignore[arg-type, return-value]
+                  r"lr_lambda\(0\) must be a real number, got str"),
+    "divisor": (lambda: lr_scheduler.OneCycleLR(sgd(), 1.0, 10, div_factor=0), "div_factor is 0"),
+    "kind": (lambda: lr_scheduler.StepLR(sgd(), 1).load_state_dict({"last_epoch": 1, "gamma": "x"}),
+             "gamma must be a real number, got str"),
+    "zero": (lambda: lr_scheduler.CosineAnnealingLR(sgd(), 3).load_state_dict(
+        {"last_epoch": 1, "T_max": 0}), "T_max is 0"),
+    "bases": (lambda: lr_scheduler.StepLR(sgd(), 1).load_state_dict(
+        {"last_epoch": 1, "base_lrs": []}), r"len\(base_lrs\) is 0"),
     "state": (lambda: lr_scheduler.StepLR(sgd(), 1).load_state_dict({}), "state_dict is not that"),
 }  # fmt: skip
 
@@ -257,3 +270,34 @@ def test_wrong_arguments_are_refused(label: str) -> None:
     assert first.split(":")[0].split(".")[0] in lr_scheduler.__all__
     assert any(line.startswith("  at test_schedules.py:") for line in rest)
     assert any(line.startswith("  hint: ") and len(line) > 12 for line in rest)
+
+
+def test_a_step_that_fails_changes_nothing() -> None:
+    class Odd(lr_scheduler.LRScheduler):
+        def get_lr(self) -> list[Any]:
+            return [0.5] if self.last_epoch < 1 else [0.5, 0.5]
+
+    schedule = Odd(sgd())
+    with pytest.raises(ValueError, match=r"Odd.step: get_lr\(\) has 2 values for 1 parameter"):
+        schedule.step()
+    assert schedule.last_epoch == 0 and schedule.get_last_lr() == [0.5]
+
+
+def test_a_state_whose_last_part_is_wrong_changes_no_part() -> None:
+    optimizer = sgd()
+    parts = [lr_scheduler.StepLR(optimizer, 2), lr_scheduler.ExponentialLR(optimizer, 0.5)]
+    schedule = lr_scheduler.ChainedScheduler(parts)
+    saved = schedule.state_dict()
+    saved["_schedulers"] = [{"last_epoch": 7}, {"last_epoch": "x"}]
+    with pytest.raises(TypeError, match=r"ChainedScheduler.load_state_dict: last_epoch must be"):
+        schedule.load_state_dict(saved)
+    assert [part.last_epoch for part in parts] == [0, 0]
+
+
+def test_a_group_that_came_later_has_no_rate_to_begin_with() -> None:
+    optimizer = sgd()
+    schedule = lr_scheduler.CosineAnnealingLR(optimizer, T_max=3)
+    optimizer.add_param_group({"params": [ts.zeros(1, requires_grad=True)]})
+    with pytest.raises(ValueError, match="group 1 was added after the schedule was made"):
+        schedule.step()
+    assert schedule.last_epoch == 0

@@ -63,6 +63,22 @@ def to_ints(name: str, value: Any) -> tuple[int, ...]:
     return (to_int(name, value),)
 
 
+def is_iterable(value: Any) -> bool:
+    """Tell whether a value can be walked through; a 0-d array has the method, and refuses it."""
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
+
+
+def to_list(name: str, value: Any, expected: str) -> list[Any]:
+    """Give what can be walked through as a list."""
+    if not is_iterable(value):
+        raise errors.wrong_type(name, value, expected)
+    return list(value)
+
+
 def to_bool(name: str, value: Any) -> bool:
     """Check a boolean parameter."""
     if not isinstance(value, bool):

@@ -143,8 +143,10 @@ def no_processes(value: object) -> ArgumentError:
 
 
 def no_length() -> ArgumentError:
-    """The number of batches of a stream that does not know its length."""
-    return ArgumentError("the number of batches is not known", "give the IterableDataset a __len__")
+    """The number of batches of a stream or sampler that does not know its length."""
+    return ArgumentError(
+        "the number of batches is not known", "give the dataset, or the sampler, a __len__"
+    )
 
 
 def timed_out(seconds: float, batch: int) -> IllegalState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tessella import errors, training_errors
+from tessella.arguments import to_list
 from tessella.hints import Any
 from tessella.sizes import to_text
 
@@ -16,11 +17,20 @@ class History:
     """
 
     def __init__(self, rows: list[dict[str, Any]] | None = None) -> None:
-        self.rows = list(rows or [])
+        self.rows: list[dict[str, Any]] = []
         self.reason = ""  # why it ended
+        try:
+            listed = [] if rows is None else to_list("rows", rows, "a list of dicts")
+            for row in listed:
+                self.append(row)
+        except errors.TessellaError as error:
+            raise error.relocate("History", []) from None
 
     def append(self, row: dict[str, Any]) -> None:
         """Add an epoch."""
+        if not isinstance(row, dict) or not all(isinstance(name, str) for name in row):
+            wrong = errors.wrong_type("row", row, "a dict of names and numbers")
+            raise wrong.locate("History.append", [])
         self.rows.append(row)
 
     @property
@@ -33,7 +43,7 @@ class History:
 
     def __getitem__(self, name: str) -> list[Any]:
         """Give one column; None where an epoch has no such number."""
-        if name not in self.columns:
+        if not isinstance(name, str) or name not in self.columns:
             rule = f"one of {', '.join(self.columns)}"
             raise errors.wrong_value("name", name, rule).locate("History", [])
         return [row.get(name) for row in self.rows]
@@ -69,8 +79,8 @@ def shown(name: str, value: Any) -> str:
     """Show one number of a row."""
     if value is None:
         return ""
-    if name == "memory":
+    if name == "memory" and type(value) is int and abs(value) < 1 << 63:
         return to_text(value)
-    if name == "samples/s":
+    if name == "samples/s" and isinstance(value, int | float):
         return f"{value:,.0f}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

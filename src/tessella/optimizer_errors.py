@@ -126,6 +126,22 @@ def needs_closure() -> ArgumentError:
     )
 
 
+def not_closure(value: object) -> ArgumentError:
+    """A closure that cannot be called."""
+    return ArgumentError(
+        f"closure must be a function that gives the loss, got {type_name(value)}",
+        "optimizer.step() needs none: gradients are those of loss.backward()",
+    )
+
+
+def odd_call(value: object) -> ArgumentError:
+    """Something that a hook gave in place of a step's arguments."""
+    return ArgumentError(
+        f"a hook gave {type_name(value)}, not the arguments of a step",
+        "it gives a pair (args, kwargs) of a tuple and a dict, or None to leave them as they are",
+    )
+
+
 def one_group() -> InvalidArgument:
     """Several groups for an optimizer that knows one."""
     return InvalidArgument(
@@ -201,6 +217,15 @@ def state_shape(name: str, found: object, wanted: object) -> ShapeError:
     )
 
 
+def not_history() -> InvalidArgument:
+    """A state of LBFGS whose parts do not belong together."""
+    return InvalidArgument(
+        "this is no state of LBFGS",
+        "old_stps, old_dirs and ro are lists of as many tensors; d, t and prev_flat_grad belong "
+        "together; pass what optimizer.state_dict() gave",
+    )
+
+
 # --- schedules ------------------------------------------------------------------------------------
 
 
@@ -223,6 +248,14 @@ def list_for_groups(name: str, found: int, wanted: int) -> InvalidArgument:
     """A list with another number of values than there are groups."""
     return InvalidArgument(
         f"{name} has {found} values for {wanted} parameter groups", "give one for each, or one"
+    )
+
+
+def later_group(group: int, known: int) -> InvalidArgument:
+    """A group that was added to the optimizer of a schedule."""
+    return InvalidArgument(
+        f"group {group} was added after the schedule was made, for {known} groups",
+        "add parameter groups first, then make the schedule",
     )
 
 

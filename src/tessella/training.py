@@ -15,8 +15,8 @@ from time import perf_counter
 
 from tessella import errors, io, memory, progress, training_errors
 from tessella._core import Tensor
-from tessella.arguments import to_int
-from tessella.hints import Any, Callable, Iterable
+from tessella.arguments import to_bool, to_float, to_int
+from tessella.hints import Any, Callable, Iterable, Iterator
 from tessella.histories import History, shown
 from tessella.modes import no_grad
 from tessella.nn.clip import clip_grad_norm_
@@ -62,9 +62,10 @@ def fit(
     True
     """
     run = Run(model, data, optimizer, scheduler, patience)
+    metrics = check_call(loss, validation, metrics, clip, checkpoint, resume)
     if checkpoint is not None and resume and os.path.exists(checkpoint):
         run.load(checkpoint)
-    with Interrupt() as interrupt, Display(progress, to_int("epochs", epochs), data) as display:
+    with Interrupt() as interrupt, Display(progress, to_epochs("epochs", epochs), data) as display:
         while run.epoch < epochs and not run.history.reason:
             display.begin(run.epoch + 1)
             model.train()
@@ -84,12 +85,52 @@ def fit(
             if interrupt.is_asked:
                 run.stop(f"interrupted in epoch {run.epoch + 1}", checkpoint)
                 break
-            run.end_epoch(evaluate(model, validation, loss, metrics or {}), figures.peak)
+            run.end_epoch(evaluate(model, validation, loss, metrics), figures.peak)
             display.end(run)
             if checkpoint is not None:
                 run.save(checkpoint)
     run.restore_best()
     return run.history
+
+
+def check_call(
+    loss: Any, validation: Any, metrics: Any, clip: Any, checkpoint: Any, resume: Any
+) -> dict[str, Measure]:
+    """Check what a run is not made of; give the metrics."""
+    try:
+        named = {} if metrics is None else metrics
+        if not isinstance(named, dict) or not all(isinstance(name, str) for name in named):
+            raise errors.wrong_type("metrics", metrics, "a dict of names and functions")
+        measures = [(f"metrics[{name!r}]", measure) for name, measure in named.items()]
+        for name, measure in [("loss", loss), *measures]:
+            if not callable(measure):
+                raise errors.wrong_type(name, measure, "a function of prediction and target")
+        if validation is not None:
+            check_batches("validation", validation)
+        if clip is not None and not to_float("clip", clip) > 0:
+            raise errors.wrong_value("clip", clip, "above 0")
+        if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
+            raise errors.wrong_type("checkpoint", checkpoint, "a path")
+        to_bool("resume", resume)
+    except errors.TessellaError as error:
+        raise error.locate("fit", []) from None
+    return named
+
+
+def check_batches(name: str, data: Any) -> None:
+    """Require what can be walked through, without beginning to: a loader counts its epochs."""
+    kind = type(data)
+    if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
+        raise errors.wrong_type(name, data, "batches, such as a DataLoader").locate("fit", [])
+
+
+def walk(name: str, data: Any) -> Iterator[Any]:
+    """Begin an epoch."""
+    try:
+        return iter(data)
+    except TypeError as error:  # of a 0-d array
+        wrong = errors.wrong_type(name, data, "batches, such as a DataLoader").locate("fit", [])
+        raise wrong from error
 
 
 def evaluate(
@@ -103,17 +144,25 @@ def evaluate(
     model.eval()
     try:
         with no_grad():
-            for batch in data:
+            for batch in walk("validation", data):
                 inputs, targets = split(batch)
                 prediction, size = model(inputs), count(inputs)
                 for name, measure in {"val_loss": loss, **metrics}.items():
-                    sums[name] += float(measure(prediction, targets)) * size
+                    sums[name] += measured(name, measure(prediction, targets)) * size
                 samples += size
     finally:
         model.train(mode)
     if not samples:
         raise training_errors.no_data("validation").locate("fit", [])
     return {name: value / samples for name, value in sums.items()}
+
+
+def measured(name: str, value: Any) -> float:
+    """Require what a metric gives to be a number."""
+    try:
+        return to_float(name, value)
+    except errors.TessellaError as error:
+        raise error.relocate("fit", []) from None
 
 
 def split(batch: Any) -> tuple[Any, Any]:
@@ -132,7 +181,7 @@ def count(inputs: Any) -> int:
 
 def check(value: Any, run: Run) -> Tensor:
     """Refuse a loss that is not one finite number."""
-    if not isinstance(value, Tensor) or value.size != 1:
+    if not isinstance(value, Tensor) or value.size != 1 or not value.dtype.is_floating:
         raise training_errors.odd_loss(value).locate("fit", [])
     number = value.item()
     if not math.isfinite(number):
@@ -151,6 +200,12 @@ class Run:
         if not (hasattr(optimizer, "step") and hasattr(optimizer, "zero_grad")):
             error = errors.wrong_type("optimizer", optimizer, "an optimizer, of ts.optim")
             raise error.locate("fit", [])
+        check_batches("data", data)
+        if scheduler is not None and not callable(getattr(scheduler, "step", None)):
+            error = errors.wrong_type("scheduler", scheduler, "a schedule, of optim.lr_scheduler")
+            raise error.locate("fit", [])
+        if patience is not None and not to_epochs("patience", patience) > 0:
+            raise errors.wrong_value("patience", patience, "1 epoch or more").locate("fit", [])
         self.model, self.data, self.optimizer = model, data, optimizer
         self.scheduler, self.patience = scheduler, patience
         self.epoch = self.step = self.samples = 0  # epochs done; steps and samples of this one
@@ -162,7 +217,8 @@ class Run:
     def batches(self) -> Iterable[Any]:
         """Give the batches of this epoch that are left."""
         goes_on_itself = hasattr(self.data, "load_state_dict")
-        return islice(self.data, 0 if goes_on_itself else self.step, None)
+        batches = walk("data", self.data)
+        return islice(batches, 0 if goes_on_itself else self.step, None)
 
     def add(self, loss: float, samples: int, seconds: float) -> None:
         """Enter a step."""
@@ -173,7 +229,7 @@ class Run:
 
     def end_epoch(self, measured: dict[str, float], peak: int) -> None:
         """Enter the figures of an epoch, and decide whether to go on."""
-        if not self.step:
+        if not self.samples:
             raise training_errors.no_data("data").locate("fit", [])
         self.epoch += 1
         row = {"epoch": self.epoch, "loss": self.total / self.samples, **measured,
@@ -239,6 +295,22 @@ class Run:
         self.history.reason = figures["reason"]
 
 
+def to_epochs(name: str, value: Any) -> int:
+    """Check a number of epochs."""
+    try:
+        return to_int(name, value)
+    except errors.TessellaError as error:
+        raise error.locate("fit", []) from None
+
+
+def length_of(data: Any) -> int | None:
+    """Give the number of batches, where it is known."""
+    try:
+        return len(data)
+    except TypeError:
+        return None
+
+
 class Interrupt:
     """Ctrl-C as a question that is answered between steps; a second one interrupts at once."""
 
@@ -266,9 +338,12 @@ class Display:
     def __init__(self, wanted: bool | str, epochs: int, data: Any) -> None:
         if epochs < 0:
             raise errors.wrong_value("epochs", epochs, "at least 0").locate("fit", [])
+        if not isinstance(wanted, bool) and (not isinstance(wanted, str) or wanted != "lines"):
+            rule = "True, False or 'lines'"
+            raise errors.wrong_value("progress", wanted, rule).locate("fit", [])
         self._shown = progress.choose(wanted)
         self._epochs = epochs
-        self._batches = len(data) if hasattr(data, "__len__") else None
+        self._batches = length_of(data)
 
     def __enter__(self) -> Display:
         return self
@@ -282,7 +357,7 @@ class Display:
 
     def advance(self, run: Run) -> None:
         """Show a step."""
-        self._shown.advance(f"loss {run.total / run.samples:.4g}")
+        self._shown.advance(f"loss {run.total / max(run.samples, 1):.4g}")
 
     def end(self, run: Run) -> None:
         """Show an epoch."""

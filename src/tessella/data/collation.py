@@ -46,6 +46,10 @@ def _joined(batch: Sequence[Any]) -> Any:
     if is_shareable(first):
         return _stacked([asarray(x) for x in batch])
     if isinstance(first, Mapping):
+        for i, sample in enumerate(batch):
+            keys = sample.keys() if isinstance(sample, Mapping) else errors.type_name(sample)
+            if not isinstance(sample, Mapping) or not first.keys() <= sample.keys():
+                raise data_errors.samples_differ("keys", i, keys, first.keys())
         return _like_mapping(first, {key: _joined([x[key] for x in batch]) for key in first})
     if isinstance(first, Sequence):
         return _joined_parts(first, batch)
@@ -63,6 +67,9 @@ def _stacked(batch: Sequence[Tensor]) -> Tensor:
 
 def _joined_parts(first: Sequence[Any], batch: Sequence[Any]) -> Any:
     for i, sample in enumerate(batch):
+        if not isinstance(sample, Sequence):
+            name, other = errors.type_name(sample), errors.type_name(first)
+            raise data_errors.samples_differ("type", i, name, other)
         if len(sample) != len(first):
             raise data_errors.samples_differ("length", i, len(sample), len(first))
     parts = [_joined(part) for part in zip(*batch, strict=True)]

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
-from tessella.arguments import to_int
+from tessella.arguments import is_iterable, to_float, to_int, to_list
 from tessella.data_errors import located
 from tessella.dtypes import int64
 from tessella.items import OnHeap
@@ -22,6 +22,17 @@ from tessella.ops.random import Generator, randperm
 from tessella.tensors import tensor
 
 T = TypeVar("T", covariant=True)
+
+
+def length_of(name: str, dataset: Any) -> int:
+    """Give the number of samples of what has some, by number."""
+    kind = type(dataset)  # a class has the methods of its instances as attributes, and no samples
+    if not hasattr(kind, "__len__") or not hasattr(kind, "__getitem__"):
+        raise data_errors.not_dataset(name, dataset)
+    try:
+        return len(dataset)
+    except TypeError as error:  # of a 0-d array
+        raise data_errors.not_dataset(name, dataset) from error
 
 
 class Dataset(Generic[T]):
@@ -56,6 +67,10 @@ class IterableDataset(Dataset[T]):
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError("an IterableDataset defines __iter__()")
 
+    def __getitem__(self, index: Any) -> T:
+        wrong = data_errors.stream_in_sequence("an index")
+        raise wrong.locate(f"data.{type(self).__name__}", [])
+
     def __add__(self, other: Dataset[Any]) -> Any:
         return ChainDataset([self, other])
 
@@ -71,12 +86,20 @@ class ChainDataset(IterableDataset[Any]):
     """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = list(datasets)
+        try:
+            self.datasets = to_list("datasets", datasets, "a list of streams")
+            for i, each in enumerate(self.datasets):
+                if not is_iterable(each):
+                    raise errors.wrong_type(f"datasets[{i}]", each, "a stream: it has __iter__")
+        except errors.TessellaError as error:
+            raise error.relocate("data.ChainDataset", []) from None
 
     def __iter__(self) -> Iterator[Any]:
         return itertools.chain.from_iterable(self.datasets)
 
     def __len__(self) -> int:
+        if not all(hasattr(type(each), "__len__") for each in self.datasets):
+            raise data_errors.no_length().locate("len(ChainDataset)", [])
         return sum(len(each) for each in self.datasets)
 
 
@@ -122,13 +145,20 @@ class Subset(Dataset[Any]):
     """
 
     def __init__(self, dataset: Any, indices: Sequence[int] | Tensor) -> None:
-        self.dataset = dataset
-        self.indices: Sequence[int] = indices.tolist() if isinstance(indices, Tensor) else indices
         self._numbers: Tensor | None = None
-        if hasattr(dataset, "__getbatch__"):
-            with OnHeap():
-                numbers = tensor(list(self.indices)) if self.indices else tensor([], int64)
-            self._numbers = numbers if numbers.dtype is int64 else None
+        try:
+            if not hasattr(type(dataset), "__getitem__"):
+                raise data_errors.not_dataset("dataset", dataset)
+            numbers = indices.tolist() if isinstance(indices, Tensor) else indices
+            listed = to_list("indices", numbers, "a list of numbers, or a tensor of them")
+            if hasattr(dataset, "__getbatch__"):
+                with OnHeap():
+                    batch = tensor(listed) if listed else tensor([], int64)
+                self._numbers = batch if batch.dtype is int64 else None
+        except errors.TessellaError as error:
+            raise error.relocate("data.Subset", []) from None
+        self.dataset = dataset
+        self.indices: Sequence[int] = numbers if hasattr(numbers, "__getitem__") else listed
 
     @property
     def __getbatch__(self) -> Any:
@@ -143,8 +173,17 @@ class Subset(Dataset[Any]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, list):
-            return self.dataset[[self.indices[i] for i in index]]
-        return self.dataset[self.indices[index]]
+            return self.dataset[[self._number(i) for i in index]]
+        return self.dataset[self._number(index)]
+
+    def _number(self, index: Any) -> Any:
+        try:
+            return self.indices[index]
+        except IndexError:
+            wrong: errors.TessellaError = data_errors.sample_out_of_bounds(index, len(self))
+        except TypeError:
+            wrong = errors.wrong_type("index", index, "an integer")
+        raise wrong.locate("data.Subset", [])
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -159,20 +198,25 @@ class ConcatDataset(Dataset[Any]):
     """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = list(datasets)
         try:
+            self.datasets = to_list("datasets", datasets, "a list of datasets")
             if not self.datasets:
                 raise errors.wrong_value("datasets", self.datasets, "one dataset or more")
             if any(isinstance(each, IterableDataset) for each in self.datasets):
                 raise data_errors.stream_in_sequence("ConcatDataset; ChainDataset takes it")
+            lengths = [length_of(f"datasets[{i}]", each) for i, each in enumerate(self.datasets)]
         except errors.TessellaError as error:
-            raise error.locate("data.ConcatDataset", []) from None
-        self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
+            raise error.relocate("data.ConcatDataset", []) from None
+        self.cumulative_sizes = list(itertools.accumulate(lengths))
 
     def __getitem__(self, index: int) -> Any:
         length = len(self)
-        if not -length <= index < length:
-            raise data_errors.sample_out_of_bounds(index, length).locate("data.ConcatDataset", [])
+        try:
+            index = to_int("index", index)
+            if not -length <= index < length:
+                raise data_errors.sample_out_of_bounds(index, length)
+        except errors.TessellaError as error:
+            raise error.locate("data.ConcatDataset", []) from None
         index += length if index < 0 else 0
         which = bisect.bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[which - 1] if which else 0
@@ -194,7 +238,9 @@ def random_split(
     >>> [len(part) for part in parts]
     [8, 2]
     """
-    count = _length_of(dataset)
+    if isinstance(dataset, IterableDataset):
+        raise data_errors.stream_in_sequence("random_split")
+    count = length_of("dataset", dataset)
     sizes = _sizes_of(lengths, count)
     if generator is not None and not isinstance(generator, Generator):
         raise errors.wrong_type("generator", generator, "a ts.Generator or None")
@@ -204,16 +250,9 @@ def random_split(
     return [Subset(dataset, order[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
 
 
-def _length_of(dataset: Any) -> int:
-    if isinstance(dataset, IterableDataset):
-        raise data_errors.stream_in_sequence("random_split")
-    if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
-        raise data_errors.not_dataset("dataset", dataset)
-    return len(dataset)
-
-
-def _sizes_of(lengths: Sequence[int | float], count: int) -> list[int]:
-    total = sum(lengths)
+def _sizes_of(lengths: Any, count: int) -> list[int]:
+    lengths = to_list("lengths", lengths, "a list of lengths or fractions")
+    total = sum(to_float("lengths", each) for each in lengths)
     if math.isclose(total, 1) and total <= 1 and not all(isinstance(x, int) for x in lengths):
         for part in lengths:
             if not 0 <= part <= 1:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tessella import _core, data_errors, errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool
+from tessella.arguments import to_bool, to_list
 from tessella.data.tables import Column, Table, recoded
 from tessella.data_errors import located
 from tessella.dtypes import DType, float64, int64, uint8
@@ -62,12 +62,16 @@ def read_csv(
     """
     form = _format(delimiter, quote, comment)
     words = [word.encode() for word in _texts("missing", missing)]
+    if dtype is not None and not isinstance(dtype, Mapping):
+        raise errors.wrong_type("dtype", dtype, "a dict of names and dtypes, or None")
+    if not isinstance(encoding, str):
+        raise errors.wrong_type("encoding", encoding, "text")
     has_header = None if header is None else to_bool("header", header)
     with OnHeap():
         text = _read(path, encoding)
     reader = _Reader(text, form, words)
     reader.read_head(has_header, names)
-    return reader.read_table(columns, dtype or {})
+    return reader.read_table(columns, {} if dtype is None else dtype)
 
 
 # --- arguments -----------------------------------------------------------------------------------
@@ -95,9 +99,10 @@ def _mark(name: str, value: Any, is_optional: bool = True) -> int:
 
 
 def _texts(name: str, values: Any) -> list[str]:
-    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+    found = [] if isinstance(values, str) else to_list(name, values, "a list of texts")
+    if isinstance(values, str) or not all(isinstance(value, str) for value in found):
         raise errors.wrong_type(name, values, "a list of texts")
-    return list(values)
+    return found
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -115,6 +120,8 @@ def _read(path: Any, encoding: str) -> Tensor:
     content = path.read()
     if isinstance(content, str):
         return _copied(content.encode(errors="surrogatepass"))
+    if not isinstance(content, bytes):
+        raise errors.wrong_type("path.read()", content, "text or bytes")
     if not _is_utf8(encoding):
         content = _decoded(path, content, encoding).encode()
     return _copied(content)

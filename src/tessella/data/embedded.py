@@ -15,7 +15,7 @@ from typing import Any
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.arguments import to_word
+from tessella.arguments import to_int, to_list, to_word
 from tessella.data_errors import located
 from tessella.dtypes import DType, as_dtype, boolean, float32, float64, int64
 from tessella.exchange import share
@@ -40,9 +40,15 @@ class Labelled(tuple[Tensor, Tensor]):
     classes: tuple[str, ...]
 
     def __new__(cls, x: Tensor, y: Tensor, names: Any = (), classes: Any = ()) -> Labelled:
-        self = super().__new__(cls, (x, y))
-        self.names = tuple(names)
-        self.classes = tuple(classes)
+        try:
+            for name, part in (("x", x), ("y", y)):
+                if not isinstance(part, Tensor):
+                    raise errors.not_tensor(name, part, "a tensor")
+            self = super().__new__(cls, (x, y))
+            self.names = tuple(to_list("names", names, "a list of texts"))
+            self.classes = tuple(to_list("classes", classes, "a list of texts"))
+        except errors.TessellaError as error:
+            raise error.relocate("data.Labelled", []) from None
         return self
 
     @property
@@ -72,6 +78,13 @@ class Text(tuple[Tensor, str]):
     """
 
     def __new__(cls, ids: Tensor, letters: str) -> Text:
+        wrong = None
+        if not isinstance(ids, Tensor):
+            wrong = errors.not_tensor("ids", ids, "a tensor")
+        elif not isinstance(letters, str):
+            wrong = errors.wrong_type("letters", letters, "text")
+        if wrong is not None:
+            raise wrong.locate("data.Text", [])
         return super().__new__(cls, (ids, letters))
 
     @property
@@ -90,6 +103,8 @@ class Text(tuple[Tensor, str]):
         >>> ts.data.load_text().encode("to be").shape
         (5,)
         """
+        if not isinstance(text, str):
+            raise errors.wrong_type("text", text, "text").locate("data.Text.encode", [])
         places = {letter: i for i, letter in enumerate(self.letters)}
         try:
             return tensor([places[letter] for letter in text], int64)
@@ -97,6 +112,7 @@ class Text(tuple[Tensor, str]):
             wrong = errors.wrong_value("text", error.args[0], f"of {self.letters!r}")
             raise wrong.locate("data.Text.encode", []) from None
 
+    @located("data.Text.decode")
     def decode(self, ids: Any) -> str:
         """Give the text of numbers of characters.
 
@@ -104,7 +120,11 @@ class Text(tuple[Tensor, str]):
         >>> text.decode(text.encode("to be"))
         'to be'
         """
-        numbers = ids.tolist() if isinstance(ids, Tensor) else list(ids)
+        given = ids.tolist() if isinstance(ids, Tensor) else ids
+        numbers = [to_int("ids", i) for i in to_list("ids", given, "a vector of integers")]
+        for i in numbers:
+            if not -len(self.letters) <= i < len(self.letters):
+                raise errors.wrong_value("a number of ids", i, f"below {len(self.letters)}")
         return "".join([self.letters[i] for i in numbers])
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -69,6 +69,8 @@ def load_mnist(folder: str | os.PathLike[str], split: str = "train") -> Labelled
     >>> x.tolist(), y.tolist()
     ([[[0, 255], [255, 0]]], [5])
     """
+    if not isinstance(folder, str | os.PathLike):
+        raise errors.wrong_type("folder", folder, "a path")
     part = "t10k" if to_word("split", split, ["train", "test"]) == "test" else "train"
     images, labels = (_found(folder, f"{part}-{kind}") for kind in ("images", "labels"))
     x, y = load_idx(images), load_idx(labels)

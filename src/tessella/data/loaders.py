@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
+from threading import TIMEOUT_MAX
 from typing import Any
 
 from tessella import data_errors, errors
@@ -21,6 +22,7 @@ from tessella.data.samplers import (
     OrderedSampler,
     RandomSampler,
     SequentialSampler,
+    check_sampler,
     to_count,
     to_generator,
 )
@@ -32,6 +34,7 @@ from tessella.tensors import tensor
 
 _AHEAD = 2  # batches that each worker prepares, if prefetch_factor does not say
 _SEEDS = 1 << 63
+_MOST_WORKERS = 4096
 
 
 class DataLoader:
@@ -73,7 +76,8 @@ class DataLoader:
             self._is_stream = isinstance(dataset, IterableDataset)
             self.drop_last = to_bool("drop_last", drop_last)
             self.generator = to_generator(generator)
-            self._set_order(batch_size, bool(shuffle), sampler, batch_sampler)
+            is_mixed = shuffle is not None and to_bool("shuffle", shuffle)
+            self._set_order(batch_size, is_mixed, sampler, batch_sampler)
             self._set_workers(num_workers, prefetch_factor, timeout, worker_init_fn)
             # All memory is the host's, threads cost too little to be kept, and the order is always
             # that of the sampler: these change nothing.
@@ -100,12 +104,16 @@ class DataLoader:
 
     def _set_order(self, batch_size: Any, shuffle: bool, sampler: Any, batch_sampler: Any) -> None:
         if self._is_stream:
-            for name, value in (("shuffle", shuffle), ("sampler", sampler),
-                                ("batch_sampler", batch_sampler)):  # fmt: skip
-                if value:
+            for name, is_given in (("shuffle", shuffle), ("sampler", sampler is not None),
+                                   ("batch_sampler", batch_sampler is not None)):  # fmt: skip
+                if is_given:
                     raise data_errors.stream_in_sequence(f"{name}=")
-        elif not hasattr(self.dataset, "__getitem__"):
+        elif not hasattr(type(self.dataset), "__getitem__"):
             raise data_errors.not_dataset("dataset", self.dataset)
+        for name, value in (("sampler", sampler), ("batch_sampler", batch_sampler)):
+            if value is not None:
+                check_sampler(name, value)
+        batch_size = None if batch_size is None else to_count("batch_size", batch_size)
         if sampler is not None and shuffle:
             raise data_errors.excluded("sampler", "shuffle", "a sampler decides the order")
         if batch_sampler is not None and (
@@ -118,7 +126,7 @@ class DataLoader:
         elif batch_size is None and self.drop_last:
             why = "without batches there is none to drop"
             raise data_errors.excluded("drop_last", "batch_size=None", why)
-        self.batch_size = None if batch_size is None else to_count("batch_size", batch_size)
+        self.batch_size = batch_size
         if sampler is None and not self._is_stream and batch_sampler is None:
             if shuffle:
                 sampler = RandomSampler(self.dataset, generator=self.generator)
@@ -131,15 +139,16 @@ class DataLoader:
 
     def _set_workers(self, num_workers: Any, factor: Any, timeout: Any, init: Any) -> None:
         self.num_workers = to_int("num_workers", num_workers)
-        if self.num_workers < 0:
-            raise errors.wrong_value("num_workers", num_workers, "0 or more")
+        if not 0 <= self.num_workers <= _MOST_WORKERS:
+            rule = f"from 0 to {_MOST_WORKERS}: each is a thread"
+            raise errors.wrong_value("num_workers", num_workers, rule)
         if factor is not None and not self.num_workers:
             raise data_errors.needs_workers("prefetch_factor")
         self.prefetch_factor = None if factor is None else to_count("prefetch_factor", factor)
         if self.prefetch_factor is None and self.num_workers:
             self.prefetch_factor = _AHEAD
         self.timeout = to_float("timeout", timeout)
-        if not self.timeout >= 0:
+        if not 0 <= self.timeout <= TIMEOUT_MAX:
             raise errors.wrong_value("timeout", timeout, "0 or more seconds; 0 for no limit")
         if init is not None and not callable(init):
             raise errors.wrong_type("worker_init_fn", init, "a function or None")

@@ -7,8 +7,9 @@ from typing import Any
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float, to_int
-from tessella.data.datasets import Dataset, Subset
+from tessella.arguments import to_bool, to_float, to_int, to_list
+from tessella.data.datasets import Dataset, Subset, length_of
+from tessella.data.preparation import to_categories
 from tessella.data.tables import Table
 from tessella.data_errors import located
 from tessella.dtypes import int64
@@ -40,10 +41,11 @@ def split(
     """
     if not arrays:
         raise errors.wrong_value("arrays", arrays, "one array or more")
-    length = len(arrays[0])
-    for i, array in enumerate(arrays):
-        if len(array) != length:
-            raise data_errors.rows_differ(i, len(array), length)
+    lengths = [length_of(f"arrays[{i}]", array) for i, array in enumerate(arrays)]
+    length = lengths[0]
+    for i, rows in enumerate(lengths):
+        if rows != length:
+            raise data_errors.rows_differ(i, rows, length)
     count = _test_count(test_size, length)
     source = seed if isinstance(seed, Generator) else Generator(to_int("seed", seed, 64))
     if stratify is not None:
@@ -75,8 +77,9 @@ def _codes(classes: Any, length: int) -> Tensor:
     if isinstance(classes, Tensor):
         codes = classes
     else:
-        numbers = {value: i for i, value in enumerate(sorted(set(classes)))}
-        codes = tensor([numbers[value] for value in classes], int64)
+        listed = to_list("stratify", classes, f"a class for each of {length} rows")
+        numbers = {value: i for i, value in enumerate(to_categories("stratify", listed))}
+        codes = tensor([numbers[value] for value in listed], int64)
     if codes.shape != (length,) or codes.dtype.is_floating or codes.dtype.is_complex:
         found = f"{codes.dtype} {codes.shape}"
         raise errors.wrong_value("stratify", found, f"a class for each of {length} rows")

@@ -8,14 +8,14 @@ stays NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
-from tessella.arguments import to_float, to_word
+from tessella.arguments import to_float, to_list, to_word
 from tessella.data_errors import located
-from tessella.dtypes import DType, float32, float64, int64
+from tessella.dtypes import DType, as_dtype, float32, float64, int64
 from tessella.ops.creation import eye, zeros
 from tessella.ops.elementwise import isfinite, isnan, where
 from tessella.ops.reduce import argmax, max as largest, min as smallest
@@ -101,7 +101,11 @@ class Scaler:
         >>> scale(ts.tensor([[3.0]])).tolist()
         [[1.0]]
         """
-        _check_keys(state, {"shift", "scale"}, f"data.{type(self).__name__}.load_state_dict")
+        name = f"data.{type(self).__name__}.load_state_dict"
+        _check_keys(state, {"shift", "scale"}, name)
+        for key, x in state.items():
+            if x is not None and not isinstance(x, Tensor):
+                raise errors.wrong_type(key, x, "a tensor or None").locate(name, [])
         self.shift, self.scale = state["shift"], state["scale"]
 
 
@@ -159,9 +163,9 @@ class OneHot:
     def __init__(self, unknown: str = "error", dtype: DType = float32) -> None:
         try:
             self.unknown = to_word("unknown", unknown, ["error", "zeros"])
+            self.dtype = as_dtype(dtype)
         except errors.TessellaError as error:
             raise error.locate("data.OneHot", []) from None
-        self.dtype = dtype
         self.categories: list[Any] | None = None
 
     @located("data.OneHot.fit")
@@ -174,7 +178,7 @@ class OneHot:
         if isinstance(x, Tensor):
             self.categories = unique_values(_integers(x)).tolist()
         else:
-            self.categories = sorted(set(x))
+            self.categories = to_categories("x", x)
         return self
 
     @located("data.OneHot")
@@ -196,7 +200,8 @@ class OneHot:
             codes = where(is_known, places, count)
         else:
             numbers = {category: i for i, category in enumerate(categories)}
-            codes = tensor([numbers.get(value, count) for value in x], int64)
+            x = to_list("x", x, CATEGORIES)
+            codes = tensor([numbers.get(value, count) for value in _hashed("x", x)], int64)
         if self.unknown == "error" and codes.size and int(largest(codes).item()) == count:
             first = int(argmax(codes).item())
             raise data_errors.unknown_category(
@@ -212,6 +217,8 @@ class OneHot:
         ['b']
         """
         categories = self._fitted()
+        if not isinstance(x, Tensor):
+            raise errors.not_tensor("x", x, "a tensor")
         if x.ndim != 2 or x.shape[1] != len(categories):
             raise data_errors.other_features(x.shape[1:], (len(categories),))
         return [categories[i] for i in argmax(x, axis=1).tolist()]
@@ -237,9 +244,34 @@ class OneHot:
         >>> code(["b"]).tolist()
         [[0.0, 1.0]]
         """
-        _check_keys(state, {"categories"}, "data.OneHot.load_state_dict")
+        name = "data.OneHot.load_state_dict"
+        _check_keys(state, {"categories"}, name)
         categories = state["categories"]
-        self.categories = None if categories is None else list(categories)
+        try:
+            if categories is not None:
+                categories = _hashed("categories", to_list("categories", categories, CATEGORIES))
+        except errors.TessellaError as error:
+            raise error.locate(name, []) from None
+        self.categories = categories
+
+
+CATEGORIES = "a list of texts or of integers, or a vector of integers"
+
+
+def to_categories(name: str, values: Any) -> list[Any]:
+    """Give the different values of a list in their order."""
+    try:
+        return sorted(set(_hashed(name, to_list(name, values, CATEGORIES))))
+    except TypeError:  # they cannot be compared
+        raise errors.wrong_type(name, values, CATEGORIES) from None
+
+
+def _hashed(name: str, values: list[Any]) -> list[Any]:
+    """Refuse what cannot be looked up in a dict."""
+    for value in values:
+        if not isinstance(value, Hashable):
+            raise errors.wrong_type(name, value, CATEGORIES)
+    return values
 
 
 def _integers(x: Tensor) -> Tensor:
@@ -250,7 +282,7 @@ def _integers(x: Tensor) -> Tensor:
 
 def _check_keys(state: Any, names: set[str], operation: str) -> None:
     if not isinstance(state, dict) or state.keys() != names:
-        found = sorted(state) if isinstance(state, dict) else state
+        found = list(state) if isinstance(state, dict) else state
         wrong = errors.wrong_value("state", found, f"a dict of {', '.join(sorted(names))}")
         raise wrong.locate(operation, [])
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from tessella import errors
+from tessella import data_errors, errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_int
+from tessella.arguments import is_iterable, to_bool, to_int
+from tessella.data.datasets import length_of
 from tessella.dtypes import float64, int64
 from tessella.items import OnHeap
 from tessella.ops.choices import multinomial
@@ -66,6 +67,10 @@ class SequentialSampler(OrderedSampler):
     """
 
     def __init__(self, data_source: Any) -> None:
+        try:
+            length_of("data_source", data_source)
+        except errors.TessellaError as error:
+            raise error.locate("data.SequentialSampler", []) from None
         self.data_source = data_source
 
     def source(self) -> None:
@@ -100,6 +105,7 @@ class RandomSampler(OrderedSampler):
     ) -> None:
         self.data_source = data_source
         try:
+            length_of("data_source", data_source)
             self.replacement = to_bool("replacement", replacement)
             self._num_samples = (
                 None if num_samples is None else to_count("num_samples", num_samples)
@@ -139,6 +145,9 @@ class SubsetRandomSampler(OrderedSampler):
         try:
             with OnHeap():
                 self._numbers = asarray(indices, dtype=int64)
+            if self._numbers.ndim != 1:
+                shape = self._numbers.shape
+                raise errors.wrong_value("indices.shape", shape, "that of a vector: (n,)")
             self.generator = to_generator(generator)
         except errors.TessellaError as error:
             raise error.relocate("data.SubsetRandomSampler", []) from None
@@ -148,7 +157,7 @@ class SubsetRandomSampler(OrderedSampler):
         return self._numbers[randperm(len(self), generator=source)]
 
     def __len__(self) -> int:
-        return len(self.indices)
+        return self._numbers.shape[0]
 
 
 class WeightedRandomSampler(OrderedSampler):
@@ -195,6 +204,7 @@ class BatchSampler(Sampler[list[int]]):
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool = False) -> None:
         self.sampler = sampler
         try:
+            check_sampler("sampler", sampler)
             self.batch_size = to_count("batch_size", batch_size)
             self.drop_last = to_bool("drop_last", drop_last)
         except errors.TessellaError as error:
@@ -211,6 +221,8 @@ class BatchSampler(Sampler[list[int]]):
             yield batch
 
     def __len__(self) -> int:
+        if not hasattr(type(self.sampler), "__len__"):
+            raise data_errors.no_length().locate("len(BatchSampler)", [])
         count = len(self.sampler)  # type: ignore[arg-type]
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
@@ -221,6 +233,12 @@ def to_count(name: str, value: Any) -> int:
     if count < 1:
         raise errors.wrong_value(name, value, "1 or more")
     return count
+
+
+def check_sampler(name: str, value: Any) -> None:
+    """Require what gives numbers of samples, or lists of them, one after another."""
+    if not isinstance(value, Sampler) and not is_iterable(value):
+        raise errors.wrong_type(name, value, "a sampler: it has __iter__")
 
 
 def to_generator(value: Any) -> Generator | None:

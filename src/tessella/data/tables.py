@@ -10,6 +10,7 @@ from typing import Any
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
+from tessella.arguments import to_list
 from tessella.data_errors import located
 from tessella.dtypes import DType, as_dtype, float32, float64, int64
 from tessella.ops.creation import empty, eye, zeros
@@ -56,6 +57,8 @@ class Table:
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
         try:
+            if not isinstance(columns, Mapping):
+                raise errors.wrong_type("columns", columns, "a dict of names and columns")
             self._columns = {name: _column_of(name, value) for name, value in columns.items()}
             self._rows = 0
             for i, (name, column) in enumerate(self._columns.items()):
@@ -93,7 +96,7 @@ class Table:
         return iter(self._columns)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._columns
+        return isinstance(name, str) and name in self._columns
 
     def __getitem__(self, name: str) -> Tensor:
         return self._column(name, "data.Table").values
@@ -137,6 +140,7 @@ class Table:
         key = asarray(rows) if isinstance(rows, list) else rows
         return Table({n: Column(c.values[key], c.categories) for n, c in self._columns.items()})
 
+    @located("data.Table.select")
     def select(self, columns: Sequence[str]) -> Table:
         """Give the named columns, in the order in which they are named.
 
@@ -145,6 +149,7 @@ class Table:
         """
         return Table({name: self._column(name, "data.Table.select") for name in _listed(columns)})
 
+    @located("data.Table.drop")
     def drop(self, columns: str | Sequence[str]) -> Table:
         """Give all columns but the named ones.
 
@@ -217,7 +222,7 @@ def _dtype_of(dtype: Any) -> DType:
 
 
 def _listed(columns: str | Sequence[str]) -> list[str]:
-    return [columns] if isinstance(columns, str) else list(columns)
+    return [columns] if isinstance(columns, str) else to_list("columns", columns, "names in a list")
 
 
 def _column_of(name: str, value: Any) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool
+from tessella.arguments import to_bool, to_list
 from tessella.hints import TYPE_CHECKING, Any
 from tessella.io import file_errors, npy, replacements, sources
 from tessella.io.archives import Archive, Member
@@ -25,7 +25,13 @@ def load_npz(path: Any, keys: Iterable[str] | None = None) -> dict[str, Tensor]:
     [0, 1, 2]
     """
     with calling("load_npz"):
-        wanted = None if keys is None else [keys] if isinstance(keys, str) else list(keys)
+        wanted = (
+            None
+            if keys is None
+            else [keys]
+            if isinstance(keys, str)
+            else to_list("keys", keys, "a list of names")
+        )
         with sources.open_source(path) as source:
             return read_npz(Archive(source), wanted)
 
@@ -36,7 +42,7 @@ def read_npz(archive: Archive, keys: list[str] | None) -> dict[str, Tensor]:
     if keys is None:
         return {key: _read(archive, member, key) for key, member in named.items()}
     for key in keys:
-        if key not in named:
+        if not isinstance(key, str) or key not in named:
             raise file_errors.unknown_tensor(key, archive.source.name, list(named))
     return {key: _read(archive, named[key], key) for key in keys}
 

@@ -6,12 +6,11 @@ No value is read, unless an error is asked for: clipping may stand inside a comp
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import reduce
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float
+from tessella.arguments import to_bool, to_float, to_list
 from tessella.dtypes import float32, promote
 from tessella.hints import Any
 from tessella.kinds import cast
@@ -65,7 +64,10 @@ def clip_grads_with_norm_(
     [3.0, 4.0]
     """
     try:
-        scale(gradients_of(parameters), to_float("max_norm", max_norm), total_norm)
+        norm = total_norm if isinstance(total_norm, Tensor) else to_float("total_norm", total_norm)
+        if isinstance(norm, Tensor) and norm.size != 1:
+            raise errors.wrong_value("total_norm.shape", norm.shape, "that of one number: ()")
+        scale(gradients_of(parameters), to_float("max_norm", max_norm), norm)
     except errors.TessellaError as error:
         raise error.relocate("clip_grads_with_norm_", []) from None
 
@@ -113,9 +115,7 @@ def listed(name: str, tensors: Any) -> list[Tensor]:
     """Give tensors as a list; one stands for a list of one."""
     if isinstance(tensors, Tensor):
         return [tensors]
-    if not isinstance(tensors, Iterable):
-        raise errors.wrong_type(name, tensors, "tensors in a list, or one tensor")
-    found = list(tensors)
+    found = to_list(name, tensors, "tensors in a list, or one tensor")
     for i, x in enumerate(found):
         if not isinstance(x, Tensor):
             raise errors.not_tensor(f"{name}[{i}]", x, "a tensor")
@@ -157,7 +157,7 @@ def _square(x: Tensor) -> Tensor:
     return flat @ flat
 
 
-def scale(gradients: list[Tensor], most: float, norm: Tensor) -> None:
+def scale(gradients: list[Tensor], most: float, norm: Tensor | float) -> None:
     """Multiply gradients by what brings their norm down to the most; by 1 if it is below."""
     with no_grad():
         factor = minimum(most / (norm + SMALL), 1.0)

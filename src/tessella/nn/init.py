@@ -11,6 +11,7 @@ import math
 
 from tessella import errors
 from tessella._core import Tensor
+from tessella.arguments import to_float, to_int, to_word
 from tessella.declarations import describe
 from tessella.hints import TYPE_CHECKING, Any, Callable, ParamSpec, TypeVar
 from tessella.modes import no_grad
@@ -61,13 +62,18 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     >>> nn.init.calculate_gain("relu")
     1.4142135623730951
     """
-    if nonlinearity == "leaky_relu":
-        slope = 0.01 if param is None else float(param)
-        return math.sqrt(2 / (1 + slope**2))
-    if nonlinearity not in _GAINS:
+    try:
+        return _gain(nonlinearity, 0.01 if param is None else to_float("param", param))
+    except errors.TessellaError as error:
+        raise error.locate("nn.init.calculate_gain", []) from None
+
+
+def _gain(nonlinearity: Any, slope: float) -> float:
+    if isinstance(nonlinearity, str) and nonlinearity == "leaky_relu":
+        return math.sqrt(2 / (1 + slope * slope))
+    if not isinstance(nonlinearity, str) or nonlinearity not in _GAINS:
         names = ", ".join([*_GAINS, "leaky_relu"])
-        error = errors.wrong_value("nonlinearity", nonlinearity, f"one of {names}")
-        raise error.locate("nn.init.calculate_gain", [])
+        raise errors.wrong_value("nonlinearity", nonlinearity, f"one of {names}")
     return _GAINS[nonlinearity]
 
 
@@ -83,9 +89,7 @@ _calculate_fan_in_and_fan_out = fans_of  # PyTorch's name, which layers of users
 
 
 def _fan(tensor: Tensor, mode: str) -> int:
-    if mode not in ("fan_in", "fan_out"):
-        raise errors.wrong_value("mode", mode, "fan_in or fan_out")
-    return fans_of(tensor)[mode == "fan_out"]
+    return fans_of(tensor)[to_word("mode", mode, ["fan_in", "fan_out"]) == "fan_out"]
 
 
 # --- plain numbers --------------------------------------------------------------------------------
@@ -130,6 +134,10 @@ def trunc_normal_(
     tensor bool () True
     """
     # A uniform number between the two ends of the distribution, through its inverse.
+    mean, std = to_float("mean", mean), to_float("std", std)
+    a, b = to_float("a", a), to_float("b", b)
+    if not std > 0:
+        raise errors.wrong_value("std", std, "above 0")
     low, high = (2 * _normal_cdf((end - mean) / std) - 1 for end in (a, b))
     tensor.uniform_(low, high, generator=generator)
     numbers = erfinv(tensor.to("float64")) * (std * math.sqrt(2)) + mean
@@ -192,8 +200,10 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     if tensor.ndim not in (3, 4, 5):
         raise errors.wrong_value("tensor.ndim", tensor.ndim, "3, 4 or 5: (out, in, …)")
     outs, ins, *sizes = tensor.shape
-    if groups < 1 or outs % groups:
+    if to_int("groups", groups) < 1 or outs % groups:
         raise errors.wrong_value("groups", groups, f"a divisor of {outs}, the outputs")
+    if tensor.size == 0:
+        return tensor
     each = outs // groups
     middle = tuple(size // 2 for size in sizes)
     values = zeros(tensor.shape, dtype=tensor.dtype)
@@ -215,7 +225,7 @@ def xavier_uniform_(
     >>> nn.init.xavier_uniform_(ts.empty(3, 3)).abs().max().item() <= 1.0
     True
     """
-    bound = gain * math.sqrt(6 / sum(fans_of(tensor)))
+    bound = to_float("gain", gain) * math.sqrt(6 / max(sum(fans_of(tensor)), 1))
     return tensor.uniform_(-bound, bound, generator=generator)
 
 
@@ -226,7 +236,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
     >>> nn.init.xavier_normal_(ts.empty(2, 3)).shape
     (2, 3)
     """
-    std = gain * math.sqrt(2 / sum(fans_of(tensor)))
+    std = to_float("gain", gain) * math.sqrt(2 / max(sum(fans_of(tensor)), 1))
     return tensor.normal_(0.0, std, generator=generator)
 
 
@@ -245,10 +255,10 @@ def kaiming_uniform_(
     >>> nn.init.kaiming_uniform_(ts.empty(6, 6)).abs().max().item() <= 1.0
     True
     """
-    fan = _fan(tensor, mode)
+    fan, gain = _fan(tensor, mode), _gain(nonlinearity, to_float("a", a))
     if fan == 0:
         return tensor  # nothing to fill
-    bound = calculate_gain(nonlinearity, a) * math.sqrt(3 / fan)
+    bound = gain * math.sqrt(3 / fan)
     return tensor.uniform_(-bound, bound, generator=generator)
 
 
@@ -265,10 +275,10 @@ def kaiming_normal_(
     >>> nn.init.kaiming_normal_(ts.empty(2, 3), nonlinearity="relu").shape
     (2, 3)
     """
-    fan = _fan(tensor, mode)
+    fan, gain = _fan(tensor, mode), _gain(nonlinearity, to_float("a", a))
     if fan == 0:
         return tensor  # nothing to fill
-    std = calculate_gain(nonlinearity, a) / math.sqrt(fan)
+    std = gain / math.sqrt(fan)
     return tensor.normal_(0.0, std, generator=generator)
 
 
@@ -292,7 +302,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
     numbers = zeros((max(rows, columns), min(rows, columns)), dtype="float64")
     q, r = qr(numbers.normal_(generator=generator))
     q = q * r.diagonal().sign()  # makes the distribution uniform
-    q = (q if rows >= columns else q.T) * gain
+    q = (q if rows >= columns else q.T) * to_float("gain", gain)
     return tensor.copy_(q.reshape(tensor.shape))
 
 
@@ -307,9 +317,10 @@ def sparse_(
     """
     if tensor.ndim != 2:
         raise errors.wrong_value("tensor.ndim", tensor.ndim, "2")
-    if not 0 <= sparsity <= 1:
+    share = to_float("sparsity", sparsity)
+    if not 0 <= share <= 1:
         raise errors.wrong_value("sparsity", sparsity, "from 0 to 1")
     rows, _ = tensor.shape
-    none = math.ceil(sparsity * rows)
+    none = math.ceil(share * rows)
     ranks = zeros(tensor.shape).uniform_(generator=generator).argsort(axis=0).argsort(axis=0)
     return tensor.normal_(0.0, std, generator=generator).mul_(ranks >= none)

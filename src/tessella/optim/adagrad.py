@@ -50,7 +50,8 @@ class Adagrad(Optimizer):
 
     def needs(self, options: dict[str, Any]) -> dict[str, float]:
         """Begin with the sum that was asked for."""
-        return {"sum": options["initial_accumulator_value"], "step": 0.0}
+        first = to_float("initial_accumulator_value", options["initial_accumulator_value"])
+        return {"sum": first, "step": 0.0}
 
 
 class Adadelta(Optimizer):
@@ -141,6 +142,6 @@ class RMSprop(Optimizer):
         return {
             "square_avg": 0.0,
             **({"momentum_buffer": 0.0} if has_momentum else {}),
-            **({"grad_avg": 0.0} if options["centered"] else {}),
+            **({"grad_avg": 0.0} if to_bool("centered", options["centered"]) else {}),
             "step": 0.0,
         }

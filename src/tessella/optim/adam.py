@@ -72,7 +72,7 @@ class Adam(_Means):
 
     def needs(self, options: dict[str, Any]) -> dict[str, float]:
         """Begin with zeros."""
-        greatest = {"max_exp_avg_sq": 0.0} if options["amsgrad"] else {}
+        greatest = {"max_exp_avg_sq": 0.0} if to_bool("amsgrad", options["amsgrad"]) else {}
         return {**super().needs(options), **greatest}
 
 

@@ -31,6 +31,7 @@ class CosineAnnealingLR(Formula):
     """
 
     saved = ("T_max", "eta_min")
+    divisors = ("T_max",)
 
     @explained
     def __init__(
@@ -49,12 +50,12 @@ class CosineAnnealingLR(Formula):
         turns = (epoch - (1 + self.T_max)) % (2 * self.T_max) == 0  # the one before was 0
         height_before = where(turns, 1.0, self._height(epoch - 1))
         moved = self._height(epoch) / height_before * (lr - self.eta_min) + self.eta_min
-        first = (self.base_lrs[i] - self.eta_min) * (1 - math.cos(math.pi / self.T_max)) / 2
+        first = (self.base(i) - self.eta_min) * (1 - math.cos(math.pi / self.T_max)) / 2
         return where(epoch == 0, lr, where(turns, lr + first, moved))
 
     def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Tell by the epoch."""
-        return self.eta_min + (self.base_lrs[i] - self.eta_min) * self._height(epoch) / 2
+        return self.eta_min + (self.base(i) - self.eta_min) * self._height(epoch) / 2
 
     def _height(self, epoch: Tensor) -> Tensor:
         return 1 + cos(epoch * math.pi / self.T_max)
@@ -110,7 +111,7 @@ class CosineAnnealingWarmRestarts(Formula):
             length = greatest(where(has_begun, self._lengths, 0.0))
             part = (epoch - start) / length
         height = 1 + cos(part * math.pi)
-        return self.eta_min + (self.base_lrs[i] - self.eta_min) * height / 2
+        return self.eta_min + (self.base(i) - self.eta_min) * height / 2
 
     @explained
     def step(self, epoch: float | None = None) -> None:
@@ -120,8 +121,9 @@ class CosineAnnealingWarmRestarts(Formula):
         at = to_float("epoch", epoch)
         if not 0 <= at < math.inf:
             raise errors.wrong_value("epoch", epoch, "0 or more")
-        write(self._fraction, at - math.floor(at))
-        super().step(math.floor(at))
+        whole = to_count("epoch", math.floor(at), 0)
+        write(self._fraction, at - whole)
+        super().step(whole)
 
 
 class OneCycleLR(Formula):
@@ -171,12 +173,16 @@ class OneCycleLR(Formula):
         )
         if self.cycle_momentum and not self._momentum_key:
             raise optimizer_errors.no_momentum(type(optimizer).__name__)
-        if last_epoch == -1:
-            self._set_rates(self._spread("max_lr", max_lr), to_float("div_factor", div_factor),
-                            to_float("final_div_factor", final_div_factor))  # fmt: skip
-        if last_epoch == -1 and cycle_momentum:
-            self._set_momenta(self._spread("base_momentum", base_momentum),
-                              self._spread("max_momentum", max_momentum))  # fmt: skip
+        is_new = to_count("last_epoch", last_epoch, -1) == -1
+        most = self._spread("max_lr", max_lr)
+        first = to_divisor("div_factor", div_factor)
+        final = to_divisor("final_div_factor", final_div_factor)
+        momenta = (self._spread("base_momentum", base_momentum),
+                   self._spread("max_momentum", max_momentum))  # fmt: skip
+        if is_new:
+            self._set_rates(most, first, final)
+        if is_new and self.cycle_momentum:
+            self._set_momenta(*momenta)
         super().__init__(optimizer, last_epoch)
 
     def _spread(self, name: str, value: Any) -> list[float]:
@@ -239,6 +245,14 @@ class OneCycleLR(Formula):
             target = held[0] if self._momentum_key == "betas" else held
             found.append((target, self._value("momentum", group, at)))
         return found
+
+
+def to_divisor(name: str, value: Any) -> float:
+    """Check a number that rates are divided by."""
+    divisor = to_float(name, value)
+    if divisor == 0:
+        raise errors.wrong_value(name, value, "a number other than 0")
+    return divisor
 
 
 def to_total(steps: Any, epochs: Any, steps_per_epoch: Any) -> int:

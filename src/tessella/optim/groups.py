@@ -12,7 +12,7 @@ from collections.abc import MutableMapping
 
 from tessella import _core, changes, errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import NUMBERS, to_number
+from tessella.arguments import LISTS, NUMBERS, to_float, to_number
 from tessella.dtypes import DType, float64, int64
 from tessella.hints import TYPE_CHECKING, Any, Callable
 from tessella.kinds import cast
@@ -118,6 +118,8 @@ class Group(Watched):
         self.varying = owner.varying
         self.states: dict[str, float] = {}  # what each parameter has, and how it begins
         for key, value in items.items():
+            if key in self.varying and key in owner.defaults:
+                check_fit(key, owner.defaults[key], value)
             kept = held(key, value) if key in self.varying else value
             dict.__setitem__(self, key, Parameters(self, kept) if key == "params" else kept)
 
@@ -156,7 +158,7 @@ class Group(Watched):
 
 def held(name: str, value: Any) -> Any:
     """Make the tensors that hold a number, or a tuple of them."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, LISTS):
         return tuple([held(name, each) for each in value])
     check_number(name, value)
     return scalar(value)
@@ -169,10 +171,10 @@ def fit(name: str, tensors: Any, value: Any) -> None:
 
 
 def check_fit(name: str, tensors: Any, value: Any) -> list[tuple[Tensor, Any]]:
-    """Require as many numbers as there are tensors; give them in pairs."""
+    """Require as many numbers as there are tensors, or defaults; give them in pairs."""
     pairs = [(tensors, value)]
-    if isinstance(tensors, tuple):
-        if not isinstance(value, list | tuple) or len(value) != len(tensors):
+    if isinstance(tensors, LISTS):
+        if not isinstance(value, LISTS) or len(value) != len(tensors):
             raise optimizer_errors.not_numbers(name, len(tensors), value)
         pairs = list(zip(tensors, value, strict=True))
     for _, each in pairs:
@@ -189,6 +191,8 @@ def check_number(name: str, value: Any) -> None:
         is_real = isinstance(value, NUMBERS) and not isinstance(value, bool | complex)
     if not is_real:
         raise optimizer_errors.not_number(name, value)
+    if isinstance(value, int):
+        to_float(name, value)  # refuses what no float can hold
 
 
 def write(tensor: Tensor, value: Any) -> None:

@@ -12,6 +12,11 @@ from tessella.optim.optimizer import Optimizer, explained
 from tessella.optim.schedules import LRScheduler, check_optimizer, to_count
 
 
+def to_factor(function: Callable[[int], Any], epoch: int) -> float:
+    """Call a function of the epoch, which gives a number."""
+    return to_float(f"lr_lambda({epoch})", function(epoch))
+
+
 class LambdaLR(LRScheduler):
     """The rate at first, times what a function gives for the epoch. It reads the epoch.
 
@@ -42,7 +47,7 @@ class LambdaLR(LRScheduler):
         """Call the functions."""
         epoch = self.last_epoch
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
-        return [base * factor(epoch) for base, factor in pairs]
+        return [base * to_factor(factor, epoch) for base, factor in pairs]
 
 
 class MultiplicativeLR(LambdaLR):
@@ -59,7 +64,7 @@ class MultiplicativeLR(LambdaLR):
         """Call the functions."""
         epoch = self.last_epoch
         pairs = zip(self.get_last_lr(), self.lr_lambdas, strict=True)
-        return [lr * factor(epoch) if epoch > 0 else lr for lr, factor in pairs]
+        return [lr * to_factor(factor, epoch) if epoch > 0 else lr for lr, factor in pairs]
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -114,7 +119,7 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at the number of an epoch."""
         current = to_float("metrics", metrics)
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        self.last_epoch = self.last_epoch + 1 if epoch is None else to_count("epoch", epoch, 0)
         if self.is_better(current):
             self.best, self.num_bad_epochs = current, 0
         else:

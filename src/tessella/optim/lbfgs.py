@@ -22,6 +22,8 @@ from tessella.optim.searches import Point, armijo, strong_wolfe
 
 SEARCHES = ("strong_wolfe", "armijo")
 LEAST_CURVATURE = 1e-10
+PASTS = ("old_stps", "old_dirs", "ro")  # of the last steps
+LAST = ("d", "t", "prev_flat_grad")  # of the last step alone
 
 
 class LBFGS(Optimizer):
@@ -43,6 +45,9 @@ class LBFGS(Optimizer):
     [3.0, 3.0]
     """
 
+    shaping = ("max_iter", "max_eval", "tolerance_grad", "tolerance_change", "history_size",
+               "line_search_fn")  # fmt: skip
+
     @explained
     def __init__(
         self,
@@ -56,20 +61,50 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None:
         most = to_int("max_iter", max_iter)
-        if to_int("history_size", history_size) < 1:
-            raise errors.wrong_value("history_size", history_size, "1 or more")
         super().__init__(params, {
             "lr": at_least_zero("lr", lr),
             "max_iter": most,
-            "max_eval": most * 5 // 4 if max_eval is None else to_int("max_eval", max_eval),
-            "tolerance_grad": to_float("tolerance_grad", tolerance_grad),
-            "tolerance_change": to_float("tolerance_change", tolerance_change),
+            "max_eval": most * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad,
+            "tolerance_change": tolerance_change,
             "history_size": history_size,
-            "line_search_fn": None if line_search_fn is None
-            else to_word("line_search_fn", line_search_fn, list(SEARCHES)),
+            "line_search_fn": line_search_fn,
         })  # fmt: skip
-        if len(self.param_groups) != 1:
+
+    @explained
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Take the parameters; there are no others beside them."""
+        if self.param_groups:
             raise optimizer_errors.one_group()
+        super().add_param_group(param_group)
+
+    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+        """Check the options; states grow with the steps."""
+        for name in ("max_iter", "max_eval", "history_size"):
+            to_int(name, options[name])
+        if options["history_size"] < 1:
+            raise errors.wrong_value("history_size", options["history_size"], "1 or more")
+        for name in ("tolerance_grad", "tolerance_change"):
+            to_float(name, options[name])
+        if options["line_search_fn"] is not None:
+            to_word("line_search_fn", options["line_search_fn"], list(SEARCHES))
+        return {}
+
+    def adopt(self, saved: dict[str, Any], begins: dict[str, float]) -> dict[str, Any]:
+        """Check that the parts of a saved state belong together."""
+        pasts = [saved[name] for name in PASTS if name in saved]
+        are_pasts = all(isinstance(past, list) and len(past) == len(pasts[0]) for past in pasts)
+        tensors = [x for past in pasts if are_pasts for x in past]
+        last = [saved[name] for name in LAST if name in saved]
+        if last:
+            tensors += [saved.get("d"), saved.get("prev_flat_grad")]
+        is_whole = len(pasts) in (0, len(PASTS)) and len(last) in (0, len(LAST))
+        if not (is_whole and are_pasts and all(isinstance(x, Tensor) for x in tensors)):
+            raise optimizer_errors.not_history()
+        for name in ("t", "n_iter", "func_evals", "prev_loss"):
+            if name in saved:
+                to_float(name, saved[name])
+        return super().adopt(saved, begins)
 
     @explained
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -93,9 +128,7 @@ class _Run:
         self.options, self.state, self.closure = options, state, closure
         self.params: list[Tensor] = options["params"]
         # Of the last steps: how parameters moved, how gradients turned, 1 / their product.
-        self.moves, self.turns, self.weights = (
-            list(state.get(name, ())) for name in ("old_stps", "old_dirs", "ro")
-        )
+        self.moves, self.turns, self.weights = (list(state.get(name, ())) for name in PASTS)
         self.evaluations = 0
         self.first_loss: Any = None
 

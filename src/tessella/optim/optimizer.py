@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 
-from tessella import _core, changes, errors
+from tessella import _core, changes, errors, optimizer_errors
 from tessella._core import Function, Tensor
-from tessella.arguments import to_bool
+from tessella.arguments import LISTS, to_bool
 from tessella.hints import Any, Callable, ParamSpec, TypeVar
 from tessella.hooks import Handle
 from tessella.modes import enable_grad, no_grad
@@ -50,7 +50,8 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
         self._is_stepping = True
         try:
             for hook in list(self._before.values()):
-                args, keywords = hook(self, args, keywords) or (args, keywords)
+                given = hook(self, args, keywords)
+                args, keywords = (args, keywords) if given is None else to_call(given)
             out = step(self, *args, **keywords)
             for hook in list(self._after.values()):
                 hook(self, args, keywords)
@@ -59,6 +60,15 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             self._is_stepping = False
 
     return called
+
+
+def to_call(given: Any) -> tuple[Any, dict[str, Any]]:
+    """Check what a hook gives in place of the arguments of a step."""
+    if isinstance(given, LISTS) and len(given) == 2:
+        args, keywords = given
+        if isinstance(args, LISTS) and isinstance(keywords, dict):
+            return args, keywords
+    raise optimizer_errors.odd_call(given).locate("register_step_pre_hook", [])
 
 
 class Optimizer:
@@ -210,6 +220,10 @@ class Optimizer:
             return hooked(Optimizer.step)(self, closure)
         loss = None
         if closure is not None:
+            if not callable(closure):
+                raise optimizer_errors.not_closure(closure).locate(
+                    f"{type(self).__name__}.step", []
+                )
             with enable_grad():
                 loss = closure()
         calls = self._ready()
@@ -283,6 +297,7 @@ class Optimizer:
 
     # --- hooks ------------------------------------------------------------------------------------
 
+    @explained
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call `hook(optimizer, args, kwargs)` before each step; it may give other arguments.
 
@@ -293,6 +308,7 @@ class Optimizer:
         """
         return self._register(self._before, hook)
 
+    @explained
     def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call `hook(optimizer, args, kwargs)` after each step.
 
@@ -304,6 +320,8 @@ class Optimizer:
         return self._register(self._after, hook)
 
     def _register(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> Handle:
+        if not callable(hook):
+            raise errors.wrong_type("hook", hook, "a function")
         changes.bump()
         self._handles += 1
         hooks[self._handles] = hook
@@ -351,6 +369,7 @@ class Optimizer:
         lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
             lines.append(f"Parameter Group {i}")
-            lines += [f"    {key}: {value}" for key, value in sorted(group.plain().items())
+            shown = {str(key): value for key, value in group.plain().items()}
+            lines += [f"    {key}: {shown[key]}" for key in sorted(shown)
                       if not key.startswith("param")]  # fmt: skip
         return "\n".join([*lines, ")"])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import LISTS, to_bool, to_float
+from tessella.arguments import LISTS, is_iterable, to_bool, to_float
 from tessella.hints import Any
 
 # PyTorch's choice among implementations: there is one here, which is fused, and captured as it is.
@@ -17,7 +15,7 @@ def to_groups(params: Any) -> list[dict[str, Any]]:
     """Give parameter groups of what an optimizer was given: tensors, pairs, or dicts."""
     if isinstance(params, Tensor):
         raise optimizer_errors.one_parameter()
-    if isinstance(params, dict) or not isinstance(params, Iterable):
+    if isinstance(params, dict) or not is_iterable(params):
         raise optimizer_errors.not_parameters(params)
     found = list(params)
     if not found:
@@ -32,7 +30,7 @@ def to_parameters(group: Any) -> tuple[list[Tensor], list[str] | None]:
     given = group["params"]
     if isinstance(given, set | frozenset):
         raise errors.wrong_type("params", given, "a list: a set has no order")
-    if not isinstance(given, Tensor) and not isinstance(given, Iterable):
+    if not isinstance(given, Tensor) and not is_iterable(given):
         raise optimizer_errors.not_parameters(given)
     found = [given] if isinstance(given, Tensor) else list(given)
     named = [each for each in found if isinstance(each, tuple) and len(each) == 2]

@@ -9,9 +9,9 @@ obtained, before the first write.
 
 from __future__ import annotations
 
-from tessella import _core, optimizer_errors
+from tessella import _core, errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import NUMBERS
+from tessella.arguments import to_float
 from tessella.dtypes import check_cast, float64
 from tessella.errors import is_foreign_array
 from tessella.hints import TYPE_CHECKING, Any
@@ -55,11 +55,19 @@ def _parts(state_dict: Any) -> tuple[list[dict[str, Any]], dict[int, Any]]:
         raise optimizer_errors.not_state(state_dict)
     groups, state = state_dict["param_groups"], state_dict["state"]
     are_groups = isinstance(groups, list) and all(
-        isinstance(group, dict) and isinstance(group.get("params"), list) for group in groups
+        isinstance(group, dict) and _are_numbers(group.get("params")) for group in groups
     )
-    if not are_groups or not isinstance(state, dict):
+    if not are_groups or not isinstance(state, dict) or not all(map(_is_entry, state.values())):
         raise optimizer_errors.not_state(state_dict)
     return groups, state
+
+
+def _are_numbers(params: Any) -> bool:
+    return isinstance(params, list) and all(isinstance(each, int) for each in params)
+
+
+def _is_entry(entry: Any) -> bool:
+    return entry is None or isinstance(entry, dict)
 
 
 class _Loaded:
@@ -96,8 +104,12 @@ class _Loaded:
         is_counter, is_shaped = (name in self.optimizer.counters, name in self.optimizer.shaped)
         if isinstance(value, Tensor) or is_foreign_array(value):
             value = asarray(value).detach()
-        elif not (is_counter or is_shaped) or not isinstance(value, NUMBERS):
+        elif not (is_counter or is_shaped):
             return None, _copied(value, p)
+        elif isinstance(value, int | float):
+            value = to_float(f"state[{number}][{name!r}]", value)
+        else:
+            raise errors.not_tensor(f"state[{number}][{name!r}]", value)
         is_tensor = isinstance(value, Tensor)
         wanted = () if is_counter else p.shape if is_shaped else value.shape
         dtype = float64 if is_counter else p.dtype if is_shaped else value.dtype

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import to_float, to_int
+from tessella.arguments import LISTS, to_float, to_int, to_list
 from tessella.dtypes import float64
 from tessella.hints import Any, Sequence
 from tessella.kinds import cast
 from tessella.ops.elementwise import minimum, pow, where
 from tessella.ops.reduce import count_nonzero
-from tessella.optim.groups import count, placed, write
+from tessella.optim.groups import check_fit, count, placed, write
 from tessella.optim.optimizer import Optimizer, explained
 from tessella.tensors import tensor
 
@@ -38,6 +38,27 @@ def check_optimizer(value: Any) -> Optimizer:
     return value
 
 
+def to_alike(name: str, value: Any, held: Any) -> Any:
+    """Check a value of a saved state: a number, numbers or a word, if what it replaces is one."""
+    if isinstance(held, LISTS) and all(isinstance(each, int | float) for each in held):
+        listed = to_list(name, value, "a list of numbers")
+        for each in listed:
+            to_float(name, each)
+        if name == "milestones":
+            return value  # their number may be another one
+        if len(listed) != len(held):
+            raise errors.wrong_value(f"len({name})", len(listed), f"{len(held)}")
+        return listed
+    if isinstance(held, str | bool):
+        if type(value) is not type(held):
+            raise errors.wrong_type(name, value, f"a {type(held).__name__}")
+        return value
+    if isinstance(held, int | float):
+        number = to_float(name, value)
+        return value if isinstance(value, int) else number
+    return value  # of a user's schedule
+
+
 class LRScheduler:
     """What all schedules share. One that users write overrides `get_lr`.
 
@@ -52,6 +73,7 @@ class LRScheduler:
     """
 
     saved: tuple[str, ...] = ()  # attributes that belong to its state
+    divisors: tuple[str, ...] = ()  # those of them that are divided by
 
     @explained
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -73,7 +95,7 @@ class LRScheduler:
 
     @last_epoch.setter
     def last_epoch(self, epoch: int) -> None:
-        write(self._epoch, epoch)
+        write(self._epoch, to_int("last_epoch", epoch))
 
     def _begin(self, is_new: bool) -> None:
         """Set the rates to what they are at first; those of one that goes on are there."""
@@ -86,10 +108,21 @@ class LRScheduler:
         """Give the rate of each group at `last_epoch`: numbers or 0-d tensors."""
         raise NotImplementedError("a schedule has a formula, or a get_lr of its own")
 
+    @explained
     def step(self, epoch: int | None = None) -> None:
-        """Go to the next epoch, or to a given one."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+        """Go to the next epoch, or to a given one; where a user's get_lr fails, nothing changes."""
+        before, groups = self.last_epoch, self.optimizer.param_groups
+        self.last_epoch = before + 1 if epoch is None else to_count("epoch", epoch, 0)
+        try:
+            rates = to_list("get_lr()", self.get_lr(), "a list of learning rates")
+            if len(rates) != len(groups):
+                raise optimizer_errors.list_for_groups("get_lr()", len(rates), len(groups))
+            for group, rate in zip(groups, rates, strict=True):
+                check_fit("get_lr()", group["lr"], rate)
+        except BaseException:
+            self.last_epoch = before
+            raise
+        for group, rate in zip(groups, rates, strict=True):
             group["lr"] = rate
 
     def get_last_lr(self) -> list[float]:
@@ -107,18 +140,37 @@ class LRScheduler:
 
     @explained
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
+        """Take over what `state_dict` gave; if it fails nothing has changed."""
+        self.check_state(state_dict)
+        self.take_state(state_dict)
+
+    def check_state(self, state_dict: Any) -> None:
+        """Require the state of such a schedule: values of the kinds that it has."""
         if not isinstance(state_dict, dict) or "last_epoch" not in state_dict:
             raise optimizer_errors.not_schedule(state_dict)
-        epoch = to_count("last_epoch", state_dict["last_epoch"], -1)
+        to_count("last_epoch", state_dict["last_epoch"], -1)
         for name in ("base_lrs", *self.saved):
             if name in state_dict:
-                setattr(self, name, state_dict[name])
-        self.last_epoch = epoch
+                value = to_alike(name, state_dict[name], getattr(self, name))
+                if name in self.divisors and value == 0:
+                    raise errors.wrong_value(name, value, "a number other than 0")
+
+    def take_state(self, state_dict: dict[str, Any]) -> None:
+        """Take a state over that was checked."""
+        for name in ("base_lrs", *self.saved):
+            if name in state_dict:
+                setattr(self, name, to_alike(name, state_dict[name], getattr(self, name)))
+        self.last_epoch = state_dict["last_epoch"]
 
 
 class Formula(LRScheduler):
     """A schedule whose rates are computed from the epoch by tensor operations."""
+
+    def base(self, i: int) -> float:
+        """Give the rate that a group began with; groups that came later have none."""
+        if i >= len(self.base_lrs):
+            raise optimizer_errors.later_group(i, len(self.base_lrs))
+        return self.base_lrs[i]
 
     def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Give the rate of the i-th group, of the one before; the epoch is a float64."""
@@ -177,7 +229,7 @@ class StepLR(Formula):
 
     def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Multiply as often as intervals have ended."""
-        return self.base_lrs[i] * pow(self.gamma, epoch // self.step_size)
+        return self.base(i) * pow(self.gamma, epoch // self.step_size)
 
 
 class MultiStepLR(Formula):
@@ -200,7 +252,10 @@ class MultiStepLR(Formula):
         gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:
-        self.milestones = sorted(to_count("milestones", each, 0) for each in milestones)
+        self.milestones = sorted(
+            to_count("milestones", each, 0)
+            for each in to_list("milestones", milestones, "a list of epochs")
+        )
         self.gamma = to_float("gamma", gamma)
         super().__init__(optimizer, last_epoch)
 
@@ -222,7 +277,7 @@ class MultiStepLR(Formula):
 
     def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Multiply for each epoch that has passed."""
-        return self.base_lrs[i] * self._factor(self._places <= epoch)
+        return self.base(i) * self._factor(self._places <= epoch)
 
     def _factor(self, marked: Tensor) -> Tensor:
         return pow(self.gamma, cast(count_nonzero(marked), float64))
@@ -240,6 +295,7 @@ class ConstantLR(Formula):
     """
 
     saved = ("factor", "total_iters")
+    divisors = ("factor",)
 
     @explained
     def __init__(
@@ -262,7 +318,7 @@ class ConstantLR(Formula):
     def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Tell by the epoch."""
         factor = where(epoch >= self.total_iters, epoch * 0 + 1, self.factor)
-        return self.base_lrs[i] * factor
+        return self.base(i) * factor
 
 
 class LinearLR(Formula):
@@ -305,7 +361,7 @@ class LinearLR(Formula):
     def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Tell by the epoch."""
         part = minimum(epoch, float(self.total_iters)) / self.total_iters
-        return self.base_lrs[i] * (self.start_factor + (self.end_factor - self.start_factor) * part)
+        return self.base(i) * (self.start_factor + (self.end_factor - self.start_factor) * part)
 
 
 class ExponentialLR(Formula):
@@ -331,7 +387,7 @@ class ExponentialLR(Formula):
 
     def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Multiply as often as there were epochs."""
-        return self.base_lrs[i] * pow(self.gamma, epoch)
+        return self.base(i) * pow(self.gamma, epoch)
 
 
 class PolynomialLR(Formula):
@@ -368,4 +424,4 @@ class PolynomialLR(Formula):
     def rate_at(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Tell by the epoch."""
         left = 1 - minimum(epoch, float(self.total_iters)) / self.total_iters
-        return self.base_lrs[i] * pow(left, self.power)
+        return self.base(i) * pow(left, self.power)

@@ -6,6 +6,7 @@ from bisect import bisect_right
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
+from tessella.arguments import to_list
 from tessella.hints import Any, Sequence
 from tessella.ops.elementwise import maximum, where
 from tessella.optim.groups import write
@@ -16,7 +17,7 @@ from tessella.optim.schedules import Formula, LRScheduler, Writes, check_optimiz
 
 def to_parts(optimizer: Optimizer | None, schedulers: Any) -> list[LRScheduler]:
     """Check the schedules that another is made of."""
-    parts = list(schedulers)
+    parts = to_list("schedulers", schedulers, "a list of schedules")
     if not parts:
         raise errors.wrong_value("schedulers", schedulers, "at least one")
     for i, part in enumerate(parts):
@@ -37,15 +38,20 @@ class _Composed(Formula):
         parts = [part.state_dict() for part in self._schedulers]
         return {**super().state_dict(), "_schedulers": parts}
 
-    @explained
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
+    def check_state(self, state_dict: Any) -> None:
+        """Check the states of all parts too."""
         parts = state_dict.get("_schedulers") if isinstance(state_dict, dict) else None
         if not isinstance(parts, list) or len(parts) != len(self._schedulers):
             raise optimizer_errors.not_schedule(state_dict)
         for part, saved in zip(self._schedulers, parts, strict=True):
-            part.load_state_dict(saved)
-        super().load_state_dict({"last_epoch": 0, **state_dict})
+            part.check_state(saved)
+        super().check_state({"last_epoch": 0, **state_dict})
+
+    def take_state(self, state_dict: dict[str, Any]) -> None:
+        """Take the states of all parts over."""
+        for part, saved in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+            part.take_state(saved)
+        super().take_state({"last_epoch": 0, **state_dict})
 
 
 class SequentialLR(_Composed):
@@ -76,7 +82,10 @@ class SequentialLR(_Composed):
         last_epoch: int = -1,
     ) -> None:
         self._schedulers = to_parts(check_optimizer(optimizer), schedulers)
-        self._milestones = [to_count("milestones", each) for each in milestones]
+        self._milestones = [
+            to_count("milestones", each)
+            for each in to_list("milestones", milestones, "a list of epochs")
+        ]
         if len(self._milestones) != len(self._schedulers) - 1:
             rule = f"{len(self._schedulers) - 1} epochs: where each schedule but the first begins"
             raise errors.wrong_value("milestones", milestones, rule)

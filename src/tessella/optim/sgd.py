@@ -43,13 +43,14 @@ class SGD(Optimizer):
         fused: bool | None = None,
     ) -> None:
         check_implementation("SGD", differentiable, foreach=foreach, fused=fused)
-        is_moving = at_least_zero("momentum", momentum) > 0
-        if to_bool("nesterov", nesterov) and (not is_moving or dampening != 0):
+        is_moving = to_float("momentum", at_least_zero("momentum", momentum)) > 0
+        damps = to_float("dampening", dampening)
+        if to_bool("nesterov", nesterov) and (not is_moving or damps != 0):
             raise optimizer_errors.nesterov()
         super().__init__(params, {
             "lr": at_least_zero("lr", lr),
             "momentum": momentum,
-            "dampening": to_float("dampening", dampening),
+            "dampening": damps,
             "weight_decay": at_least_zero("weight_decay", weight_decay),
             "nesterov": nesterov,
             "maximize": to_bool("maximize", maximize),
