@@ -159,7 +159,7 @@ def test_a_split_holds_each_row_once(count: int, size: float, seed: int, shuffle
     assert again[1].tolist() == x_test
 
 
-@given(st.lists(st.integers(2, 30), min_size=1, max_size=5), st.floats(0.1, 0.5), st.integers(0, 9))
+@given(st.lists(st.integers(2, 30), min_size=1, max_size=5), st.floats(0.1, 0.6), st.integers(0, 9))
 def test_a_stratified_split_keeps_the_shares_of_classes(
     sizes: list[int], size: float, seed: int
 ) -> None:

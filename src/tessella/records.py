@@ -120,7 +120,9 @@ class Op(Declared):
         has_items = self.items == "varied" and any(
             isinstance(x, Tensor) and x.dtype.is_user for x in inputs
         )
-        return has_items or params != self.params
+        # An array of another library is compared with nothing: its answer would be an array.
+        has_arrays = any(errors.is_foreign_array(value) for value in params.values())
+        return has_items or has_arrays or params != self.params
 
     def vary(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
         """Do the variant: other operations, with their own gradients."""

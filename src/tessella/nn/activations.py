@@ -40,7 +40,7 @@ class ReLU(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.relu_()
         return functional.relu(x)
 
@@ -58,7 +58,7 @@ class ReLU6(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.relu6_()
         return functional.relu6(x)
 
@@ -79,7 +79,7 @@ class LeakyReLU(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.leaky_relu_(self.negative_slope)
         return functional.leaky_relu(x, self.negative_slope)
 
@@ -100,7 +100,7 @@ class ELU(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.elu_(self.alpha)
         return functional.elu(x, self.alpha)
 
@@ -121,7 +121,7 @@ class CELU(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.celu_(self.alpha)
         return functional.celu(x, self.alpha)
 
@@ -139,7 +139,7 @@ class SELU(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.selu_()
         return functional.selu(x)
 
@@ -175,7 +175,7 @@ class SiLU(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.silu_()
         return functional.silu(x)
 
@@ -193,7 +193,7 @@ class Mish(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.mish_()
         return functional.mish(x)
 
@@ -254,7 +254,7 @@ class Hardtanh(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.hardtanh_(self.min_val, self.max_val)
         return functional.hardtanh(x, self.min_val, self.max_val)
 
@@ -272,7 +272,7 @@ class Hardsigmoid(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.hardsigmoid_()
         return functional.hardsigmoid(x)
 
@@ -290,7 +290,7 @@ class Hardswish(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.hardswish_()
         return functional.hardswish(x)
 
@@ -397,7 +397,7 @@ class Threshold(Activation):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it."""
-        if self.inplace:
+        if self.inplace and isinstance(x, Tensor):
             return x.threshold_(self.threshold, self.value)
         return functional.threshold(x, self.threshold, self.value)
 

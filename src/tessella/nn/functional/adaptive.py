@@ -21,6 +21,7 @@ from tessella.ops.elementwise import less, minimum, where
 from tessella.ops.index import take
 from tessella.ops.movement import unsqueeze
 from tessella.ops.reduce import mean, sum
+from tessella.ops.splitting import narrow
 
 _DECLARED: dict[str, Any] = {"home": "nn.functional", "is_method": False}
 
@@ -67,6 +68,9 @@ def _adaptive_avg(axes: int, x: Tensor, output_size: Any) -> Tensor:
         return unbatched(pool(x, window), is_added)
     out = cast(x, float32) if x.dtype.itemsize == 2 else x
     for axis, count in enumerate(wanted, 2):
+        if count == 0:
+            out = narrow(out, axis, 0, 0)
+            continue
         out, lengths = _share_sums(out, axis, count)
         out = out / (unsqueeze(lengths, 1) if axis == 2 and axes == 2 else lengths)
     return unbatched(cast(out, x.dtype), is_added)
@@ -74,7 +78,8 @@ def _adaptive_avg(axes: int, x: Tensor, output_size: Any) -> Tensor:
 
 @composite(
     **_DECLARED, ref=partial(references.adaptive_pool, 1, reduce="mean"),
-    samples=[case((2, 3, 9), 4), case((3, 9), 3), case((2, 3, 5), 1), case((2, 3, 4), 7)],
+    samples=[case((2, 3, 9), 4), case((3, 9), 3), case((2, 3, 5), 1), case((2, 3, 4), 7),
+             case((2, 3, 0), 0)],
     errors=[case((2, 3, 9), -1, match="output_size is -1"), case((9,), 2, match="x.ndim is 1"),
             case((2, 3, 9), 2, dtype="int64", match="not defined for int64"),
             case((2, 3, 0), 2, match="x.shape is")],
