@@ -149,6 +149,7 @@ def look_at(result: Any) -> None:
 
 
 FUNCTIONS = {name: value for name, value in namespace.public_names().items() if callable(value)}
+FUNCTIONS = {name: value for name, value in FUNCTIONS.items() if value is not tuple}  # Python's own
 FUNCTIONS |= {each.name: each.function for each in namespace.declared() if each.home}
 # These change the state of the process, or are classes whose instances do.
 STATEFUL = ("set_num_threads", "num_threads", "manual_seed")

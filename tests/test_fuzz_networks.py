@@ -54,7 +54,8 @@ def classes(home: ModuleType, base: type) -> dict[str, Any]:
 
 def functions(home: ModuleType) -> dict[str, Any]:
     """Give the public functions of a module or package."""
-    return {name: getattr(home, name) for name in home.__all__ if name[0].islower()}
+    named = {name: getattr(home, name) for name in home.__all__ if name[0].islower()}
+    return {name: value for name, value in named.items() if callable(value)}
 
 
 sizes = st.integers(1, 4)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tessella import errors, spellings
 from tessella._core import Tensor
 from tessella.hints import TYPE_CHECKING
+from tessella.inplace import check_kinds
 from tessella.modes import no_grad
 from tessella.nn import module_errors, ragged as rnn
 from tessella.nn.clip import (
@@ -50,8 +51,12 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """
     try:
         found = listed("parameters", parameters)
+        if not isinstance(vec, Tensor):
+            raise errors.not_tensor("vec", vec, "a tensor")
         if vec.shape != (count := sum(p.size for p in found),):
             raise module_errors.wrong_vector(vec.shape, count)
+        for p in found:
+            check_kinds(p, vec, "parameters")  # before the first is written
         with no_grad():
             for p, part in zip(found, vec.detach().split([p.size for p in found]), strict=True):
                 p.copy_(part.reshape(p.shape))
