@@ -16,9 +16,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import tessella as ts
+from conftest import FULL
 from tessella import data, io, metrics, nn, optim
 from tessella.optim import lr_scheduler
 from test_fuzz import arguments, look_at, tensors
+
+# The search is the same one each time: what a new one finds belongs to the proof, which has new
+# seeds, and does not stop a change that has nothing to do with it.
+STEADY = settings(derandomize=not FULL)
 
 # Python itself refuses a wrong number or name of arguments.
 REFUSED = re.compile(r"\w+(\.\w+)?\(\) (missing|takes|got)|unexpected keyword argument")
@@ -69,7 +74,7 @@ MODULES = classes(nn, nn.Module)
 
 
 @pytest.mark.parametrize("name", MODULES)
-@settings(max_examples=settings().max_examples // 2)
+@settings(STEADY, max_examples=STEADY.max_examples // 2)
 @given(given_=st.lists(options, max_size=4), calls=st.lists(st.lists(arguments, max_size=3)),
        x=tensors())  # fmt: skip
 def test_modules_take_or_refuse_anything(
@@ -121,6 +126,7 @@ def saved_states(draw: st.DrawFn, saved: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
+@STEADY
 @given(rest=st.lists(options, max_size=3), bare=st.booleans(), first=arguments, more=st.data())
 def test_optimizers_take_or_refuse_anything(
     name: str, rest: list[Any], bare: bool, first: Any, more: st.DataObject
@@ -152,6 +158,7 @@ SCHEDULES = {
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
+@STEADY
 @given(rest=st.lists(options.filter(is_sure) | said, max_size=4), more=st.data())
 def test_schedules_take_or_refuse_anything(name: str, rest: list[Any], more: st.DataObject) -> None:
     optimizer = optim.SGD(parameters(), lr=0.1, momentum=0.9)
@@ -182,6 +189,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@STEADY
 @given(x=tensors(), rest=st.lists(options, max_size=3), bare=st.booleans(), more=st.data())
 def test_functions_of_networks_take_or_refuse_anything(
     name: str, x: ts.Tensor, rest: list[Any], bare: bool, more: st.DataObject
@@ -213,6 +221,7 @@ def walk(made: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", LOADERS)
+@STEADY
 @given(x=tensors(), rest=st.lists(options, max_size=4), bare=st.booleans(), more=st.data())
 def test_loaders_take_or_refuse_anything(
     name: str, x: ts.Tensor, rest: list[Any], bare: bool, more: st.DataObject
@@ -232,6 +241,8 @@ def test_loaders_take_or_refuse_anything(
         attempt(made.load_state_dict, *rest[:1])
     elif isinstance(made, data.Sampler):
         attempt(lambda: list(zip(range(3), made, strict=False)))
+    if name == "Subset" and bare:
+        return  # what a set of the user's own says of an index is its own
     methods = ("__getitem__", "__len__", "__call__", "fit", "inverse", "load_state_dict", "take",
                "select", "drop", "to_tensor", "one_hot", "encode", "decode")  # fmt: skip
     for method in methods:
@@ -242,6 +253,7 @@ def test_loaders_take_or_refuse_anything(
 # --- training, files ------------------------------------------------------------------------------
 
 
+@STEADY
 @given(x=tensors(), args=st.lists(arguments, max_size=2), model=arguments | st.just(None))
 def test_summaries_take_or_refuse_anything(x: ts.Tensor, args: list[Any], model: Any) -> None:
     network = nn.Sequential(nn.Linear(3, 2), nn.Flatten(), nn.Softmax(-1))
@@ -264,6 +276,7 @@ def fit_call() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", list(fit_call()))
+@STEADY
 @given(value=arguments.filter(is_sure), answer=said)
 def test_fit_takes_or_refuses_anything(name: str, value: Any, answer: Any) -> None:
     call = fit_call()
@@ -280,6 +293,7 @@ def test_fit_takes_or_refuses_anything(name: str, value: Any, answer: Any) -> No
         attempt(ts.fit, **{**call, "loss": answer})
 
 
+@STEADY
 @given(rows=arguments, row=st.dictionaries(st.sampled_from(["epoch", "loss", "memory"]), arguments),
        name=arguments)  # fmt: skip
 def test_histories_take_or_refuse_anything(rows: Any, row: dict[str, Any], name: Any) -> None:
@@ -295,6 +309,7 @@ FILES = functions(io)
 
 
 @pytest.mark.parametrize("name", FILES)
+@STEADY
 @given(args=st.lists(arguments | said, min_size=1, max_size=2), more=st.data())
 def test_functions_of_files_take_or_refuse_anything(
     name: str, args: list[Any], more: st.DataObject, files: str
