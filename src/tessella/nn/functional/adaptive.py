@@ -28,7 +28,8 @@ _DECLARED: dict[str, Any] = {"home": "nn.functional", "is_method": False}
 
 def _wanted(x: Tensor, axes: int, output_size: Any) -> tuple[int, ...]:
     """Give the sizes of the result; None keeps that of x."""
-    if output_size is None or (isinstance(output_size, LISTS) and None in output_size):
+    is_listed = isinstance(output_size, LISTS)
+    if output_size is None or (is_listed and any(n is None for n in output_size)):
         listed = [None] * axes if output_size is None else output_size
         if len(listed) != axes:
             raise errors.wrong_value("output_size", output_size, f"one integer, or {axes}")
