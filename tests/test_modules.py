@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -381,3 +382,23 @@ def test_trained_weights_are_a_kind_of_parameter_in_gradients() -> None:
                 p -= 0.3 * p.grad
         first, last = (loss.item(), 0.0) if i == 0 else (first, loss.item())
     assert last < first / 2
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: nn.ModuleList(3), "ModuleList: parts must be a list"),  # type: ignore[arg-type]
+        (lambda: nn.ParameterDict("ab"), "ParameterDict: items must be a dict, or pairs of names"),
+        (lambda: nn.BatchNorm2d(3)("x"), "BatchNorm2d: x must be a tensor, got str"),
+        (lambda: nn.Flatten()(None), "flatten: x must be a tensor, got NoneType"),
+        (lambda: nn.ReLU(inplace=True)("x"), "relu: x must be a tensor or a number, got str"),
+        (lambda: ts.optim.Optimizer([ts.ones(2, requires_grad=True)], 3),  # type: ignore[arg-type]
+         "Optimizer: defaults must be a dict of options, got int"),
+        (lambda: nn.functional.gaussian_nll_loss(ts.ones(2), ts.ones(2), None),
+         "gaussian_nll_loss: var must be a real number, got NoneType"),
+    ],
+)  # fmt: skip
+def test_what_is_no_part_or_tensor_is_named(use: Callable[[], Any], message: str) -> None:
+    with pytest.raises(errors.ArgumentError) as caught:
+        use()
+    assert str(caught.value).startswith(message), caught.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tessella import errors
+from tessella.arguments import to_list
 from tessella.hints import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 from tessella.nn import module_errors
 from tessella.nn.modules import Module
@@ -78,9 +79,8 @@ class _Numbered(Module):
     def extend(self, parts: Iterable[Any]) -> Self:
         """Add several at the end, or none if one of them does not fit."""
         try:
-            parts = list(parts)
-        except TypeError:
-            error = errors.wrong_type("parts", parts, "a list, or something else to iterate over")
+            parts = to_list("parts", parts, "a list, or something else to iterate over")
+        except errors.TessellaError as error:
             raise error.locate(type(self).__name__, []) from None
         for part in parts:
             self._check(part)
