@@ -25,12 +25,12 @@ def test_constants_have_the_shape_dtype_and_value_asked_for(
         (ts.full(shape, True, dtype=dtype), 1), (ts.empty(shape, dtype=dtype), None),
     ]  # fmt: skip
     for x, value in made:
-        assert (x.shape, x.dtype, x.is_contiguous) == (shape, dtype, True)
+        assert (x.shape, x.dtype, x.is_contiguous()) == (shape, dtype, True)
         if value is not None:
             assert x.reshape(-1).tolist() == [value] * math.prod(shape)
         likes = [like(x) for like in (ts.zeros_like, ts.ones_like, ts.empty_like)]
         for y in (*likes, ts.full_like(x, True)):
-            assert (y.shape, y.dtype, y.is_contiguous) == (shape, dtype, True)
+            assert (y.shape, y.dtype, y.is_contiguous()) == (shape, dtype, True)
         assert ts.full_like(x, True).reshape(-1).tolist() == [1] * math.prod(shape)
 
 

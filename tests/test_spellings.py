@@ -123,6 +123,14 @@ def test_size_is_an_int_wherever_one_is_wanted() -> None:
     assert type(pickle.loads(pickle.dumps(x.size))) is int
 
 
+def test_flag_is_read_as_here_and_called_as_in_pytorch() -> None:
+    x = ts.zeros(2, 3)
+    assert x.is_contiguous and x.is_contiguous() is True and repr(x.is_contiguous) == "True"
+    assert not x.T.is_contiguous and x.T.is_contiguous() is False
+    assert x.T.is_contiguous == False and str(x.T.is_contiguous) == "False"  # noqa: E712
+    assert pickle.loads(pickle.dumps(x.is_contiguous)) is True
+
+
 def test_data_shares_the_memory_and_is_outside_the_graph() -> None:
     x = ts.ones(2, requires_grad=True)
     x.data.mul_(3)

@@ -27,6 +27,13 @@ STANDARD = """
 
 These the standard gives a meaning of its own, so they run, with that meaning.
 """
+STATE = """
+## Numbers that training changes
+
+`group["lr"]` of an optimizer is a tensor that schedules write into, as are `momentum` and the other
+numbers of a group: `rates.append(group["lr"].item())` keeps today's, the tensor shows tomorrow's.
+Writing a number to `group["lr"]` works as in PyTorch.
+"""
 KEYWORD = """
 ## Keywords
 
@@ -56,5 +63,6 @@ def keyword_lines() -> Iterable[str]:
 
 def migration_page() -> str:
     """Give the whole page."""
-    parts = [HEAD, table(namespace.refusals()), STANDARD, table(spellings.STANDARD), KEYWORD]
-    return "\n".join([*parts, *keyword_lines()]) + "\n"
+    standard = [STANDARD, table(spellings.STANDARD)]
+    parts = [HEAD, table(namespace.refusals()), *standard, STATE, KEYWORD, *keyword_lines()]
+    return "\n".join(parts) + "\n"

@@ -81,7 +81,7 @@ PROPERTIES = {
     "grad": "Tensor | None",
     "grad_fn": "Node | None",
     "allocator": "Allocator | None",
-    "is_contiguous": "_bool",
+    "is_contiguous": "Flag",
     "is_cuda": "_bool",
     "is_freed": "_bool",
     "is_leaf": "_bool",
@@ -385,7 +385,7 @@ def core_stub() -> str:
     lines = ["import numpy", "from tessella.allocators import Allocator",
              "from tessella.devices import Device",
              "from tessella.hooks import Handle",
-             "from tessella.spellings import Address",
+             "from tessella.spellings import Address, Flag",
              "from tessella.dtypes import DType"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,

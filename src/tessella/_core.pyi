@@ -14,7 +14,7 @@ from tessella.ops.formulas import Parts
 from tessella.ops.ordering import Ordered
 from tessella.ops.random import Generator
 from tessella.ops.summaries import MinMax, StdMean, VarMean
-from tessella.spellings import Address
+from tessella.spellings import Address, Flag
 
 _Number: TypeAlias = _bool | _int | _float | _complex
 _Element: TypeAlias = _Number | tuple[Any, ...]
@@ -197,7 +197,7 @@ class Tensor:
     @property
     def grad_fn(self) -> Node | None: ...
     @property
-    def is_contiguous(self) -> _bool: ...
+    def is_contiguous(self) -> Flag: ...
     @property
     def is_freed(self) -> _bool: ...
     @property

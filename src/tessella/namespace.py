@@ -317,4 +317,5 @@ def install(module: dict[str, Any]) -> None:
     _core.set_hook("contains", tensors.contains)
     _core.set_hook("size", spellings.Count)
     _core.set_hook("address", spellings.Address)
+    _core.set_hook("flag", spellings.Flag)
     _core.set_hook("unknown", refuse_attribute)

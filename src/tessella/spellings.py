@@ -45,6 +45,26 @@ class Address(builtins.int):
     __reduce__ = Count.__reduce__
 
 
+class Flag(builtins.int):
+    """True or False, of a property; PyTorch's code calls it."""
+
+    __slots__ = ()
+
+    def __call__(self) -> builtins.bool:
+        return builtins.bool(self)
+
+    def __eq__(self, other: object) -> builtins.bool:
+        return self() == other
+
+    __hash__ = builtins.int.__hash__
+
+    def __repr__(self) -> builtins.str:
+        return builtins.repr(self())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return builtins.bool, (self(),)
+
+
 # --- names that are not here ---------------------------------------------------------------------
 
 _HOST = "moves to a GPU; here tensors live in the memory of the host"
@@ -105,6 +125,9 @@ ABSENT: dict[str, Refusal] = {
     "ts.set_default_dtype": refusal(
         "torch.set_default_dtype(torch.double)", ("ts.ones(2, dtype=ts.double)", "model.double()"),
         "changes the dtype of what is made later; here it is float32"),
+    "ts.set_printoptions": refusal(
+        "torch.set_printoptions(precision=2)", 'f"{x:.2f}"',
+        "changes how tensors are shown later; here each text says how"),
     "utils.tensorboard": refusal(
         "torch.utils.tensorboard.SummaryWriter()", ("ts.fit", "ts.History"),
         "writes figures to be looked at; here fit shows them, and its History draws them"),

@@ -14,9 +14,9 @@ namespace tessella {
 namespace {
 
 PyObject* hooks[static_cast<int>(Hook::count)];
-constexpr const char* HOOK_NAMES[] = {"getitem", "setitem",     "inplace", "repr",    "foreign",
-                                      "iterate", "contains",    "size",    "address", "unknown",
-                                      "refresh", "overwritten", "anomaly", "context", "conform"};
+constexpr const char* HOOK_NAMES[] = {
+    "getitem", "setitem", "inplace", "repr",    "foreign",     "iterate", "contains", "size",
+    "address", "flag",    "unknown", "refresh", "overwritten", "anomaly", "context",  "conform"};
 
 bool is_number(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);

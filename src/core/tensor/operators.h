@@ -14,8 +14,9 @@ enum class Hook : unsigned char {
   foreign,
   iterate,
   contains,
-  size,  // the types of x.size and x.data_ptr
+  size,  // the types of x.size, x.data_ptr and x.is_contiguous
   address,
+  flag,
   unknown,      // an attribute that does not exist
   refresh,      // a view whose base was written into
   overwritten,  // the error of a saved tensor that was written into

@@ -152,7 +152,7 @@ PyObject* get_byte_strides(PyObject* self, void*) {
   return tuple_of(x->strides(), x->ndim, itemsize(x->dtype));
 }
 PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLong(as_tensor(self)->ndim); }
-// Numbers that PyTorch gives from methods: calling one raises an error that says so.
+// Numbers that PyTorch gives from methods: calling one gives it, or raises an error that says so.
 PyObject* make_number(Hook type, PyObject* number) {
   if (!number || !hook(type)) return number;
   PyObject* out = PyObject_CallOneArg(hook(type), number);
@@ -181,7 +181,7 @@ PyObject* get_version(PyObject* self, void*) {
   return PyLong_FromUnsignedLong(as_tensor(self)->buffer->version);
 }
 PyObject* get_is_contiguous(PyObject* self, void*) {
-  return PyBool_FromLong(as_tensor(self)->is_contiguous);
+  return make_number(Hook::flag, PyBool_FromLong(as_tensor(self)->is_contiguous));
 }
 PyObject* get_is_virtual(PyObject* self, void*) {
   return PyBool_FromLong(as_tensor(self)->is_virtual());
