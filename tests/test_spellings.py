@@ -180,7 +180,7 @@ def test_modules_of_pytorch_are_found(statement: str) -> None:
     ("from tessella.nn.utils.rnn import pack_padded_sequence", "tessella.nn.utils.rnn",
      "nn.utils.rnn.pack_padded_sequence"),
     ("import tessella.nn.parallel", "tessella.nn", "nn.parallel"),
-    ("from tessella import compile", "tessella", "ts.compile"),
+    ("from tessella import jit", "tessella", "ts.jit"),
     ("from tessella.distributions import Normal", "tessella", "ts.distributions"),
     ("from tessella.utils.tensorboard import SummaryWriter", "tessella.utils", "utils.tensorboard"),
 ])  # fmt: skip

@@ -12,6 +12,7 @@ static_assert(sizeof(Buffer) <= HEADER);
 
 const BufferWatch* watch;
 const BufferWatch* last_watch;  // that of buffers which are still watched
+const BufferWatch* recorder;
 
 Buffer initial(size_t bytes, char* data, Allocator* allocator, Kind kind) {
   return {.refs = 1,
@@ -35,6 +36,7 @@ Buffer* watched(Buffer* buffer) {
     buffer->is_watched = true;
     watch->made(buffer);
   }
+  if (recorder) recorder->made(buffer);
   return buffer;
 }
 
@@ -127,11 +129,13 @@ Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly) {
   Buffer* buffer = make_header(bytes, static_cast<char*>(data), nullptr, Kind::tensors);
   buffer->is_readonly = is_readonly;
   account.foreign += static_cast<int64_t>(bytes);
+  if (recorder) recorder->made(buffer);
   return buffer;
 }
 
 void destroy_buffer(Buffer* buffer) {
   if (buffer->is_watched) last_watch->gone(buffer);
+  if (recorder) recorder->gone(buffer);
   Allocator* allocator = buffer->allocator;
   if (!allocator) return destroy_foreign(buffer);
   if (allocator->reserves)
@@ -145,7 +149,7 @@ void destroy_buffer(Buffer* buffer) {
 
 Buffer* resize_buffer(Buffer* buffer, size_t bytes) {
   Allocator& allocator = *buffer->allocator;
-  bool may_move = buffer->refs == 1 && buffer->pins == 0 && !buffer->is_watched;
+  bool may_move = buffer->refs == 1 && buffer->pins == 0 && !buffer->is_watched && !recorder;
   bool is_placed = allocator.reserves;
   if (!is_placed && !may_move) return nullptr;
   void* block = is_placed ? static_cast<void*>(buffer->data) : buffer;
@@ -176,6 +180,8 @@ void change_kind(Buffer* buffer, Kind kind) {
   }
   buffer->kind = kind;
 }
+
+void record_buffers(const BufferWatch* next) { recorder = next; }
 
 void watch_buffers(const BufferWatch* next) {
   watch = next;

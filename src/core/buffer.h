@@ -66,6 +66,9 @@ struct BufferWatch {
 };
 void watch_buffers(const BufferWatch* watch);  // nullptr: new ones are not watched
 
+// Called for each new buffer and each one that goes, while a function is recorded (tensor/tape.h).
+void record_buffers(const BufferWatch* recorder);
+
 // Whether a write to one may reach the other: the same foreign memory may lie in several buffers.
 inline bool may_overlap(const Buffer* a, const Buffer* b) {
   auto start = [](const Buffer* x) { return reinterpret_cast<uintptr_t>(x->host_ptr()); };

@@ -48,6 +48,16 @@ void fail_too_many_results(int64_t count) {
        "at most 254 can; give them in fewer tensors, as ts.stack makes of them");
 }
 
+void fail_place_outside() {
+  fail(Code::index_out_of_bounds, "a place is outside of its plane",
+       "give places that a pool gave for planes of this size");
+}
+
+void fail_capture(const char* what, const char* cure) {
+  fail(Code::capture, std::string(what) + " cannot be part of a compiled function",
+       cure ? cure : "do it outside of the function, and pass or return tensors");
+}
+
 void fail_gradient_of_itself() {
   fail(Code::invalid_argument, "a tensor cannot be its own gradient", "give a copy: x.clone()");
 }

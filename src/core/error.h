@@ -26,6 +26,7 @@ enum class Code : uint8_t {
   argument,
   exchange,
   capacity_overflow,
+  capture,
 };
 
 class Allocator;
@@ -105,6 +106,9 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_import_capsule(const char* name, bool is_used);
 [[noreturn]] void fail_not_capsule(const char* type_name);
 [[noreturn]] void fail_cannot_share(const char* why);
+[[noreturn]] void fail_place_outside();
+// `cure` is what to do instead; nullptr: do it outside of the function.
+[[noreturn]] void fail_capture(const char* what, const char* cure);
 [[noreturn]] void fail_isa(const char* wanted);
 [[noreturn]] void fail_layout_outside(int64_t first, int64_t last, int64_t elements);
 

@@ -68,6 +68,7 @@ from tessella import (
 from tessella._core import Tensor as Tensor
 from tessella.allocators import Allocator
 from tessella.checkpoints import checkpoint as checkpoint
+from tessella.compiler import compile as compile
 from tessella.devices import Device as _Device
 from tessella.diagrams import graph as graph
 from tessella.dtypes import DType as DType, DType as _DType

@@ -6,8 +6,6 @@ changed, bump it. Whoever keeps something that was derived from their structure 
 
 from __future__ import annotations
 
-from tessella.hooks import Handle
-
 _count = 0
 
 
@@ -20,12 +18,3 @@ def bump() -> None:
 def count() -> int:
     """Give the number of changes so far."""
     return _count
-
-
-class CountedHandle(Handle):
-    """A registered hook of a module or an optimizer; taking it away is a change too."""
-
-    def remove(self) -> None:
-        """Take the hook away; once is enough."""
-        bump()
-        super().remove()

@@ -96,6 +96,7 @@ class Declared:
     variadic = ""  # the one that may be given as separate integers: x.reshape(2, 3)
     has_twin = False  # whether there is x.name_(…), which writes the result into x
     rounds_inside = False  # whether parts are rounded to the dtype before the last step
+    no_capture = ""
     gives = "tensor"  # a new one; "view": its memory may be an operand's; "other": none, or several
 
     def __init__(
@@ -122,6 +123,7 @@ class Declared:
         distinct: bool = False,
         takes_inplace: bool = False,
         no_gradient: str = "",
+        no_capture: str = "",
     ) -> None:
         self.name = f"{home}.{name}" if home else name
         self.home = home  # the subpackage that it is a member of
@@ -144,6 +146,8 @@ class Declared:
         self.takes_inplace = takes_inplace
         # Why there is no gradient, where the result is continuous.
         self.no_gradient = no_gradient
+        # Why some of its calls cannot be part of a compiled function.
+        self.no_capture = no_capture or self.no_capture
         # The test that stands for a reference, where there is none to compare with.
         self.tested = tested
         # How many units in the last place a float result may be off; 0: correctly rounded.

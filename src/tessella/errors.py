@@ -41,7 +41,7 @@ from tessella.outcomes import Err as Err, Ok as Ok, expected as expected
 _CORE_CLASSES: tuple[type[TessellaError], ...] = (
     ShapeError, BroadcastError, InvalidArgument, IndexOutOfBounds, DTypeMismatch, OutOfMemory,
     LengthOverflow, IllegalState, PreconditionFailed, UseAfterFree, ArgumentError, ExchangeError,
-    CapacityOverflow,
+    CapacityOverflow, CaptureError,
 )  # fmt: skip
 
 

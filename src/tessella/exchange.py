@@ -88,7 +88,12 @@ def _ask(x: Any, may_copy: bool) -> Tensor:
     return _share_array(numpy.asarray(x), True)
 
 
-@composite(is_method=False, gives="view", tested="tests/test_exchange.py")
+@composite(
+    no_capture="it is about memory of others",
+    is_method=False,
+    gives="view",
+    tested="tests/test_exchange.py",
+)
 def from_numpy(array: Any) -> Tensor:
     """Give a tensor over a NumPy array's memory: no copy; writes are seen on both sides.
 
@@ -100,7 +105,12 @@ def from_numpy(array: Any) -> Tensor:
     return _share_array(array, False)
 
 
-@composite(is_method=False, gives="view", tested="tests/test_dlpack.py")
+@composite(
+    no_capture="it is about memory of others",
+    is_method=False,
+    gives="view",
+    tested="tests/test_dlpack.py",
+)
 def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """Give a tensor over the memory of an array of another library, by DLPack.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 
-from tessella import _core, errors, gradient_errors
+from tessella import _core, changes, errors, gradient_errors
 from tessella._core import Tensor
 from tessella.autograd import check_gradient
 from tessella.declarations import describe
@@ -19,6 +19,7 @@ class Handle:
 
     def remove(self) -> None:
         """Take the hook away; once is enough."""
+        changes.bump()
         self._hooks.pop(self._key, None)
 
     def __enter__(self) -> Handle:
@@ -39,6 +40,7 @@ class Hooks:
 
     def add(self, hooks: dict[int, Any], hook: Callable[[Tensor], Any]) -> Handle:
         """Register one."""
+        changes.bump()
         self.next += 1
         hooks[self.next] = hook
         return Handle(hooks, self.next)

@@ -47,6 +47,8 @@ class Host(Op):
     result from the operands. `failure` makes the error for a matrix that LAPACK refuses.
     """
 
+    no_capture = "NumPy computes it"
+
     def __init__(
         self, name: str, *, compute: Callable[..., Any], shape: Callable[..., Sequence[int]],
         operands: tuple[str, ...] = ("x",), params: dict[str, Any] | None = None,

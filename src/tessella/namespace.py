@@ -83,6 +83,7 @@ MEMBERS = {
     "History": "histories",
     "fit": "training",
     "checkpoint": "checkpoints",
+    "compile": "compiler",
     "graph": "diagrams",
     **dict.fromkeys(("load", "save"), "io"),
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"), "transforms"),

@@ -114,14 +114,12 @@ ABSENT: dict[str, Refusal] = {
         'torch.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"),
     "ts.channels_last": refusal(
         "x.to(memory_format=torch.channels_last)", "x", "changes the order in memory only"),
-    "ts.compile": refusal(
-        "torch.compile(model)", "model", "gives a faster model; here operations run as they come"),
     "ts.distributions": refusal(
         "torch.distributions.Categorical(logits=x)",
         ("ts.softmax(x, dim=-1).multinomial(1)", "ts.log_softmax(x, dim=-1).gather(1, i[:, None])"),
         "draws, and gives logarithms of probabilities"),
     "ts.jit": refusal(
-        "torch.jit.script(model)", "model", "compiles; here operations run as they come"),
+        "torch.jit.script(model)", "ts.compile(model)", "compiles"),
     "ts.set_default_dtype": refusal(
         "torch.set_default_dtype(torch.double)", ("ts.ones(2, dtype=ts.double)", "model.double()"),
         "changes the dtype of what is made later; here it is float32"),

@@ -3,6 +3,7 @@
 
 #include "../kernels/cast.h"
 #include "../launch/tile.h"
+#include "../tensor/tape.h"
 #include "bind.h"
 
 namespace tessella {
@@ -21,26 +22,58 @@ void count_up(Tensor* out, DType computed, F value) {
   }
 }
 
+void count_integers(Tensor* out, uint64_t start, uint64_t step) {
+  Noted noted;
+  if (is_taping())
+    noted.take("count_integers",
+               name_value("start", static_cast<int64_t>(start)) +
+                   name_value("step", static_cast<int64_t>(step)),
+               {out}, {},
+               [=](Tensor* const* all, const Draw&) { count_integers(all[0], start, step); });
+  DType computed = out->dtype == DType::uint64 ? DType::uint64 : DType::int64;
+  count_up<uint64_t>(out, computed, [=](int64_t i) { return start + uint64_t(i) * step; });
+}
+
+void count_floats(Tensor* out, double start, double step, double scale) {
+  Noted noted;
+  if (is_taping())
+    noted.take("count_floats",
+               name_real("start", start) + name_real("step", step) + name_real("scale", scale),
+               {out}, {},
+               [=](Tensor* const* all, const Draw&) { count_floats(all[0], start, step, scale); });
+  count_up<double>(out, DType::float64,
+                   [=](int64_t i) { return (start + double(i) * step) * scale; });
+}
+
+using Complex = std::complex<double>;
+
+void count_complex(Tensor* out, Complex start, Complex step, double scale) {
+  Noted noted;
+  if (is_taping())
+    noted.take("count_complex",
+               name_real("start", start.real()) + name_real("start", start.imag()) +
+                   name_real("step", step.real()) + name_real("step", step.imag()) +
+                   name_real("scale", scale),
+               {out}, {},
+               [=](Tensor* const* all, const Draw&) { count_complex(all[0], start, step, scale); });
+  count_up<Complex>(out, DType::complex128, [=](int64_t i) {
+    return Complex((start.real() + double(i) * step.real()) * scale,
+                   (start.imag() + double(i) * step.imag()) * scale);
+  });
+}
+
 }  // namespace
 
 void init_creation(nb::module_& module) {
   // Integers modulo 2 ** 64; the caller has checked that the first and the last fit.
   module.def("count_integers", [](nb::handle out, uint64_t start, uint64_t step) {
-    Tensor* target = numbers_of(out);
-    DType computed = target->dtype == DType::uint64 ? DType::uint64 : DType::int64;
-    count_up<uint64_t>(target, computed, [=](int64_t i) { return start + uint64_t(i) * step; });
+    count_integers(numbers_of(out), start, step);
   });
   module.def("count_floats", [](nb::handle out, double start, double step, double scale) {
-    count_up<double>(numbers_of(out), DType::float64,
-                     [=](int64_t i) { return (start + double(i) * step) * scale; });
+    count_floats(numbers_of(out), start, step, scale);
   });
-  module.def("count_complex", [](nb::handle out, std::complex<double> start,
-                                 std::complex<double> step, double scale) {
-    using C = std::complex<double>;
-    count_up<C>(numbers_of(out), DType::complex128, [=](int64_t i) {
-      return C((start.real() + double(i) * step.real()) * scale,
-               (start.imag() + double(i) * step.imag()) * scale);
-    });
+  module.def("count_complex", [](nb::handle out, Complex start, Complex step, double scale) {
+    count_complex(numbers_of(out), start, step, scale);
   });
 }
 

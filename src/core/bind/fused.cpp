@@ -40,7 +40,7 @@ void init_fused(nb::module_& module) {
     Outline outline;
     if (!op_of(code).outline(values, &outline))
       throw nb::value_error("a fused operation got values that are not in their normal form");
-    op_of(code).run(values, numbers_of(out), true);
+    run_fused(op_of(code), values, numbers_of(out), true);
   });
 }
 

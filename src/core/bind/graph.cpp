@@ -94,16 +94,16 @@ void init_graph(nb::module_& module) {
   module.def(
       "sweep",
       [](nb::tuple roots, nb::tuple gradients, nb::handle wanted, bool retains, bool creates,
-         uint64_t since) {
+         uint64_t since, bool in_parts) {
         check_tensors(roots, false);
         check_tensors(gradients, true);
         if (roots.size() != gradients.size()) throw nb::type_error("a gradient for each root");
         if (!wanted.is_none()) check_tensors(nb::cast<nb::tuple>(wanted), false);
         return nb::steal(
-            sweep({roots.ptr(), gradients.ptr(), wanted.ptr(), retains, creates, since}));
+            sweep({roots.ptr(), gradients.ptr(), wanted.ptr(), retains, creates, since, in_parts}));
       },
       nb::arg("roots"), nb::arg("gradients"), nb::arg("wanted").none(), nb::arg("retains"),
-      nb::arg("creates"), nb::arg("since") = 0);
+      nb::arg("creates"), nb::arg("since") = 0, nb::arg("in_parts") = false);
   module.def("sources_of", [](nb::tuple roots, uint64_t since) {
     check_tensors(roots, false);
     return nb::steal(sources_of(roots.ptr(), since));

@@ -1,75 +1,127 @@
 // Gathering and scattering by index tensors, and the coordinates of true elements.
 #include "../tensor/index_arrays.h"
 #include "../tensor/run.h"
+#include "../tensor/tape.h"
 #include "bind.h"
 
 namespace tessella {
 
 namespace {
 
-// x indexed by a sequence of int64 tensors.
+using Axes = std::vector<int>;
+using Tensors = std::vector<Tensor*>;
+
+Tensors tensors_of(nb::sequence indices) {
+  Tensors tensors;
+  for (nb::handle index : indices) tensors.push_back(tensor_of(index));
+  return tensors;
+}
+
+// x indexed by int64 tensors.
 struct Indexing {
-  std::vector<int> axes;
-  std::vector<Tensor*> tensors;
+  const Axes& axes;
   IndexArrays arrays;
   launch::IndexTask& task = arrays.task;
 
-  Indexing(Tensor* x, Tensor* values, const std::vector<int>& axes, nb::sequence indices, int place)
+  Indexing(Tensor* x, Tensor* values, const Axes& axes, const Tensors& indices, int place)
       : axes(axes),
-        tensors(tensors_of(indices)),
-        arrays(x, values, static_cast<int>(axes.size()), this->axes.data(), tensors.data(), place) {
-  }
+        arrays(x, values, static_cast<int>(axes.size()), axes.data(), indices.data(), place) {}
 
   void check() const {
     launch::BadIndex bad;
     if (!launch::check_indices(task, &bad))
       fail_index_out_of_bounds(bad.value, axes[static_cast<size_t>(bad.which)], bad.axis_size);
   }
-
- private:
-  static std::vector<Tensor*> tensors_of(nb::sequence indices) {
-    std::vector<Tensor*> tensors;
-    for (nb::handle index : indices) tensors.push_back(tensor_of(index));
-    return tensors;
-  }
 };
+
+// An operation of x, values and index tensors, as it is repeated.
+using Indexed = void (*)(Tensor* values, Tensor* x, const Axes& axes, const Tensors& indices,
+                         int place, int joining);
+
+void note_indexed(Noted* noted, const char* name, Indexed run, bool writes_x, Tensor* values,
+                  Tensor* x, const Axes& axes, const Tensors& indices, int place, int joining) {
+  Tensors read{writes_x ? values : x};
+  read.insert(read.end(), indices.begin(), indices.end());
+  Tensor* written = writes_x ? x : values;
+  std::vector<int64_t> named(axes.begin(), axes.end());
+  noted->take(
+      name,
+      name_values("axes", named) + name_value("place", place) + name_value("joining", joining),
+      std::span<Tensor* const>(&written, 1), read,
+      [=, count = indices.size()](Tensor* const* operands, const Draw&) {
+        Tensors again(operands + 2, operands + 2 + count);
+        run(operands[writes_x ? 1 : 0], operands[writes_x ? 0 : 1], axes, again, place, joining);
+      });
+}
+
+void run_gather(Tensor* out, Tensor* x, const Axes& axes, const Tensors& indices, int place, int) {
+  Noted noted;
+  if (is_taping())
+    note_indexed(&noted, "gather", run_gather, false, out, x, axes, indices, place, 0);
+  Indexing indexing(x, out, axes, indices, place);
+  bool is_good;
+  {
+    LongWork work(out->size, {x, out}, indices);
+    is_good = launch::gather(indexing.task);
+  }
+  if (!is_good) indexing.check();
+}
+
+// These write to x; from the first write on they run to their end.
+void run_scatter(Tensor* values, Tensor* x, const Axes& axes, const Tensors& indices, int place,
+                 int) {
+  Noted noted;
+  if (is_taping())
+    note_indexed(&noted, "scatter", run_scatter, true, values, x, axes, indices, place, 0);
+  Indexing indexing(x, values, axes, indices, place);
+  indexing.check();
+  indexing.task.interruptible = false;
+  LongWork work(values->size, {x, values}, indices);
+  launch::scatter(indexing.task);
+}
+
+void run_scatter_add(Tensor* values, Tensor* x, const Axes& axes, const Tensors& indices, int place,
+                     int) {
+  Noted noted;
+  if (is_taping())
+    note_indexed(&noted, "scatter_add", run_scatter_add, true, values, x, axes, indices, place, 0);
+  Indexing indexing(x, values, axes, indices, place);
+  indexing.check();
+  LongWork work(values->size, {x, values}, indices);
+  launch::scatter_add(indexing.task, x->dtype);
+}
+
+// The caller has converted both to a dtype that scatter_join knows.
+void run_scatter_join(Tensor* values, Tensor* x, const Axes& axes, const Tensors& indices,
+                      int place, int joining) {
+  Noted noted;
+  if (is_taping())
+    note_indexed(&noted, "scatter_join", run_scatter_join, true, values, x, axes, indices, place,
+                 joining);
+  Indexing indexing(x, values, axes, indices, place);
+  indexing.check();
+  LongWork work(values->size, {x, values}, indices);
+  launch::scatter_join(indexing.task, x->dtype, static_cast<launch::Joining>(joining));
+}
 
 }  // namespace
 
 void init_index(nb::module_& module) {
-  module.def("gather", [](nb::handle out, nb::handle x, const std::vector<int>& axes,
-                          nb::sequence indices, int place) {
-    Indexing indexing(tensor_of(x), tensor_of(out), axes, indices, place);
-    bool is_good;
-    {
-      LongWork work(tensor_of(out)->size, {tensor_of(x), tensor_of(out)}, indexing.tensors);
-      is_good = launch::gather(indexing.task);
-    }
-    if (!is_good) indexing.check();
+  module.def("gather",
+             [](nb::handle out, nb::handle x, const Axes& axes, nb::sequence indices, int place) {
+               run_gather(tensor_of(out), tensor_of(x), axes, tensors_of(indices), place, 0);
+             });
+  module.def("scatter", [](nb::handle values, nb::handle x, const Axes& axes, nb::sequence indices,
+                           int place) {
+    run_scatter(tensor_of(values), tensor_of(x), axes, tensors_of(indices), place, 0);
   });
-  // Writes to x; from the first write on it runs to its end.
-  module.def("scatter", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
-                           nb::sequence indices, int place) {
-    Indexing indexing(tensor_of(x), tensor_of(values), axes, indices, place);
-    indexing.check();
-    indexing.task.interruptible = false;
-    LongWork work(tensor_of(values)->size, {tensor_of(x), tensor_of(values)}, indexing.tensors);
-    launch::scatter(indexing.task);
-  });
-  module.def("scatter_add", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
+  module.def("scatter_add", [](nb::handle values, nb::handle x, const Axes& axes,
                                nb::sequence indices, int place) {
-    Indexing indexing(numbers_of(x), numbers_of(values), axes, indices, place);
-    indexing.check();
-    LongWork work(tensor_of(values)->size, {tensor_of(x), tensor_of(values)}, indexing.tensors);
-    launch::scatter_add(indexing.task, tensor_of(x)->dtype);
+    run_scatter_add(numbers_of(values), numbers_of(x), axes, tensors_of(indices), place, 0);
   });
-  // The caller has converted both to a dtype that scatter_join knows.
-  module.def("scatter_join", [](nb::handle values, nb::handle x, const std::vector<int>& axes,
+  module.def("scatter_join", [](nb::handle values, nb::handle x, const Axes& axes,
                                 nb::sequence indices, int place, int joining) {
-    Indexing indexing(numbers_of(x), numbers_of(values), axes, indices, place);
-    indexing.check();
-    LongWork work(tensor_of(values)->size, {tensor_of(x), tensor_of(values)}, indexing.tensors);
-    launch::scatter_join(indexing.task, tensor_of(x)->dtype, static_cast<launch::Joining>(joining));
+    run_scatter_join(numbers_of(values), numbers_of(x), axes, tensors_of(indices), place, joining);
   });
   // (ndim, count): row d holds the coordinates along axis d.
   module.def("nonzero", [](nb::handle mask) { return own(nonzero_of(numbers_of(mask))); });

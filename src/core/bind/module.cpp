@@ -75,6 +75,7 @@ NB_MODULE(_core, module) {
   init_graph(module);
   init_csv(module);
   init_updates(module);
+  init_program(module);
 }
 
 }  // namespace tessella

@@ -4,20 +4,31 @@
 #include "../launch/dropout.h"
 
 #include "../tensor/run.h"
+#include "../tensor/tape.h"
 #include "bind.h"
 
 namespace tessella {
 
 namespace {
 
-// Positions of the distributions in the enum Distribution.
-uint64_t fill_random(nb::handle target, int distribution, uint64_t key, uint64_t counter,
-                     uint64_t low, uint64_t range, double p) {
-  Tensor* out = numbers_of(target);
-  launch::RandomTask task{.distribution = static_cast<Distribution>(distribution),
+// Gives how far the generator advances.
+uint64_t run_random(Tensor* out, Distribution distribution, Draw from, uint64_t low, uint64_t range,
+                    double p) {
+  Noted noted;
+  if (is_taping()) {
+    noted.take("random",
+               name_value("distribution", static_cast<int>(distribution)) +
+                   name_value("low", static_cast<int64_t>(low)) +
+                   name_value("range", static_cast<int64_t>(range)) + name_real("p", p),
+               {out}, {}, [=](Tensor* const* all, const Draw& draw) {
+                 run_random(all[0], distribution, draw, low, range, p);
+               });
+    noted.draw(from);
+  }
+  launch::RandomTask task{.distribution = distribution,
                           .dtype = out->dtype,
-                          .key = key,
-                          .counter = counter,
+                          .key = from.key,
+                          .counter = from.counter,
                           .n = out->size,
                           .out = out->data(),
                           .low = low,
@@ -29,6 +40,24 @@ uint64_t fill_random(nb::handle target, int distribution, uint64_t key, uint64_t
   return launch::random_counters(task);
 }
 
+uint64_t run_permutation(Tensor* out, Draw from) {
+  Noted noted;
+  if (is_taping()) {
+    noted.take("permutation", "", {out}, {},
+               [](Tensor* const* all, const Draw& draw) { run_permutation(all[0], draw); });
+    noted.draw(from);
+  }
+  launch::PermutationTask task{.key = from.key,
+                               .counter = from.counter,
+                               .n = out->size,
+                               .out = reinterpret_cast<int64_t*>(out->data()),
+                               .interruptible = true};
+  Scratch scratch(static_cast<size_t>(launch::permutation_scratch_bytes(out->size)));
+  LongWork work(out->size * 8, {out});
+  launch::permutation(task, scratch.data());
+  return launch::permutation_counters(out->size);
+}
+
 }  // namespace
 
 void init_random(nb::module_& module) {
@@ -36,19 +65,20 @@ void init_random(nb::module_& module) {
     return launch::has_random(static_cast<Distribution>(distribution), static_cast<DType>(dtype));
   });
   module.def("dropout_counters", launch::dropout_counters);
-  module.def("random", fill_random);
-  module.def("permutation", [](nb::handle target, uint64_t key, uint64_t counter) {
-    Tensor* out = numbers_of(target);
-    launch::PermutationTask task{.key = key,
-                                 .counter = counter,
-                                 .n = out->size,
-                                 .out = reinterpret_cast<int64_t*>(out->data()),
-                                 .interruptible = true};
-    Scratch scratch(static_cast<size_t>(launch::permutation_scratch_bytes(out->size)));
-    LongWork work(out->size * 8, {out});
-    launch::permutation(task, scratch.data());
-    return launch::permutation_counters(out->size);
+  // Positions of the distributions in the enum Distribution.
+  module.def("random", [](nb::handle out, int distribution, uint64_t key, uint64_t counter,
+                          uint64_t low, uint64_t range, double p) {
+    return run_random(numbers_of(out), static_cast<Distribution>(distribution), {key, counter}, low,
+                      range, p);
   });
+  module.def("permutation", [](nb::handle out, uint64_t key, uint64_t counter) {
+    return run_permutation(numbers_of(out), {key, counter});
+  });
+  // A generator moves on by `used` numbers.
+  module.def("note_drawing",
+             [](nb::handle generator, uint64_t key, uint64_t counter, uint64_t used) {
+               if (is_taping()) tape->add_drawing(generator.ptr(), {key, counter}, used);
+             });
 }
 
 }  // namespace tessella

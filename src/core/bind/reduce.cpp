@@ -2,16 +2,15 @@
 #include "../launch/reduce.h"
 #include "../launch/cumulative.h"
 #include "../tensor/run.h"
+#include "../tensor/tape.h"
 #include "bind.h"
 
 namespace tessella {
 
 namespace {
 
-launch::CumulativeTask cumulative_task(ScanOp op, nb::handle out, nb::handle source, int axis,
+launch::CumulativeTask cumulative_task(ScanOp op, Tensor* to, Tensor* x, int axis,
                                        bool interruptible) {
-  Tensor* x = numbers_of(source);
-  Tensor* to = numbers_of(out);
   return {.op = op,
           .dtype = x->dtype,
           .ndim = x->ndim,
@@ -21,6 +20,30 @@ launch::CumulativeTask cumulative_task(ScanOp op, nb::handle out, nb::handle sou
           .axis = axis,
           .out = {to->data(), to->dtype, to->strides()},
           .interruptible = interruptible};
+}
+
+void run_cumulate(ScanOp op, Tensor* out, Tensor* x, int axis, bool interruptible) {
+  Noted noted;
+  if (is_taping())
+    noted.take("cumulate", name_value("op", static_cast<int>(op)) + name_value("axis", axis), {out},
+               {x}, [=](Tensor* const* all, const Draw&) {
+                 run_cumulate(op, all[0], all[1], axis, interruptible);
+               });
+  launch::CumulativeTask task = cumulative_task(op, out, x, axis, interruptible);
+  LongWork work(x->size, {x, out});
+  launch::cumulate(task);
+}
+
+void run_cumulate_places(bool is_greatest, Tensor* out, Tensor* x, int axis) {
+  Noted noted;
+  if (is_taping())
+    noted.take("cumulate_places", name_flag("greatest", is_greatest) + name_value("axis", axis),
+               {out}, {x}, [=](Tensor* const* all, const Draw&) {
+                 run_cumulate_places(is_greatest, all[0], all[1], axis);
+               });
+  launch::CumulativeTask task = cumulative_task(ScanOp::sum, out, x, axis, true);
+  LongWork work(x->size, {x, out});
+  launch::cumulate_places(task, is_greatest);
 }
 
 }  // namespace
@@ -43,15 +66,10 @@ void init_reduce(nb::module_& module) {
         run_reduce(static_cast<ReduceOp>(op), numbers_of(x), bits, numbers_of(out), interruptible);
       });
   module.def("cumulate", [](int op, nb::handle out, nb::handle x, int axis, bool interruptible) {
-    launch::CumulativeTask task =
-        cumulative_task(static_cast<ScanOp>(op), out, x, axis, interruptible);
-    LongWork work(numbers_of(x)->size, {numbers_of(x), numbers_of(out)});
-    launch::cumulate(task);
+    run_cumulate(static_cast<ScanOp>(op), numbers_of(out), numbers_of(x), axis, interruptible);
   });
   module.def("cumulate_places", [](bool is_greatest, nb::handle out, nb::handle x, int axis) {
-    launch::CumulativeTask task = cumulative_task(ScanOp::sum, out, x, axis, true);
-    LongWork work(numbers_of(x)->size, {numbers_of(x), numbers_of(out)});
-    launch::cumulate_places(task, is_greatest);
+    run_cumulate_places(is_greatest, numbers_of(out), numbers_of(x), axis);
   });
   module.def("rows_names", [] {
     nb::list names;

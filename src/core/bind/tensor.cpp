@@ -2,6 +2,7 @@
 #include "../launch/elementwise.h"
 #include "../tensor/lines.h"
 #include "../tensor/run.h"
+#include "../tensor/tape.h"
 #include "bind.h"
 
 namespace tessella {
@@ -35,6 +36,19 @@ const char* element_of(nb::handle value, DType dtype, Scalar* scalar) {
   if (value.ptr() == Py_False) return ZEROS;
   bool fits = PyBytes_Check(value.ptr()) && PyBytes_GET_SIZE(value.ptr()) == itemsize(dtype);
   return fits ? PyBytes_AS_STRING(value.ptr()) : nullptr;
+}
+
+// Elements that were written from Python: they are written again as they are.
+void note_constant(Tensor* x) {
+  Noted noted;
+  if (!is_taping() || x->size == 0) return;
+  std::string bytes(x->data(), static_cast<size_t>(x->size * itemsize(x->dtype)));
+  std::string text;
+  for (unsigned char byte : bytes)
+    text += std::string(1, "0123456789abcdef"[byte >> 4]) + "0123456789abcdef"[byte & 15];
+  noted.take("constant", " " + text, {x}, {}, [=](Tensor* const* all, const Draw&) {
+    memcpy(all[0]->data(), bytes.data(), bytes.size());
+  });
 }
 
 }  // namespace
@@ -90,6 +104,7 @@ void init_tensor(nb::module_& module) {
           memcpy(to, element, static_cast<size_t>(itemsize(target->dtype)));
           to += itemsize(target->dtype);
         }
+        note_constant(target);
         return true;
       },
       nb::arg("out"), nb::arg("values"), nb::arg("plain") = false);
@@ -97,6 +112,7 @@ void init_tensor(nb::module_& module) {
   module.def("to_list", [](nb::handle x) {
     Tensor* source = tensor_of(x);
     if (!source->has_memory()) fail_no_values(source, "tolist()");
+    refuse_capture("reading elements", nullptr);
     nb::object list = nb::steal(PyList_New(source->size));
     if (!list.is_valid()) throw PythonError{};
     InUse in_use(source);  // to make the list may have run any code, and so may items of a user

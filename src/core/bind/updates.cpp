@@ -20,16 +20,13 @@ void init_updates(nb::module_& module) {
   module.def("update_all", [](nb::list calls) { return fast_updates(calls.ptr()); });
   // One that the record has checked; False where that left something out.
   module.def("update", [](nb::handle function, nb::tuple args) {
-    Updates updates(1);
     if (Py_TYPE(function.ptr()) != function_type ||
         as_function(function.ptr())->kind != FastKind::update)
       throw nb::type_error("an update is needed");
-    if (!updates.add(as_function(function.ptr()),
-                     reinterpret_cast<PyTupleObject*>(args.ptr())->ob_item,
-                     static_cast<Py_ssize_t>(args.size())))
-      return false;
-    updates.run();
-    return true;
+    UpdateCall call{as_function(function.ptr()),
+                    reinterpret_cast<PyTupleObject*>(args.ptr())->ob_item,
+                    static_cast<Py_ssize_t>(args.size())};
+    return run_updates({&call, 1});
   });
 }
 

@@ -8,6 +8,7 @@
 #include "guard.h"
 #include "node.h"
 #include "pins.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -32,6 +33,7 @@ bool is_exported_readonly(const Tensor* x) {
 
 void check_request(Tensor* x, int flags) {
   if (is_user(x->dtype)) fail_export_user_dtype(info(x->dtype).name);
+  refuse_capture("memory that is given to others", nullptr);
   if (!FORMATS[static_cast<int>(x->dtype)]) fail_export_dtype(info(x->dtype).name);
   check_alive(x);
   if (x->is_virtual()) fail_export_virtual();

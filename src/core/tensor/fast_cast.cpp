@@ -3,6 +3,7 @@
 #include "guard.h"
 #include "result.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -11,7 +12,7 @@ namespace {
 constexpr int64_t DIRECT_SIZE = 4096;  // elements up to which the kernel is called on the spot
 
 void convert(Tensor* out, Tensor* x) {
-  if (x->is_contiguous && x->size <= DIRECT_SIZE)
+  if (x->is_contiguous && x->size <= DIRECT_SIZE && !is_taping())
     return cast_kernel(x->dtype, out->dtype)(x->size, out->data(), x->data());
   run_copy(out, x, true);
 }

@@ -3,6 +3,7 @@
 #include "guard.h"
 #include "result.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -40,7 +41,7 @@ void join(PyObject* const* items, Py_ssize_t count, int64_t axis, Tensor* out) {
     Tensor* x = as_tensor(items[i]);
     int64_t size = x->shape()[axis];
     int64_t item = itemsize(x->dtype);
-    if (is_outermost && x->is_contiguous && x->size * item < large_bytes) {
+    if (is_outermost && x->is_contiguous && x->size * item < large_bytes && !is_taping()) {
       memcpy(out->data() + start * whole.strides[axis] * item, x->data(),
              static_cast<size_t>(x->size * item));
     } else if (x->size) {

@@ -6,6 +6,7 @@
 #include "lines.h"
 #include "result.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -158,7 +159,8 @@ bool can_write(const Operands& operands, int count, const Tensor* out) {
 // Small work on operands that the kernel can read as they lie, or spread out on the stack.
 [[gnu::always_inline]] inline bool run_direct(ElementwiseFn kernel, const Operands& operands,
                                               int count, Tensor* out) {
-  if (compute_dtype(operands.dtype) != operands.dtype || out->size > DIRECT_SIZE) return false;
+  if (compute_dtype(operands.dtype) != operands.dtype || out->size > DIRECT_SIZE || is_taping())
+    return false;
   if (operands.has_one_shape && operands.is_contiguous && !operands.has_scalar) {
     const char* x = operands.inputs[0].tensor->data();
     const char* y = count > 1 ? operands.inputs[1].tensor->data() : nullptr;

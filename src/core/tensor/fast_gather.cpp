@@ -5,6 +5,7 @@
 #include "lines.h"
 #include "result.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -94,7 +95,7 @@ Tensor* spread_value(PyObject* value, const Scalar& number, DType dtype, Shape s
 
 PyObject* fast_gather(PyObject* object, PyObject* key) {
   Tensor* x = as_tensor(object);
-  if (!x->has_memory()) return nullptr;
+  if (!x->has_memory() || is_taping()) return nullptr;  // what is noted is the record's call
   return attempted([&]() -> PyObject* {
     if (is_grad_enabled() && asks_gradient(x)) return nullptr;
     Key leading;
@@ -113,6 +114,7 @@ PyObject* fast_gather(PyObject* object, PyObject* key) {
 bool fast_scatter(PyObject* object, PyObject* key, PyObject* value) {
   Tensor* x = as_tensor(object);
   Scalar number;
+  if (is_taping()) return false;
   return attempted([&]() -> PyObject* {
     if (!is_assignable(x, value, &number)) return nullptr;
     if (!x->is_contiguous && x->layout().overlaps_itself()) return nullptr;

@@ -1,11 +1,13 @@
 // The fast path of optimizers' updates: it writes parameters and states where they lie, as inside
 // no_grad, and has no result.
 #include <algorithm>
+#include <memory>
 
 #include "anomaly.h"
 #include "guard.h"
 #include "lines.h"
 #include "run.h"
+#include "tape.h"
 #include "updates.h"
 
 namespace tessella {
@@ -152,7 +154,8 @@ bool Updates::add_item(const UpdateInfo& info, UpdateOp op, PyObject* const* lis
   return true;
 }
 
-bool Updates::add(const Function* function, PyObject* const* args, Py_ssize_t count) {
+bool Updates::add(const UpdateCall& call) {
+  auto [function, args, count] = call;
   const UpdateInfo& info = UPDATES[function->opcode];
   int lists = 2 + info.states + info.counters;
   if (count != lists + info.numbers + info.constants || !PyList_CheckExact(args[0])) return false;
@@ -198,20 +201,141 @@ void Updates::run() {
   launch::update(items_, plans.data(), in_order);
 }
 
+namespace {
+
+// Calls as they are repeated: tuples of arguments with other tensors in the places of those that
+// were given, made once for a program.
+class RepeatedUpdates {
+ public:
+  RepeatedUpdates(std::span<const UpdateCall> calls, std::vector<Tensor*>* written,
+                  std::vector<Tensor*>* read) {
+    for (const UpdateCall& call : calls) {
+      functions_.push_back(call.function);
+      const UpdateInfo& info = UPDATES[call.function->opcode];
+      int lists = 2 + info.states + info.counters;
+      for (Py_ssize_t k = 0; k < call.count; ++k)
+        keep(call.args[k], k < lists && k != 1 ? written : read, k < lists && k != 1);
+      counts_.push_back(call.count);
+    }
+  }
+  ~RepeatedUpdates() {
+    for (Part& part : parts_) Py_XDECREF(part.plain);
+    for (PyObject* argument : made_) Py_DECREF(argument);
+  }
+  RepeatedUpdates(const RepeatedUpdates&) = delete;
+  RepeatedUpdates& operator=(const RepeatedUpdates&) = delete;
+
+  void run(Tensor* const* operands, size_t written) {
+    if (operands != made_for_) make(operands, written);
+    std::vector<UpdateCall> calls;
+    PyObject* const* args = made_.data();
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      calls.push_back({functions_[i], args, counts_[i]});
+      args += counts_[i];
+    }
+    if (!run_updates(calls)) fail_capture("an update whose tensors have changed", nullptr);
+  }
+
+  std::string params;  // of the constants
+
+ private:
+  static constexpr int NONE = -1;
+  // An argument: a list of tensors or None, one tensor, or anything else as it is.
+  struct Part {
+    PyObject* plain;
+    bool is_list, is_written;
+    std::vector<int> at;  // among the written or the read operands, or NONE
+  };
+
+  int number(PyObject* object, std::vector<Tensor*>* tensors) {
+    if (!is_tensor(object)) return NONE;
+    tensors->push_back(as_tensor(object));
+    return static_cast<int>(tensors->size()) - 1;
+  }
+
+  void keep(PyObject* argument, std::vector<Tensor*>* tensors, bool is_written) {
+    Part part{nullptr, static_cast<bool>(PyList_CheckExact(argument)), is_written, {}};
+    if (part.is_list)
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(argument); ++i)
+        part.at.push_back(number(PyList_GET_ITEM(argument, i), tensors));
+    else if (is_tensor(argument))
+      part.at.push_back(number(argument, tensors));
+    else
+      part.plain = Py_NewRef(argument), params += name_object(argument);
+    if (part.is_list)
+      for (int at : part.at) params += at == NONE ? " None" : "";
+    parts_.push_back(std::move(part));
+  }
+
+  PyObject* tensor_at(const Part& part, int at, Tensor* const* operands, size_t written) const {
+    if (at == NONE) return Py_NewRef(Py_None);
+    size_t place = static_cast<size_t>(at) + (part.is_written ? 0 : written);
+    return Py_NewRef(as_object(operands[place]));
+  }
+
+  void make(Tensor* const* operands, size_t written) {
+    for (PyObject* argument : made_) Py_DECREF(argument);
+    made_.clear();
+    for (const Part& part : parts_) {
+      if (part.plain) {
+        made_.push_back(Py_NewRef(part.plain));
+      } else if (!part.is_list) {
+        made_.push_back(tensor_at(part, part.at[0], operands, written));
+      } else {
+        PyObject* list = PyList_New(static_cast<Py_ssize_t>(part.at.size()));
+        if (!list) throw PythonError{};
+        for (size_t i = 0; i < part.at.size(); ++i)
+          PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i),
+                          tensor_at(part, part.at[i], operands, written));
+        made_.push_back(list);
+      }
+    }
+    made_for_ = operands;
+  }
+
+  std::vector<Function*> functions_;
+  std::vector<Py_ssize_t> counts_;
+  std::vector<Part> parts_;
+  std::vector<PyObject*> made_;
+  Tensor* const* made_for_ = nullptr;
+};
+
+void note_updates(Noted* noted, std::span<const UpdateCall> calls) {
+  std::vector<Tensor*> written, read;
+  auto repeated = std::make_shared<RepeatedUpdates>(calls, &written, &read);
+  std::string name = "update";
+  for (const UpdateCall& call : calls)
+    name += std::string("_") + UPDATES[call.function->opcode].name;
+  noted->take(name.c_str(), repeated->params, written, read,
+              [repeated, count = written.size()](Tensor* const* operands, const Draw&) {
+                repeated->run(operands, count);
+              });
+}
+
+}  // namespace
+
+bool run_updates(std::span<const UpdateCall> calls) {
+  Updates updates(calls.size());
+  for (const UpdateCall& call : calls)
+    if (!updates.add(call)) return false;
+  Noted noted;
+  if (is_taping()) note_updates(&noted, calls);
+  updates.run();
+  return true;
+}
+
 PyObject* fast_update(Function* function, PyObject* const* args, Py_ssize_t count,
                       PyObject* keywords) {
   if (keywords || watches_values) return nullptr;
   return attempted([&]() -> PyObject* {
-    Updates updates(1);
-    if (!updates.add(function, args, count)) return nullptr;
-    updates.run();
-    return Py_NewRef(Py_None);
+    UpdateCall call{function, args, count};
+    return run_updates({&call, 1}) ? Py_NewRef(Py_None) : nullptr;
   });
 }
 
 bool fast_updates(PyObject* calls) {
   if (modes || watches_values || !PyList_CheckExact(calls)) return false;
-  Updates updates(static_cast<size_t>(PyList_GET_SIZE(calls)));
+  std::vector<UpdateCall> all;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); ++i) {
     PyObject* call = PyList_GET_ITEM(calls, i);
     if (!PyTuple_CheckExact(call) || PyTuple_GET_SIZE(call) != 2) return false;
@@ -219,11 +343,10 @@ bool fast_updates(PyObject* calls) {
     if (Py_TYPE(function) != function_type || as_function(function)->kind != FastKind::update ||
         !PyTuple_CheckExact(args))
       return false;
-    if (!updates.add(as_function(function), reinterpret_cast<PyTupleObject*>(args)->ob_item,
-                     PyTuple_GET_SIZE(args)))
-      return false;
+    all.push_back({as_function(function), reinterpret_cast<PyTupleObject*>(args)->ob_item,
+                   PyTuple_GET_SIZE(args)});
   }
-  updates.run();
+  if (!run_updates(all)) return false;
   counts.fast += PyList_GET_SIZE(calls);
   return true;
 }

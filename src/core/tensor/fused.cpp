@@ -1,9 +1,12 @@
 // The fast path of operations over several operands, and how their values are read.
 #include "fused.h"
 
+#include <memory>
+
 #include "arguments.h"
 #include "guard.h"
 #include "result.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -73,6 +76,57 @@ bool read_reduction(PyObject* value, launch::Reduction* out) {
   return *out != launch::Reduction::none || is("none");
 }
 
+namespace {
+
+// The values of a call but for its tensors, for as long as it can be repeated.
+class KeptValues {
+ public:
+  KeptValues(Values values, int count) {
+    for (int i = 0; i < count; ++i)
+      values_.push_back(is_tensor(values[i]) ? nullptr : Py_NewRef(values[i]));
+  }
+  ~KeptValues() {
+    for (PyObject* value : values_) Py_XDECREF(value);
+  }
+  KeptValues(const KeptValues&) = delete;
+  KeptValues& operator=(const KeptValues&) = delete;
+
+  std::vector<PyObject*> with(Tensor* const* tensors) const {
+    std::vector<PyObject*> out = values_;
+    for (PyObject*& value : out)
+      if (!value) value = as_object(*tensors++);
+    return out;
+  }
+
+ private:
+  std::vector<PyObject*> values_;
+};
+
+void note_fused(Noted* noted, const FusedOp& op, Values values, Tensor* out, bool interruptible) {
+  std::vector<Tensor*> read;
+  std::string params;
+  int count = op.operands + op.params;
+  for (int i = 0; i < count; ++i)
+    if (is_tensor(values[i]))
+      read.push_back(as_tensor(values[i]));
+    else
+      params += name_object(values[i]);
+  auto kept = std::make_shared<KeptValues>(values, count);
+  noted->take(op.name, std::move(params), std::span<Tensor* const>(&out, 1), read,
+              [kept, interruptible, op = &op](Tensor* const* operands, const Draw&) {
+                op->run(kept->with(operands + 1).data(), operands[0], interruptible);
+              });
+}
+
+}  // namespace
+
+void run_fused(const FusedOp& op, Values values, Tensor* out, bool interruptible) {
+  Noted noted;
+  // Dropout notes itself, as what it draws changes from call to call.
+  if (is_taping() && &op != &DROPOUT) note_fused(&noted, op, values, out, interruptible);
+  op.run(values, out, interruptible);
+}
+
 PyObject* fast_fused(Function* function, PyObject* const* args, Py_ssize_t count,
                      PyObject* keywords) {
   const FusedOp& op = *FUSED[function->opcode];
@@ -82,7 +136,7 @@ PyObject* fast_fused(Function* function, PyObject* const* args, Py_ssize_t count
     Outline outline;
     if (!op.outline(args, &outline)) return nullptr;
     Result out(make_tensor(outline.dtype, outline.sizes()));
-    op.run(args, out.get(), true);
+    run_fused(op, args, out.get(), true);
     return finish(out, function, args, op.operands, [&] { return params_of(function, op, args); });
   });
 }

@@ -42,6 +42,9 @@ constexpr const FusedOp* FUSED[] = {&SOFTMAX_BACK,   &LOG_SOFTMAX_BACK,  &PAIR_L
                                     &EMBED,          &EMBED_BACK};
 constexpr int FUSED_COUNT = sizeof FUSED / sizeof FUSED[0];
 
+// Runs an operation whose values are in their normal form.
+void run_fused(const FusedOp& op, Values values, Tensor* out, bool interruptible);
+
 // --- reading values: false where they are of another type ----------------------------------------
 
 inline Tensor* tensor_or_none(PyObject* value) {

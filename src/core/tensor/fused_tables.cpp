@@ -2,6 +2,7 @@
 #include "../launch/dropout.h"
 #include "../launch/embedding.h"
 #include "fused.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -32,16 +33,30 @@ bool dropout_outline(Values values, Outline* out) {
   return true;
 }
 
-void dropout_run(Values values, Tensor* out, bool interruptible) {
-  Tensor* x;
-  launch::DropoutTask task;
-  read_dropout(values, &x, &task);
+void run_dropout(Tensor* x, Tensor* out, launch::DropoutTask task, bool interruptible) {
+  Noted noted;
+  if (is_taping()) {
+    noted.take("drop", name_real("p", task.p), {out}, {x},
+               [=](Tensor* const* all, const Draw& draw) {
+                 launch::DropoutTask again = task;
+                 again.key = draw.key, again.counter = draw.counter;
+                 run_dropout(all[1], all[0], again, interruptible);
+               });
+    noted.draw({task.key, task.counter});
+  }
   task.dtype = x->dtype;
   task.n = x->size;
   task.x = x->data();
   task.interruptible = interruptible;
   LongWork work(x->size, {x, out});
   launch::dropout(task, out->data());
+}
+
+void dropout_run(Values values, Tensor* out, bool interruptible) {
+  Tensor* x;
+  launch::DropoutTask task;
+  read_dropout(values, &x, &task);
+  run_dropout(x, out, task, interruptible);
 }
 
 // --- tables --------------------------------------------------------------------------------------

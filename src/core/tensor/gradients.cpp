@@ -9,6 +9,7 @@
 #include "operators.h"
 #include "result.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -144,6 +145,7 @@ LeafUpdates::~LeafUpdates() {
 }
 
 void LeafUpdates::prepare(Tensor* leaf, PyObject* gradient) {
+  if (is_taping()) tape->touch_leaf(leaf);
   updates_.push_back({Py_NewRef(as_object(leaf)), gradient, Py_XNewRef(leaf->grad), nullptr});
   Update& update = updates_.back();
   if (!update.before) {

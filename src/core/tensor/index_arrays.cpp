@@ -1,6 +1,8 @@
 // Lays out the arrays of an IndexTask. See index_arrays.h.
 #include "index_arrays.h"
 
+#include "tape.h"
+
 #include <algorithm>
 
 #include "../launch/nonzero.h"
@@ -84,6 +86,8 @@ IndexArrays::IndexArrays(Tensor* x, Tensor* values, int count, const int* axes,
 }
 
 Tensor* nonzero_of(Tensor* mask) {
+  refuse_capture("a result whose size depends on values",
+                 "use where(mask, x, 0) or multiply by the mask, which keep the shape");
   launch::MaskTask task = {.ndim = mask->ndim,
                            .shape = mask->shape(),
                            .strides = mask->strides(),

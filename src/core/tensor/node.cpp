@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "lines.h"
 #include "operators.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -213,6 +214,9 @@ void set_grad_enabled(bool enabled) { grad_enabled = enabled; }
 
 bool needs_node(PyObject* const* inputs, int count) {
   if (!grad_enabled) return false;
+  if (is_taping())
+    for (int i = 0; i < count; ++i)
+      if (is_tensor(inputs[i])) tape->note_asked(as_tensor(inputs[i]));
   bool is_asked = false;
   for (int i = 0; i < count; ++i) {
     if (!is_tensor(inputs[i])) continue;

@@ -68,6 +68,17 @@ inline bool is_node(PyObject* object) { return Py_TYPE(object) == node_type; }
 uint64_t recorded_nodes();  // so far
 bool is_grad_enabled();
 void set_grad_enabled(bool enabled);
+// While it lives.
+class GradMode {
+ public:
+  explicit GradMode(bool enabled) : before_(is_grad_enabled()) { set_grad_enabled(enabled); }
+  ~GradMode() { set_grad_enabled(before_); }
+  GradMode(const GradMode&) = delete;
+  GradMode& operator=(const GradMode&) = delete;
+
+ private:
+  bool before_;
+};
 
 // Whether an operation on these operands is recorded: gradients are on and one of them asks.
 bool needs_node(PyObject* const* inputs, int count);

@@ -8,6 +8,7 @@
 #include "function.h"
 #include "guard.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -176,12 +177,19 @@ int contains(PyObject* x, PyObject* value) {
 
 Py_hash_t hash(PyObject* x) { return _Py_HashPointer(x); }
 
+// Python would go on with a number of one call, in all calls.
+void refuse_reading(const char* what) {
+  refuse_capture(what,
+                 "return the tensor and read it outside; to choose by its value, use where(…)");
+}
+
 // The only element, as a Python number.
 PyObject* only_item(PyObject* x, const char* what) {
   return guarded([&]() -> PyObject* {
     Tensor* tensor = as_tensor(x);
     if (tensor->size != 1) fail_not_one_element(what, tensor->sizes());
     if (!tensor->has_memory()) fail_no_values(tensor, what);
+    refuse_reading(what);
     return load_scalar(tensor->dtype, tensor->data());
   });
 }
@@ -244,6 +252,7 @@ PyObject* item(PyObject* x, PyObject* const* args, Py_ssize_t count) {
     }
     if (flat < -tensor->size || flat >= tensor->size) fail_flat_index(flat, tensor->size);
     if (!tensor->has_memory()) fail_no_values(tensor, "item()");
+    refuse_reading("item()");
     if (flat < 0) flat += tensor->size;
     int64_t offset = 0;
     for (int axis = tensor->ndim - 1; axis >= 0; --axis) {

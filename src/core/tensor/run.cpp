@@ -5,11 +5,14 @@
 
 #include <unistd.h>
 
+#include <array>
+
 #include "../launch/copy.h"
 #include "../launch/elementwise.h"
 #include "anomaly.h"
 #include "guard.h"
 #include "result.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -165,7 +168,7 @@ Tensor* make_item(PyObject* value, DType dtype) {
   if (!bytes) throw PythonError{};
   try {
     Tensor* out = make_tensor(dtype, Shape{});
-    memcpy(out->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(itemsize(dtype)));
+    run_fill(out, PyBytes_AS_STRING(bytes), false);
     Py_DECREF(bytes);
     return out;
   } catch (...) {
@@ -182,8 +185,49 @@ void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t*
   }
 }
 
+namespace {
+
+// The number among the operands of an elementwise call, as text and as it is repeated.
+void note_elementwise(Noted* noted, Opcode opcode, DType dtype, Tensor* out, const Input* inputs,
+                      int arity, bool interruptible) {
+  Tensor* read[3];
+  size_t reads = 0;
+  std::array<Scalar, 3> scalars{};
+  std::string params = std::string(" ") + info(dtype).name;
+  for (int i = 0; i < arity; ++i) {
+    if (inputs[i].tensor) {
+      read[reads++] = inputs[i].tensor;
+    } else {
+      PyObject* number = load_scalar(inputs[i].dtype, inputs[i].scalar->bytes);
+      params += name_object(number) + "@" + std::to_string(i);
+      Py_DECREF(number);
+      scalars[static_cast<size_t>(i)] = *inputs[i].scalar;
+    }
+  }
+  std::array<Input, 3> pattern{};
+  for (int i = 0; i < arity; ++i) pattern[static_cast<size_t>(i)] = inputs[i];
+  noted->take(OPCODES[static_cast<int>(opcode)].name, std::move(params),
+              std::span<Tensor* const>(&out, 1), std::span<Tensor* const>(read, reads),
+              [=](Tensor* const* operands, const Draw&) {
+                Input again[3];
+                int next = 1;
+                for (size_t i = 0; i < static_cast<size_t>(arity); ++i) {
+                  again[i] = pattern[i];
+                  if (pattern[i].tensor)
+                    again[i].tensor = operands[next++];
+                  else
+                    again[i].scalar = &scalars[i];
+                }
+                run_elementwise(opcode, dtype, operands[0], again, arity, interruptible);
+              });
+}
+
+}  // namespace
+
 void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* inputs, int arity,
                      bool interruptible, bool keeps_lock) {
+  Noted noted;
+  if (is_taping()) note_elementwise(&noted, opcode, dtype, out, inputs, arity, interruptible);
   launch::ElementwiseTask task{.opcode = opcode,
                                .dtype = dtype,
                                .ndim = out->ndim,
@@ -219,6 +263,16 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
 }
 
 void run_fill(Tensor* out, const char* element, bool interruptible) {
+  Noted noted;
+  if (is_taping()) {
+    std::string bytes(element, static_cast<size_t>(itemsize(out->dtype)));
+    PyObject* value = load_scalar(out->dtype, element);
+    std::string params = name_object(value);
+    Py_DECREF(value);
+    noted.take("fill", std::move(params), {out}, {}, [=](Tensor* const* operands, const Draw&) {
+      run_fill(operands[0], bytes.data(), interruptible);
+    });
+  }
   int64_t strides[MAX_NDIM];
   memset(strides, 0, sizeof(int64_t) * out->ndim);
   launch::Operand from{const_cast<char*>(element), out->dtype, strides};
@@ -230,6 +284,11 @@ void run_fill(Tensor* out, const char* element, bool interruptible) {
 void run_copy(Tensor* out, Tensor* x, bool interruptible) {
   if (out->dtype != x->dtype && (is_user(out->dtype) || is_user(x->dtype)))
     fail_user_dtype(info(is_user(x->dtype) ? x->dtype : out->dtype).name);
+  Noted noted;
+  if (is_taping())
+    noted.take("copy", "", {out}, {x}, [=](Tensor* const* operands, const Draw&) {
+      run_copy(operands[0], operands[1], interruptible);
+    });
   int64_t strides[MAX_NDIM];
   broadcast_strides(x, out->ndim, out->shape(), strides);
   LongWork work(out->size, {out, x});

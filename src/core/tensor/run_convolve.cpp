@@ -2,6 +2,7 @@
 #include "../threads.h"
 #include "images.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -27,9 +28,39 @@ int64_t work_of(const launch::ConvolveTask& task) {
   return work < 1e18 ? static_cast<int64_t>(work) : INT64_MAX;
 }
 
+// One of x, w and y is written, the others are read.
+void note_convolve(Noted* noted, const Convolution& call) {
+  auto result = call.result;
+  Tensor* all[] = {call.y, call.x, call.w};
+  int at = static_cast<int>(result);
+  std::vector<Tensor*> read;
+  for (int i = 0; i < 3; ++i)
+    if (i != at) read.push_back(all[i]);
+  bool has_bias = call.bias != nullptr;
+  if (has_bias) read.push_back(call.bias);
+  std::vector<int64_t> stride(call.stride.begin(), call.stride.end());
+  std::vector<int64_t> pad(call.pad.begin(), call.pad.end());
+  std::vector<int64_t> dilation(call.dilation.begin(), call.dilation.end());
+  constexpr const char* NAMES[] = {"convolve", "convolve_x", "convolve_w"};
+  noted->take(
+      NAMES[at],
+      name_values("stride", stride) + name_values("pad", pad) + name_values("dilation", dilation) +
+          name_value("groups", call.groups),
+      std::span<Tensor* const>(&all[at], 1), read,
+      [=, groups = call.groups, interruptible = call.interruptible](Tensor* const* x, const Draw&) {
+        Tensor* again[3];
+        int next = 1;
+        for (int i = 0; i < 3; ++i) again[i] = i == at ? x[0] : x[next++];
+        run_convolve({result, again[1], again[2], again[0], has_bias ? x[3] : nullptr, stride, pad,
+                      dilation, groups, interruptible});
+      });
+}
+
 }  // namespace
 
 void run_convolve(const Convolution& call) {
+  Noted noted;
+  if (is_taping()) note_convolve(&noted, call);
   launch::ConvolveTask task{.result = call.result,
                             .dtype = call.x->dtype,
                             .batch = call.x->shape()[0],

@@ -3,6 +3,7 @@
 #include "../launch/matmul.h"
 #include "../threads.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -49,6 +50,12 @@ void run_task(const launch::MatmulTask& task, Tensor* a, Tensor* b, Tensor* out)
 }  // namespace
 
 void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible) {
+  Noted noted;
+  if (is_taping())
+    noted.take("matmul", name_flag("accumulate", accumulate), {out}, {a, b},
+               [=](Tensor* const* operands, const Draw&) {
+                 run_matmul(operands[1], operands[2], operands[0], accumulate, interruptible);
+               });
   Axes a_axes{a->ndim > 1, true}, b_axes{true, b->ndim > 1};
   Axes out_axes{a_axes.has_rows, b_axes.has_cols};
   int batch_ndim = out->ndim - out_axes.count();
@@ -71,6 +78,17 @@ void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interru
 }
 
 void run_linear(Tensor* x, Tensor* weight, Tensor* bias, Tensor* out, bool interruptible) {
+  Noted noted;
+  if (is_taping()) {
+    Tensor* read[] = {x, weight, bias};
+    bool has_bias = bias != nullptr;
+    noted.take("linear", "", std::span<Tensor* const>(&out, 1),
+               std::span<Tensor* const>(read, has_bias ? 3 : 2),
+               [=](Tensor* const* operands, const Draw&) {
+                 run_linear(operands[1], operands[2], has_bias ? operands[3] : nullptr, operands[0],
+                            interruptible);
+               });
+  }
   Axes axes{x->ndim > 1, true};
   int batch_ndim = out->ndim - axes.count();
   int64_t x_strides[MAX_NDIM], none[MAX_NDIM] = {};

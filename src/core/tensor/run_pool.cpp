@@ -3,6 +3,7 @@
 #include "../threads.h"
 #include "images.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -37,6 +38,19 @@ launch::PlacesTask places_task(const Tensor* planes, const Tensor* places, const
 }  // namespace
 
 void run_pool(const Pool& call) {
+  Noted noted;
+  if (is_taping()) {
+    auto copy = [](Shape values) { return std::vector<int64_t>(values.begin(), values.end()); };
+    noted.take("pool_places",
+               name_values("window", call.window) + name_values("stride", call.stride) +
+                   name_values("pad", call.pad) + name_values("dilation", call.dilation),
+               {call.places}, {call.x},
+               [window = copy(call.window), stride = copy(call.stride), pad = copy(call.pad),
+                dilation = copy(call.dilation),
+                interruptible = call.interruptible](Tensor* const* x, const Draw&) {
+                 run_pool({x[1], x[0], window, stride, pad, dilation, interruptible});
+               });
+  }
   launch::PoolTask task{.dtype = call.x->dtype,
                         .batch = call.x->shape()[0],
                         .channels = call.x->shape()[1],
@@ -52,11 +66,21 @@ void run_pool(const Pool& call) {
 }
 
 bool run_pick(Tensor* out, Tensor* x, Tensor* places, bool interruptible) {
+  Noted noted;
+  if (is_taping())
+    noted.take("pool_pick", "", {out}, {x, places}, [=](Tensor* const* all, const Draw&) {
+      if (!run_pick(all[0], all[1], all[2], interruptible)) fail_place_outside();
+    });
   LongWork work(out->size, {out, x, places});
   return launch::pick_places(places_task(x, places, out, interruptible));
 }
 
 bool run_place(Tensor* out, Tensor* y, Tensor* places, bool interruptible) {
+  Noted noted;
+  if (is_taping())
+    noted.take("pool_place", "", {out}, {y, places}, [=](Tensor* const* all, const Draw&) {
+      if (!run_place(all[0], all[1], all[2], interruptible)) fail_place_outside();
+    });
   LongWork work(out->size + y->size, {out, y, places});
   return launch::add_places(places_task(out, places, y, interruptible));
 }

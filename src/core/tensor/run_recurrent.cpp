@@ -2,6 +2,7 @@
 #include "../launch/recurrent.h"
 #include "../threads.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -47,6 +48,19 @@ int64_t slopes_size(Cell cell, int64_t steps, int64_t batch, int64_t hidden) {
 }
 
 void run_states(Cell cell, const StatesOperands& of, bool is_reversed, bool keeps, Tensor* out) {
+  Noted noted;
+  if (is_taping()) {
+    Tensor* read[] = {of.gates, of.weight, of.bias_ih, of.bias_hh, of.h, of.c};
+    bool has_c = of.c != nullptr;
+    noted.take("recurrent_states",
+               name_value("cell", static_cast<int>(cell)) + name_flag("reversed", is_reversed) +
+                   name_flag("keeps", keeps),
+               std::span<Tensor* const>(&out, 1), std::span<Tensor* const>(read, has_c ? 6 : 5),
+               [=](Tensor* const* x, const Draw&) {
+                 run_states(cell, {x[1], x[2], x[3], x[4], x[5], has_c ? x[6] : nullptr},
+                            is_reversed, keeps, x[0]);
+               });
+  }
   launch::StatesTask task{sequence_of(cell, of.gates, of.weight, is_reversed),
                           of.gates->data(),
                           of.bias_ih->data(),
@@ -62,6 +76,17 @@ void run_states(Cell cell, const StatesOperands& of, bool is_reversed, bool keep
 }
 
 void run_slopes(Cell cell, const SlopesOperands& of, bool is_reversed, Tensor* out) {
+  Noted noted;
+  if (is_taping()) {
+    Tensor* read[] = {of.g, of.states, of.weight, of.g_c};
+    bool has_c = of.g_c != nullptr;
+    noted.take("recurrent_slopes",
+               name_value("cell", static_cast<int>(cell)) + name_flag("reversed", is_reversed),
+               std::span<Tensor* const>(&out, 1), std::span<Tensor* const>(read, has_c ? 4 : 3),
+               [=](Tensor* const* x, const Draw&) {
+                 run_slopes(cell, {x[1], x[2], x[3], has_c ? x[4] : nullptr}, is_reversed, x[0]);
+               });
+  }
   launch::SlopesTask task{sequence_of(cell, of.g, of.weight, is_reversed), of.g->data(),
                           data_of(of.g_c), of.states->data(), out->data()};
   Scratch scratch(static_cast<size_t>(launch::recurrent_scratch_bytes(task)));

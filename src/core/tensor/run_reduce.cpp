@@ -3,10 +3,21 @@
 #include "../launch/rows.h"
 #include "../threads.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
 void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool interruptible) {
+  Noted noted;
+  if (is_taping()) {
+    std::vector<int64_t> named;
+    for (int i = 0; i < x->ndim; ++i)
+      if (axes >> i & 1) named.push_back(i);
+    noted.take(REDUCE_NAMES[static_cast<int>(op)], name_values("axes", named), {out}, {x},
+               [=](Tensor* const* operands, const Draw&) {
+                 run_reduce(op, operands[1], axes, operands[0], interruptible);
+               });
+  }
   launch::ReduceTask task{.op = op,
                           .dtype = x->dtype,
                           .ndim = x->ndim,
@@ -24,6 +35,12 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
 }
 
 void run_rows(RowsOp op, Tensor* x, int axis, Tensor* out, bool interruptible) {
+  Noted noted;
+  if (is_taping())
+    noted.take(ROWS_NAMES[static_cast<int>(op)], name_value("axis", axis), {out}, {x},
+               [=](Tensor* const* operands, const Draw&) {
+                 run_rows(op, operands[1], axis, operands[0], interruptible);
+               });
   constexpr int64_t PASSES = 4;  // a maximum, exponentials, their sum, and the quotients
   launch::RowsTask task{.is_log = op == RowsOp::log_softmax,
                         .dtype = x->dtype,

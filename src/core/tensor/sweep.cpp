@@ -32,17 +32,6 @@ struct Step {
   bool is_needed;  // its rules are to be called
 };
 
-class GradMode {
- public:
-  explicit GradMode(bool enabled) : before_(is_grad_enabled()) { set_grad_enabled(enabled); }
-  ~GradMode() { set_grad_enabled(before_); }
-  GradMode(const GradMode&) = delete;
-  GradMode& operator=(const GradMode&) = delete;
-
- private:
-  bool before_;
-};
-
 class Sweep {
  public:
   // Where the roots come from is read once: a signal's handler may write into them meanwhile.
@@ -230,7 +219,7 @@ class Sweep {
       PyObject* gradient = given == Py_None
                                ? ones_like(item(request_.roots, static_cast<Py_ssize_t>(i)))
                                : Py_NewRef(given);
-      add_gradient(&slot(root_slots_[i]), gradient);
+      arrive(root_slots_[i], gradient);
     }
   }
 
@@ -390,7 +379,18 @@ class Sweep {
     if (target < 0 || part == Py_None) return Py_DECREF(part);
     const Edge& edge = step.node->edges[i];
     part = conform(part, {edge.shape.data(), edge.ndim}, edge.dtype);
-    add_gradient(&slot(target), part);
+    arrive(target, part);
+  }
+
+  // Takes over a gradient.
+  void arrive(int target, PyObject* part) {
+    if (!request_.in_parts || !is_kept_[static_cast<size_t>(target)])
+      return add_gradient(&slot(target), part);
+    PyObject*& list = slot(target);
+    if (!list) list = PyList_New(0);
+    int failed = list ? PyList_Append(list, part) : -1;
+    Py_DECREF(part);
+    if (failed) throw PythonError{};
   }
 
   // Says in whose gradient an error was raised.
@@ -453,7 +453,8 @@ class Sweep {
   }
 
   PyObject* collect() {
-    for_each_leaf([](Tensor* leaf, PyObject** gradient) { call_leaf_hooks(leaf, gradient); });
+    if (!request_.in_parts)
+      for_each_leaf([](Tensor* leaf, PyObject** gradient) { call_leaf_hooks(leaf, gradient); });
     LeafUpdates updates;
     prepare_kept(&updates);
     updates.commit();

@@ -14,13 +14,15 @@ struct SweepRequest {
   bool retains;         // what was saved, for another sweep
   bool creates;         // a graph of the gradients
   uint64_t since;  // operations up to this one are not visited: they end the graph as leaves do
+  bool in_parts = false;  // of what is wanted all gradients that arrive, not their sum
 };
 
 // What the tensors were computed from, as far as the operations after `since` go: leaves, and
 // tensors without memory that stand for results of earlier operations. A list; throws.
 PyObject* sources_of(PyObject* roots, uint64_t since);
 
-// A tuple of gradients, None for those that nothing flowed to; or None. Throws.
+// A tuple of gradients, None for those that nothing flowed to, or of lists of gradients in the
+// order in which they would be added; or None. Throws.
 PyObject* sweep(const SweepRequest& request);
 
 }  // namespace tessella

@@ -12,6 +12,7 @@
 #include "method.h"
 #include "node.h"
 #include "operators.h"
+#include "tape.h"
 #include "view.h"
 
 namespace tessella {
@@ -197,6 +198,7 @@ PyObject* get_dtype(PyObject* self, void*) {
 }
 // The one name in devices.py.
 PyObject* get_grad(PyObject* self, void*) {
+  if (is_taping()) tape->touch_leaf(as_tensor(self));
   PyObject* grad = as_tensor(self)->grad;
   return Py_NewRef(grad ? grad : Py_None);
 }
@@ -211,6 +213,7 @@ int set_grad(PyObject* self, PyObject* value, void*) {
       if (g->dtype != x->dtype || to_text(g->sizes()) != to_text(x->sizes()))
         fail_gradient(g->sizes(), info(g->dtype).name, x->sizes(), info(x->dtype).name);
     }
+    if (is_taping()) tape->touch_leaf(x);
     set_gradient(x, value == Py_None ? nullptr : value);
     return Py_None;
   });

@@ -2,6 +2,7 @@
 // numbers that are 0-d tensors, and constants. Several calls are checked and run as one.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "../launch/updates.h"
@@ -9,14 +10,23 @@
 
 namespace tessella {
 
+// One call: (params, grads, states…, counters…, numbers…, constants…).
+struct UpdateCall {
+  Function* function;
+  PyObject* const* args;
+  Py_ssize_t count;
+};
+
+// Runs calls as one, to the end. False: they cannot be run as they stand, and nothing was changed.
+bool run_updates(std::span<const UpdateCall> calls);
+
 class Updates {
  public:
   explicit Updates(size_t calls) { settings_.reserve(calls); }
 
-  // Adds a call: (params, grads, states…, counters…, numbers…, constants…). A gradient that is None
-  // leaves its parameter out; None in place of a list of states: there is no such state. False: it
-  // is not one that can be run as it stands, and nothing was changed.
-  bool add(const Function* function, PyObject* const* args, Py_ssize_t count);
+  // A gradient that is None leaves its parameter out; None in place of a list of states: there is
+  // no such state. False: it is not one that can be run as it stands, and nothing was changed.
+  bool add(const UpdateCall& call);
 
   // Runs all of them, to the end. Throws only before the first write.
   void run();

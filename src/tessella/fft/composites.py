@@ -48,7 +48,7 @@ def _axes_and_sizes(x: Tensor, s: Any, axes: Any) -> list[tuple[int, int | None]
     return list(zip(places, s if s is not None else [None] * len(places), strict=True))
 
 
-@composite(ref=_ref("fftn"), **_SEVERAL)
+@composite(no_capture="NumPy computes it", ref=_ref("fftn"), **_SEVERAL)
 def fftn(
     x: Tensor, *, s: Ints | None = None, axes: Axes = None,
     norm: Literal["backward", "ortho", "forward"] = "backward",
@@ -64,7 +64,7 @@ def fftn(
     return x if pairs else fft(x[..., None], 1)[..., 0]
 
 
-@composite(ref=_ref("ifftn"), **_SEVERAL)
+@composite(no_capture="NumPy computes it", ref=_ref("ifftn"), **_SEVERAL)
 def ifftn(
     x: Tensor, *, s: Ints | None = None, axes: Axes = None,
     norm: Literal["backward", "ortho", "forward"] = "backward",
@@ -85,7 +85,7 @@ def _need_axis(pairs: list[Any]) -> None:
         raise errors.wrong_value("axes", (), "at least one axis")
 
 
-@composite(ref=_ref("rfftn"), **_SEVERAL)
+@composite(no_capture="NumPy computes it", ref=_ref("rfftn"), **_SEVERAL)
 def rfftn(
     x: Tensor, *, s: Ints | None = None, axes: Axes = None,
     norm: Literal["backward", "ortho", "forward"] = "backward",
@@ -103,7 +103,7 @@ def rfftn(
     return x
 
 
-@composite(ref=_ref("irfftn"), **_SEVERAL)
+@composite(no_capture="NumPy computes it", ref=_ref("irfftn"), **_SEVERAL)
 def irfftn(
     x: Tensor, *, s: Ints | None = None, axes: Axes = None,
     norm: Literal["backward", "ortho", "forward"] = "backward",
@@ -121,6 +121,7 @@ def irfftn(
 
 
 @composite(
+    no_capture="NumPy computes it",
     ref=lambda np, x, **params: np.fft.hfft(x, **params),
     samples=[case((5,)), case((3, 4), axis=0, n=5), case((4,), n=4, norm="ortho")], **_ONE,
 )  # fmt: skip
@@ -137,6 +138,7 @@ def hfft(
 
 
 @composite(
+    no_capture="NumPy computes it",
     ref=lambda np, x, **params: np.fft.ihfft(x, **params),
     samples=[case((6,)), case((3, 4), axis=0, n=5), case((4,), n=3, norm="ortho")], **_ONE,
 )  # fmt: skip

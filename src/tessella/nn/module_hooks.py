@@ -54,7 +54,7 @@ class ModuleHooks:
             self.last += 1
         key = self.first if prepend else self.last
         hooks[key] = Hook(call, takes_keywords, is_always)
-        return changes.CountedHandle(hooks, key)
+        return Handle(hooks, key)
 
     def ordered(self, kind: str) -> list[Hook]:
         """Give the hooks of one kind in the order of their calls."""

@@ -156,7 +156,7 @@ def bernoulli_(x: Tensor, p: Operand = 0.5, *,
 # --- drawing by weights --------------------------------------------------------------------------
 
 
-@composite(tested="tests/test_placing.py")
+@composite(no_capture="it reads values", tested="tests/test_placing.py")
 def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
                 generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Draw indices of the weights in a vector, or in each row of a matrix.

@@ -153,7 +153,9 @@ _INDICES = {
 }
 
 
-@composite(ref=lambda np, row, col, offset=0: np.stack(np.tril_indices(row, offset, col)),
+@composite(
+    no_capture="it counts the elements of a mask",
+    ref=lambda np, row, col, offset=0: np.stack(np.tril_indices(row, offset, col)),
            **_INDICES)  # fmt: skip
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike | None = None) -> Tensor:
     """Give the coordinates of the lower triangle of a matrix: row numbers, and column numbers.
@@ -164,7 +166,9 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike | None
     return _indices(row, col, offset, dtype, True)
 
 
-@composite(ref=lambda np, row, col, offset=0: np.stack(np.triu_indices(row, offset, col)),
+@composite(
+    no_capture="it counts the elements of a mask",
+    ref=lambda np, row, col, offset=0: np.stack(np.triu_indices(row, offset, col)),
            **_INDICES)  # fmt: skip
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike | None = None) -> Tensor:
     """Give the coordinates of the upper triangle of a matrix: row numbers, and column numbers.

@@ -52,6 +52,7 @@ def _histc_ref(np: Any, x: Any, bins: int = 100, min: float = 0, max: float = 0)
 
 
 @composite(
+    no_capture="it reads values",
     ref=_histc_ref,
     samples=[case((40,), 5), case((3, 40), bins=7, min=-1, max=2), case((), 5), case((0,), 3)],
     errors=[case((2,), 0, match="bins is 0"), case((2,), 2, 3, 1, match=r"the range is \(3.0, 1.0"),
@@ -86,6 +87,7 @@ _EDGES = tensor([0, 1, 2, 4])
 
 
 @composite(
+    no_capture="the size of its result depends on values",
     ref=_histogram_ref, is_method=False, keywords={"weight": "weights"}, ulps=16,
     no_gradient="counts jump, and edges are read from the elements",
     samples=[case((3, 40), range=(-2, 2)), case((30,), bins=4, range=(-1.0, 2.0)),

@@ -330,6 +330,7 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
 
 
 @composite(
+    no_capture="the size of its result depends on values",
     ref=lambda np, x, as_tuple=True: np.nonzero(x),
     samples=[case((3, 4)), case((2, 0)), case((3,), as_tuple=True)],
     errors=[case((), match="x.ndim is 0")],
@@ -349,7 +350,11 @@ def nonzero(x: Tensor, *, as_tuple: bool = True) -> tuple[Tensor, ...]:
     return tuple(_core.view(found, _core.layout_of(found).select(0, i)) for i in range(x.ndim))
 
 
-@composite(ref="argwhere", samples=[case((3, 4)), case((5,)), case((2, 0)), case(())])
+@composite(
+    no_capture="the size of its result depends on values",
+    ref="argwhere",
+    samples=[case((3, 4)), case((5,)), case((2, 0)), case(())],
+)
 def argwhere(x: Tensor) -> Tensor:
     """Give the coordinates of elements that are not zero, one row for each.
 
@@ -363,6 +368,7 @@ def argwhere(x: Tensor) -> Tensor:
 
 
 @composite(
+    no_capture="it reads values",
     ref="unravel_index", ulps=0, is_method=False,
     samples=[case(arange(6), shape=(2, 3)), case(full((2, 2), 5), shape=(3, 1, 4)),
              case(arange(0), shape=(2,))],

@@ -40,6 +40,7 @@ class Generator:
             raise errors.wrong_value("seed", seed, "an integer of 64 bits").locate(
                 "manual_seed", []
             )
+        _core.refuse_capture("seeding a generator")
         self.seed = seed & _WORD
         self.counter = 0
         return self
@@ -67,6 +68,7 @@ class Generator:
             if type(value) is not int or not 0 <= value <= _WORD:
                 wrong_value = errors.wrong_value(name, value, "an unsigned integer of 64 bits")
                 raise wrong_value.locate("Generator.load_state_dict", [])
+        _core.refuse_capture("setting a generator")
         self.seed, self.counter = state_dict["seed"], state_dict["counter"]
 
     def get_state(self) -> Tensor:
@@ -101,12 +103,17 @@ class Generator:
         used = _core.random(
             out, distribution, self.seed, self.counter, low & _WORD, range_ & _WORD, p
         )
-        self.counter = (self.counter + used) & _WORD
+        self.advance(used)
         return out
+
+    def advance(self, used: int) -> None:
+        """Go on behind numbers that were used."""
+        _core.note_drawing(self, self.seed, self.counter, used)
+        self.counter = (self.counter + used) & _WORD
 
     def permute(self, out: Tensor) -> Tensor:
         """Fill an int64 tensor with 0 … n-1 in random order and advance."""
-        self.counter = (self.counter + _core.permutation(out, self.seed, self.counter)) & _WORD
+        self.advance(_core.permutation(out, self.seed, self.counter))
         return out
 
 

@@ -213,7 +213,7 @@ _MEDIANS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@composite(ref="quantile", **_QUANTILES)
+@composite(no_capture="it reads values", ref="quantile", **_QUANTILES)
 def quantile(
     x: Tensor, q: Operand, axis: Axes = None, *,
     method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
@@ -231,7 +231,7 @@ def quantile(
     return _quantiles(x, q, axis, method, keepdims, False)
 
 
-@composite(ref="nanquantile", **_QUANTILES)
+@composite(no_capture="it reads values", ref="nanquantile", **_QUANTILES)
 def nanquantile(
     x: Tensor, q: Operand, axis: Axes = None, *,
     method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",

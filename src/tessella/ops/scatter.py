@@ -177,6 +177,7 @@ def index_fill(x: Tensor, axis: int, index: Tensor, value: Number) -> Tensor:
 
 
 @composite(
+    no_capture="the size of its result depends on values",
     ref=lambda np, x, mask: x[np.broadcast_to(mask, np.broadcast_shapes(x.shape, mask.shape))]
     if x.ndim >= mask.ndim else np.broadcast_to(x, mask.shape)[mask], ulps=0,
     samples=[case((3, 4), (3, 4)), case((3, 4), (4,)), case((4,), (3, 4))],
@@ -200,6 +201,7 @@ def _need_mask(mask: Tensor) -> None:
 
 
 @composite(
+    no_capture="the size of its result depends on values",
     ref=lambda np, x, mask, source: _masked_ref(np, x, mask, source), ulps=0, has_twin=True,
     samples=[case((3, 4), (3, 4), (12,)), case((3, 4), (4,), (4, 3))],
     errors=[case((3,), (4,), (4,), match="cannot become 3"),

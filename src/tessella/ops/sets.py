@@ -100,7 +100,7 @@ _UNIQUE: dict[str, Any] = {
 }  # fmt: skip
 
 
-@composite(ref=_unique_ref(0), **_UNIQUE)
+@composite(no_capture="the size of its result depends on values", ref=_unique_ref(0), **_UNIQUE)
 def unique_values(x: Tensor, /) -> Tensor:
     """Give the different elements, in order.
 
@@ -110,7 +110,7 @@ def unique_values(x: Tensor, /) -> Tensor:
     return _values(x)
 
 
-@composite(ref=_unique_ref(0, 3), **_UNIQUE)
+@composite(no_capture="the size of its result depends on values", ref=_unique_ref(0, 3), **_UNIQUE)
 def unique_counts(x: Tensor, /) -> UniqueCountsResult:
     """Give the different elements, in order, and how often each occurs.
 
@@ -123,7 +123,7 @@ def unique_counts(x: Tensor, /) -> UniqueCountsResult:
     return UniqueCountsResult(take(ordered, starts), ends - starts)
 
 
-@composite(ref=_unique_ref(0, 2), **_UNIQUE)
+@composite(no_capture="the size of its result depends on values", ref=_unique_ref(0, 2), **_UNIQUE)
 def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
     """Give the different elements, in order, and which of them each element is.
 
@@ -134,7 +134,9 @@ def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
     return UniqueInverseResult(found.values, found.inverse_indices)
 
 
-@composite(ref=_unique_ref(0, 1, 2, 3), **_UNIQUE)
+@composite(
+    no_capture="the size of its result depends on values", ref=_unique_ref(0, 1, 2, 3), **_UNIQUE
+)
 def unique_all(x: Tensor, /) -> UniqueAllResult:
     """Give the different elements, in order, where each is first, which of them each element is,
     and how often each occurs.
@@ -234,6 +236,7 @@ def _bincount_ref(np: Any, x: Any, weights: Any = None, minlength: int = 0) -> A
 
 
 @composite(
+    no_capture="it reads values",
     ref=_bincount_ref,
     samples=[case(arange(5)), case(arange(3), minlength=6), case(arange(4), (4,)),
              case(zeros((6,), dtype=int64), (6,), minlength=2)],

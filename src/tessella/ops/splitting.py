@@ -115,6 +115,7 @@ def chunk(x: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return _pieces(x, place, max(1, -(-x.shape[place] // chunks)), "chunks")
 
 
+MOST_PARTS = 1 << 20  # each is a tensor, empty or not
 _TENSOR_SPLIT = {"indices_or_sections": "sections", "indices": "sections"}
 
 
@@ -122,7 +123,8 @@ _TENSOR_SPLIT = {"indices_or_sections": "sections", "indices": "sections"}
     ref=lambda np, x, sections, axis=0: np.array_split(x, sections, axis), ulps=0,
     samples=[case((5, 2), 3), case((5, 2), sections=[1, 3]), case((2, 6), 4, axis=-1),
              case((5,), sections=[4, 2, 7])],
-    errors=[case((5,), 0, match="sections is 0"), case((5,), 2, 1, match="axis 1 is out of range")],
+    errors=[case((5,), 0, match="sections is 0"), case((5,), 2, 1, match="axis 1 is out of range"),
+            case((5,), 1 << 41, match="sections is 2199023255552")],
     keywords=_TENSOR_SPLIT,
 )  # fmt: skip
 def tensor_split(x: Tensor, sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
@@ -139,8 +141,8 @@ def _sections(x: Tensor, sections: Any, axis: int) -> tuple[Tensor, ...]:
         borders = (0, *to_ints("sections", sections), x.shape[axis])
         return tuple(_part(x, axis, slice(a, b)) for a, b in pairwise(borders))
     count = to_int("sections", sections)
-    if count <= 0:
-        raise errors.wrong_value("sections", sections, "more than 0")
+    if not 0 < count <= MOST_PARTS:
+        raise errors.wrong_value("sections", sections, f"from 1 to {MOST_PARTS}")
     size, larger = divmod(x.shape[axis], count)
     return _cut(x, axis, [size + (i < larger) for i in range(count)])
 

@@ -325,7 +325,7 @@ class Optimizer:
         changes.bump()
         self._handles += 1
         hooks[self._handles] = hook
-        return changes.CountedHandle(hooks, self._handles)
+        return Handle(hooks, self._handles)
 
     # --- saving and showing -----------------------------------------------------------------------
 

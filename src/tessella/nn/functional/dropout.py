@@ -19,8 +19,6 @@ from tessella.ops.creation import ones
 from tessella.ops.elementwise import where
 from tessella.ops.random import Generator, bernoulli, default_generator
 
-_WORD = (1 << 64) - 1
-
 
 def _normal(x: Tensor, key: int, counter: int, p: float) -> list[Any]:
     """Require floats."""
@@ -62,7 +60,7 @@ def _drawn(x: Tensor, p: float, generator: Generator | None) -> Tensor:
     """Drop elements, and move the generator on."""
     source = generator or default_generator
     out: Tensor = drop(x, source.seed, source.counter, p)
-    source.counter = (source.counter + _core.dropout_counters(x.size)) & _WORD
+    source.advance(_core.dropout_counters(x.size))
     return out
 
 

@@ -1,0 +1,242 @@
+// Recordings and programs.
+#include "../tensor/program.h"
+
+#include <nanobind/stl/pair.h>
+
+#include <memory>
+
+#include "../memory/allocators.h"
+#include "bind.h"
+
+namespace tessella {
+
+namespace {
+
+nb::tuple to_tuple(Shape numbers) {
+  nb::list list;
+  for (int64_t number : numbers) list.append(number);
+  return nb::tuple(list);
+}
+
+// (slot, dtype, offset, shape, strides)
+nb::tuple to_python(const Place& place) {
+  return nb::make_tuple(place.slot, static_cast<int>(place.dtype), place.layout.offset,
+                        to_tuple(place.layout.sizes()), to_tuple(place.layout.steps()));
+}
+
+Place place_from(const nb::tuple& given) {
+  auto shape = nb::cast<std::vector<int64_t>>(given[3]);
+  auto strides = nb::cast<std::vector<int64_t>>(given[4]);
+  return {nb::cast<int>(given[0]), static_cast<DType>(nb::cast<int>(given[1])),
+          Layout::of(shape, strides, nb::cast<int64_t>(given[2]))};
+}
+
+struct Recording {
+  std::shared_ptr<Tape> tape = std::make_shared<Tape>();
+
+  nb::list instructions() const {
+    nb::list rows;
+    for (const Instruction& each : tape->instructions) {
+      nb::list operands;
+      for (const Place& place : each.operands) operands.append(to_python(place));
+      nb::object draw = nb::none();
+      if (each.draws) draw = nb::make_tuple(each.draw.key, each.draw.counter);
+      rows.append(
+          nb::make_tuple(each.name, each.params, operands, each.written, to_text(each.site), draw));
+    }
+    return rows;
+  }
+
+  // (bytes, made inside, written, lives, a number that is that of no other memory that lives)
+  nb::list slots() const {
+    nb::list rows;
+    for (const Store& each : tape->slots)
+      rows.append(nb::make_tuple(each.bytes, each.is_made, each.is_written, each.buffer != nullptr,
+                                 reinterpret_cast<uintptr_t>(each.buffer)));
+    return rows;
+  }
+
+  // (tensor, slot of its gradient before or -1, its gradient now as a place or None)
+  nb::list leaves() const {
+    nb::list rows;
+    for (const Leaf& each : tape->leaves) {
+      const Tensor* leaf = as_tensor(each.tensor);
+      nb::object now = nb::none();
+      if (leaf->grad) {
+        const Tensor* gradient = as_tensor(leaf->grad);
+        Place place{tape->find(gradient->buffer), gradient->dtype, gradient->layout()};
+        now = to_python(place);
+      }
+      rows.append(nb::make_tuple(nb::borrow(each.tensor), each.before.slot, now));
+    }
+    return rows;
+  }
+
+  nb::list drawings() const {
+    nb::list rows;
+    for (const Drawing& each : tape->drawings)
+      rows.append(
+          nb::make_tuple(nb::borrow(each.generator), each.from.key, each.from.counter, each.used));
+    return rows;
+  }
+};
+
+std::vector<Tensor*> tensors_of(nb::list given) {
+  std::vector<Tensor*> out;
+  for (nb::handle each : given) out.push_back(tensor_of(each));
+  return out;
+}
+
+// What programs of one function compute in. One call is inside at a time.
+struct ProgramArena {
+  Buffer* buffer = nullptr;
+
+  ~ProgramArena() {
+    if (buffer) release(buffer);
+  }
+  void ensure(int64_t bytes) {
+    if (buffer && buffer->bytes >= static_cast<size_t>(bytes)) return;
+    if (buffer) release(buffer);
+    buffer = nullptr;
+    buffer = make_buffer_in(heap(), static_cast<size_t>(bytes), Kind::scratch);
+  }
+};
+
+// Shapes, strides and dtypes of tensors, whether gradients flow to them, and which share memory.
+nb::bytes key_of(nb::list given) {
+  std::string key;
+  auto put = [&](int64_t number) {
+    key.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  std::vector<Tensor*> all = tensors_of(given);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Tensor* x = all[i];
+    put(static_cast<int64_t>(x->dtype) | x->requires_grad << 8 | x->ndim << 9 |
+        (x->node != nullptr) << 17 | x->buffer->is_readonly << 18);
+    for (int k = 0; k < x->ndim; ++k) put(x->shape()[k]), put(x->strides()[k]);
+    for (size_t j = 0; j < i; ++j)
+      if (may_overlap(all[j]->buffer, x->buffer)) {
+        put(static_cast<int64_t>(j));
+        put(x->data() - all[j]->data());
+        break;
+      }
+  }
+  return nb::bytes(key.data(), key.size());
+}
+
+}  // namespace
+
+void init_program(nb::module_& module) {
+  nb::class_<Recording>(module, "Recording")
+      .def(nb::init<>())
+      .def("begin", [](Recording& self) { self.tape->begin(); })
+      .def("end",
+           [](Recording& self) {
+             if (self.tape->is_running()) self.tape->end();
+           })
+      .def("slot_of",
+           [](Recording& self, nb::handle x) { return self.tape->slot_of(tensor_of(x)->buffer); })
+      .def("place_of",
+           [](Recording& self, nb::handle x) {
+             const Tensor* source = tensor_of(x);
+             Place place{self.tape->find(source->buffer), source->dtype, source->layout()};
+             return to_python(place);
+           })
+      // From here on its memory counts as given, not made.
+      .def("mark_given",
+           [](Recording& self, nb::handle x) {
+             Store& slot =
+                 self.tape->slots[static_cast<size_t>(self.tape->slot_of(tensor_of(x)->buffer))];
+             if (slot.is_made) retain(slot.buffer);
+             slot.is_made = false;
+           })
+      // The whole of captured memory, as bytes.
+      .def("bytes_of",
+           [](Recording& self, int slot) {
+             const Store& store = self.tape->slots.at(static_cast<size_t>(slot));
+             int64_t bytes = static_cast<int64_t>(store.bytes);
+             return own(
+                 make_over(retain(store.buffer), DType::uint8, Layout::contiguous({&bytes, 1})));
+           })
+      .def("instructions", &Recording::instructions)
+      .def("slots", &Recording::slots)
+      .def("leaves", &Recording::leaves)
+      .def("drawings", &Recording::drawings);
+  nb::class_<ProgramArena>(module, "ProgramArena")
+      .def(nb::init<>())
+      .def("bytes",
+           [](const ProgramArena& self) { return self.buffer ? self.buffer->bytes : size_t{0}; });
+  // slots: (source, index, offset) for each slot of the recording
+  nb::class_<Program>(module, "Program")
+      .def("__init__",
+           [](Program* self, const Recording& recording, std::vector<int> kept, nb::list slots,
+              int64_t arena_bytes) {
+             std::vector<SlotPlan> plans;
+             for (nb::handle each : slots) {
+               auto row = nb::cast<nb::tuple>(each);
+               plans.push_back({static_cast<Source>(nb::cast<int>(row[0])), nb::cast<int>(row[1]),
+                                nb::cast<int64_t>(row[2])});
+             }
+             new (self) Program(recording.tape, std::move(kept), std::move(plans), arena_bytes);
+           })
+      .def(
+          "add_output",
+          [](Program& self, nb::tuple place, nb::handle node) {
+            PyObject* made_by = node.is_none() ? nullptr : Py_NewRef(node.ptr());
+            self.add_output({place_from(place), made_by});
+          },
+          nb::arg("place"), nb::arg("node").none())
+      .def("add_gradient", [](Program& self, int leaf,
+                              nb::tuple place) { self.add_gradient(leaf, place_from(place)); })
+      .def("add_removal", &Program::add_removal)
+      .def("add_generator", [](Program& self, nb::handle generator,
+                               uint64_t used) { self.add_generator(generator.ptr(), used); })
+      .def("set_draw", [](Program& self, int instruction, int generator,
+                          uint64_t delta) { self.set_draw(instruction, {generator, delta}); })
+      .def("accepts", [](const Program& self,
+                         nb::list arguments) { return self.accepts(tensors_of(arguments)); })
+      .def("run",
+           [](Program& self, nb::list arguments, ProgramArena& arena) {
+             self.has_written = false;
+             std::vector<Tensor*> tensors = tensors_of(arguments);
+             arena.ensure(self.arena_bytes);
+             return nb::steal(self.run(tensors, arena.buffer));
+           })
+      // As at a former run of another program of the recording: starts are its.
+      .def("run_from",
+           [](Program& self, nb::list arguments, ProgramArena& arena,
+              const std::vector<std::pair<uint64_t, uint64_t>>& given) {
+             self.has_written = false;
+             std::vector<Draw> starts;
+             for (auto [key, counter] : given) starts.push_back({key, counter});
+             std::vector<Tensor*> tensors = tensors_of(arguments);
+             arena.ensure(self.arena_bytes);
+             return nb::steal(self.run(tensors, arena.buffer, &starts));
+           })
+      .def_prop_ro("starts",
+                   [](const Program& self) {
+                     std::vector<std::pair<uint64_t, uint64_t>> out;
+                     for (const Draw& each : self.starts) out.push_back({each.key, each.counter});
+                     return out;
+                   })
+      .def_prop_ro("has_written", [](const Program& self) { return self.has_written; })
+      .def_prop_ro("arena_bytes", [](const Program& self) { return self.arena_bytes; });
+  module.def("source_names", [] {
+    nb::list names;
+    for (const char* name : SOURCE_NAMES) names.append(name);
+    return names;
+  });
+  module.def("is_recording", is_taping);
+  // Whose memory it shares as a view, if gradients are to follow writes to either; or None.
+  module.def("base_of", [](nb::handle x) {
+    PyObject* base = tensor_of(x)->base;
+    return nb::borrow(base ? base : Py_None);
+  });
+  module.def("call_key", key_of);
+  module.def("memory_number",
+             [](nb::handle x) { return reinterpret_cast<uintptr_t>(tensor_of(x)->buffer); });
+  // Throws if a function is recorded: what it does cannot be repeated.
+  module.def("refuse_capture", [](const char* what) { refuse_capture(what, nullptr); });
+}
+
+}  // namespace tessella

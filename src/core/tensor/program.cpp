@@ -1,0 +1,290 @@
+// See program.h.
+#include "program.h"
+
+#include "../memory/allocators.h"
+#include "gradients.h"
+#include "lines.h"
+#include "result.h"
+
+namespace tessella {
+
+namespace {
+
+// The numbers of a generator, which is a Python object.
+uint64_t read_word(PyObject* object, const char* name) {
+  PyObject* value = PyObject_GetAttrString(object, name);
+  if (!value) throw PythonError{};
+  uint64_t word = PyLong_AsUnsignedLongLong(value);
+  Py_DECREF(value);
+  if (PyErr_Occurred()) throw PythonError{};
+  return word;
+}
+
+void write_word(PyObject* object, const char* name, uint64_t word) {
+  PyObject* value = PyLong_FromUnsignedLongLong(word);
+  int failed = value ? PyObject_SetAttrString(object, name, value) : -1;
+  Py_XDECREF(value);
+  if (failed) throw PythonError{};
+}
+
+// Whether a gradient can be written where it lies: only its leaf holds it.
+bool is_held_by_leaf(const Tensor* leaf) {
+  const Tensor* gradient = as_tensor(leaf->grad);
+  return Py_REFCNT(leaf->grad) == 1 && gradient->buffer->refs == 1 && gradient->buffer->pins == 0;
+}
+
+bool has_layout(const Tensor* x, const Place& place) {
+  const Layout& layout = place.layout;
+  if (x->dtype != place.dtype || x->ndim != layout.ndim || x->offset != layout.offset) return false;
+  for (int i = 0; i < x->ndim; ++i)
+    if (x->shape()[i] != layout.shape[i] || x->strides()[i] != layout.strides[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+Program::Program(std::shared_ptr<Tape> tape, std::vector<int> kept, std::vector<SlotPlan> slots,
+                 int64_t arena_bytes)
+    : arena_bytes(arena_bytes), tape_(std::move(tape)), plans_(std::move(slots)) {
+  stand_ins_.resize(plans_.size());
+  real_.resize(plans_.size());
+  is_written_.resize(plans_.size());
+  int results = 0;
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    if (plans_[i].source == Source::result) results = std::max(results, plans_[i].index + 1);
+    if (plans_[i].source == Source::unused) continue;
+    stand_ins_[i] = make_virtual_buffer(tape_->slots[i].bytes);
+    stand_ins_[i]->device = Device::cpu;
+  }
+  results_.resize(static_cast<size_t>(results));
+  for (int at : kept) {
+    const Instruction& instruction = tape_->instructions[static_cast<size_t>(at)];
+    Step step{&instruction, {}, {}, false};
+    for (size_t k = 0; k < instruction.operands.size(); ++k) {
+      const Place& place = instruction.operands[k];
+      auto slot = static_cast<size_t>(place.slot);
+      step.operands.push_back(make_over(retain(stand_ins_[slot]), place.dtype, place.layout));
+      bool is_outside =
+          plans_[slot].source != Source::arena && plans_[slot].source != Source::result;
+      if (static_cast<int>(k) >= instruction.written) continue;
+      step.writes_outside |= is_outside;
+      is_written_[slot] = true;
+    }
+    steps_.push_back(std::move(step));
+  }
+}
+
+Program::~Program() {
+  for (Step& step : steps_)
+    for (Tensor* x : step.operands) Py_DECREF(as_object(x));
+  for (Buffer* buffer : stand_ins_)
+    if (buffer) buffer->device = Device::none, release(buffer);  // it never had memory
+  for (Buffer* buffer : results_)
+    if (buffer) release(buffer);
+  for (Output& output : outputs_) Py_XDECREF(output.node);
+  for (GeneratorUse& each : generators_) Py_DECREF(each.object);
+}
+
+void Program::set_draw(int instruction, PlannedDraw draw) {
+  for (Step& step : steps_)
+    if (step.instruction == &tape_->instructions[static_cast<size_t>(instruction)])
+      step.draw = draw;
+}
+
+void Program::add_generator(PyObject* generator, uint64_t used) {
+  generators_.push_back({Py_NewRef(generator), used});
+}
+
+Tensor* Program::leaf(int index) const {
+  return as_tensor(tape_->leaves[static_cast<size_t>(index)].tensor);
+}
+
+bool Program::accepts(std::span<Tensor* const> arguments) const {
+  for (const Tensor* x : arguments)
+    if (!x->has_memory()) return false;
+  for (const Asked& each : tape_->asked)
+    if (as_tensor(each.tensor)->requires_grad != each.requires_grad) return false;
+  for (size_t i = 0; i < tape_->leaves.size(); ++i) {
+    const Tensor* of = leaf(static_cast<int>(i));
+    const Place& before = tape_->leaves[i].before;
+    if ((before.slot >= 0) != (of->grad != nullptr)) return false;
+    if (before.slot < 0) continue;
+    auto slot = static_cast<size_t>(before.slot);
+    if (plans_[slot].source != Source::gradient) continue;
+    const Tensor* gradient = as_tensor(of->grad);
+    if (!gradient->has_memory() || gradient->requires_grad || !has_layout(gradient, before))
+      return false;
+    if (is_written_[slot] && !is_held_by_leaf(of)) return false;
+  }
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    bool is_fixed = plans_[i].source == Source::captured;
+    bool is_gradient = plans_[i].source == Source::gradient;
+    if (!is_fixed && !is_gradient) continue;
+    const Buffer* buffer =
+        is_fixed ? tape_->slots[i].buffer : as_tensor(leaf(plans_[i].index)->grad)->buffer;
+    if (!buffer->has_memory()) return false;
+    for (const Tensor* x : arguments)
+      if (may_overlap(x->buffer, buffer)) return false;
+  }
+  return true;
+}
+
+// The memory of a gradient that a call leaves: that of the former one, if only its leaf holds it
+// and the program does not read it; else new memory, where the leaf's is.
+Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot) {
+  const Tensor* of = leaf(plan.leaf);
+  const Place& before = tape_->leaves[static_cast<size_t>(plan.leaf)].before;
+  bool is_read =
+      before.slot >= 0 && plans_[static_cast<size_t>(before.slot)].source == Source::gradient;
+  size_t bytes = tape_->slots[slot].bytes;
+  if (of->grad && !is_read && is_held_by_leaf(of) && as_tensor(of->grad)->has_memory() &&
+      as_tensor(of->grad)->buffer->bytes == bytes && !as_tensor(of->grad)->requires_grad)
+    return retain(as_tensor(of->grad)->buffer);
+  Allocator* own = of->buffer->allocator;
+  return make_buffer_in(own ? *own : heap(), bytes, Kind::gradients);
+}
+
+Buffer* Program::result_buffer(const SlotPlan& plan, size_t slot) {
+  Buffer*& kept = results_[static_cast<size_t>(plan.index)];
+  bool is_heap = !current_allocator || current_allocator == &heap();
+  if (kept && kept->refs == 1 && kept->pins == 0 && is_heap) return retain(kept);
+  Buffer* buffer = make_buffer(tape_->slots[slot].bytes);
+  if (is_heap) {
+    if (kept) release(kept);
+    kept = retain(buffer);
+  }
+  return buffer;
+}
+
+// One reference to the buffer of a slot that does not lie in the arena.
+Buffer* Program::source_buffer(const SlotPlan& plan, size_t slot,
+                               std::span<Tensor* const> arguments) {
+  switch (plan.source) {
+    case Source::argument:
+      return retain(arguments[static_cast<size_t>(plan.index)]->buffer);
+    case Source::captured:
+      return retain(tape_->slots[slot].buffer);
+    case Source::gradient:
+      return retain(as_tensor(leaf(plan.index)->grad)->buffer);
+    default:
+      return plan.leaf < 0 ? result_buffer(plan, slot) : gradient_buffer(plan, slot);
+  }
+}
+
+void Program::aim(size_t slot, char* data) { stand_ins_[slot]->data = data; }
+
+void Program::run_steps() {
+  size_t done = 0;
+  try {
+    for (Step& step : steps_) {
+      Draw draw = step.instruction->draw;
+      if (step.draw.generator >= 0) {
+        draw = starts[static_cast<size_t>(step.draw.generator)];
+        draw.counter += step.draw.delta;
+      }
+      has_written |= step.writes_outside;
+      done = static_cast<size_t>(step.instruction - tape_->instructions.data());
+      step.instruction->repeat(step.operands.data(), draw);
+    }
+  } catch (...) {
+    // As far as the function would have got: what was drawn before stays drawn.
+    if (has_written) advance(done);
+    throw;
+  }
+}
+
+// Moves the generators to where they stand before an instruction.
+void Program::advance(size_t instruction) {
+  for (size_t i = 0; i < generators_.size(); ++i) {
+    uint64_t used = 0, first = 0;
+    bool is_first = true;
+    for (const Drawing& each : tape_->drawings) {
+      if (each.generator != generators_[i].object) continue;
+      if (is_first) first = each.from.counter;
+      is_first = false;
+      if (each.after <= instruction) used = each.from.counter + each.used - first;
+    }
+    write_word(generators_[i].object, "counter", starts[i].counter + used);
+  }
+}
+
+PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
+                       const std::vector<Draw>* given) {
+  struct InUse {  // until all is done, or has failed
+    std::vector<Buffer*>& real;
+    ~InUse() {
+      for (Buffer*& buffer : real) {
+        if (!buffer) continue;
+        --buffer->pins;
+        release(buffer);
+        buffer = nullptr;
+      }
+    }
+  } in_use{real_};
+  has_written = false;
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    const SlotPlan& plan = plans_[i];
+    if (plan.source == Source::unused) continue;
+    if (plan.source == Source::arena) {
+      aim(i, arena->data + plan.offset);
+      continue;
+    }
+    real_[i] = source_buffer(plan, i, arguments);
+    ++real_[i]->pins;
+    char* data = real_[i]->host_ptr();
+    if (plan.source == Source::argument) {
+      const Tensor* x = arguments[static_cast<size_t>(plan.index)];
+      data += x->offset * itemsize(x->dtype) - plan.offset;
+    }
+    aim(i, data);
+  }
+  starts.clear();
+  if (given) starts = *given;
+  for (const GeneratorUse& each : generators_)
+    if (!given)
+      starts.push_back({read_word(each.object, "seed"), read_word(each.object, "counter")});
+  run_steps();
+  for (size_t i = 0; i < plans_.size(); ++i)
+    if (real_[i] && is_written_[i]) mark_written(real_[i]);
+  for (size_t i = 0; !given && i < generators_.size(); ++i)
+    write_word(generators_[i].object, "counter", starts[i].counter + generators_[i].used);
+  return give(arguments);
+}
+
+// What the call leaves: results, gradients.
+PyObject* Program::give(std::span<Tensor* const> arguments) {
+  auto make = [&](const Place& place) {
+    auto slot = static_cast<size_t>(place.slot);
+    Layout layout = place.layout;
+    if (plans_[slot].source == Source::argument) {
+      const Tensor* x = arguments[static_cast<size_t>(plans_[slot].index)];
+      layout.offset +=
+          (x->offset * itemsize(x->dtype) - plans_[slot].offset) / itemsize(place.dtype);
+    }
+    return make_over(retain(real_[slot]), place.dtype, layout);
+  };
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(outputs_.size()));
+  if (!list) throw PythonError{};
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Tensor* out = make(outputs_[i].place);
+    if (outputs_[i].node) {
+      out->node = Py_NewRef(outputs_[i].node);
+      out->requires_grad = true;
+    }
+    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), as_object(out));
+  }
+  for (int index : removals_)
+    if (leaf(index)->grad) set_gradient(leaf(index), nullptr);
+  for (const NewGradient& each : gradients_) {
+    const Tensor* of = leaf(each.leaf);
+    const Buffer* buffer = real_[static_cast<size_t>(each.place.slot)];
+    bool stays = of->grad && as_tensor(of->grad)->buffer == buffer &&
+                 has_layout(as_tensor(of->grad), each.place);
+    if (stays) continue;
+    Result gradient(make(each.place));
+    set_gradient(leaf(each.leaf), as_object(gradient.get()));
+  }
+  return list;
+}
+
+}  // namespace tessella

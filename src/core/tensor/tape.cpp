@@ -1,0 +1,190 @@
+// See tape.h.
+#include "tape.h"
+
+#include <stdio.h>
+
+#include <exception>
+
+#include "../error.h"
+
+namespace tessella {
+
+thread_local Tape* tape;
+
+Tape* Tape::first_;
+
+namespace {
+
+thread_local Tape* running;  // also while a noted operation runs
+
+}  // namespace
+
+Tape::~Tape() {
+  if (is_running_) end();
+  for (Store& slot : slots)
+    if (slot.buffer && !slot.is_made) release(slot.buffer);
+  for (Leaf& leaf : leaves) Py_DECREF(leaf.tensor);
+  for (Drawing& each : drawings) Py_DECREF(each.generator);
+  for (Asked& each : asked) Py_DECREF(each.tensor);
+  for (Instruction& each : instructions) Py_XDECREF(each.site.code);
+}
+
+void Tape::begin() {
+  static constexpr BufferWatch RECORDER{note_made, note_gone};
+  if (running) fail_capture("a recording inside of a recording", nullptr);
+  tape = running = this;
+  is_running_ = true;
+  next_ = first_;
+  first_ = this;
+  record_buffers(&RECORDER);
+}
+
+void Tape::end() {
+  tape = running = nullptr;
+  is_running_ = false;
+  Tape** place = &first_;
+  while (*place != this) place = &(*place)->next_;
+  *place = next_;
+  if (!first_) record_buffers(nullptr);
+  // From here on nobody tells that a buffer is gone.
+  for (Store& slot : slots)
+    if (slot.is_made) slot.buffer = nullptr;
+}
+
+void Tape::note_made(Buffer* buffer) {
+  if (!running) return;
+  running->known_[buffer] = static_cast<int>(running->slots.size());
+  running->slots.push_back({buffer, buffer->bytes, true, buffer->bytes == 0, false});
+}
+
+// Another buffer may have its address soon.
+void Tape::note_gone(Buffer* buffer) {
+  for (Tape* each = first_; each; each = each->next_) {
+    auto found = each->known_.find(buffer);
+    if (found == each->known_.end()) continue;
+    each->slots[static_cast<size_t>(found->second)].buffer = nullptr;
+    each->known_.erase(found);
+  }
+}
+
+int Tape::find(const Buffer* buffer) const {
+  auto found = known_.find(buffer);
+  return found == known_.end() ? -1 : found->second;
+}
+
+int Tape::slot_of(Buffer* buffer) {
+  int found = find(buffer);
+  if (found >= 0) return found;
+  int slot = static_cast<int>(slots.size());
+  known_[buffer] = slot;
+  slots.push_back({retain(buffer), buffer->bytes, false, true, false});
+  return slot;
+}
+
+void Tape::add(Instruction&& instruction) {
+  for (int i = 0; i < instruction.written; ++i) {
+    Store& slot = slots[static_cast<size_t>(instruction.operands[static_cast<size_t>(i)].slot)];
+    slot.is_defined = slot.is_written = true;
+  }
+  instructions.push_back(std::move(instruction));
+}
+
+void Tape::touch_leaf(Tensor* leaf) {
+  int own = find(leaf->buffer);
+  if (own >= 0 && slots[static_cast<size_t>(own)].is_made) return;  // it goes with its gradient
+  for (const Leaf& each : leaves)
+    if (each.tensor == as_object(leaf)) return;
+  Place before{-1, leaf->dtype, Layout()};
+  if (leaf->grad) {
+    Tensor* gradient = as_tensor(leaf->grad);
+    before = {find(gradient->buffer), gradient->dtype, gradient->layout()};
+    if (before.slot < 0) {  // not retained: whether others hold it decides how gradients are added
+      before.slot = static_cast<int>(slots.size());
+      known_[gradient->buffer] = before.slot;
+      slots.push_back({nullptr, gradient->buffer->bytes, false, true, false});
+    }
+  }
+  leaves.push_back({Py_NewRef(as_object(leaf)), before});
+}
+
+void Tape::add_drawing(PyObject* generator, Draw from, uint64_t used) {
+  drawings.push_back({Py_NewRef(generator), from, used, instructions.size()});
+}
+
+void Tape::note_asked(Tensor* x) {
+  int slot = find(x->buffer);
+  if (slot >= 0 && slots[static_cast<size_t>(slot)].is_made) return;
+  for (const Asked& each : asked)
+    if (each.tensor == as_object(x)) return;
+  asked.push_back({Py_NewRef(as_object(x)), x->requires_grad});
+}
+
+void Noted::finish() {
+  tape = tape_;
+  if (std::uncaught_exceptions() == exceptions_)
+    tape_->add(std::move(*instruction_));
+  else
+    Py_XDECREF(instruction_->site.code);
+}
+
+void Noted::take(const char* name, std::string params, std::span<Tensor* const> written,
+                 std::span<Tensor* const> read, Repeat repeat) {
+  instruction_ = std::make_unique<Instruction>();
+  instruction_->name = name;
+  instruction_->params = std::move(params);
+  instruction_->repeat = std::move(repeat);
+  instruction_->written = static_cast<int>(written.size());
+  for (Tensor* x : written) {
+    check_values(x);
+    instruction_->operands.push_back(tape->place_of(x));
+  }
+  for (Tensor* x : read) {
+    check_values(x);
+    Place place = tape->place_of(x);
+    if (!tape->slots[static_cast<size_t>(place.slot)].is_defined && x->size > 0)
+      refuse_capture("memory that no operation has written", nullptr);
+    instruction_->operands.push_back(place);
+  }
+  instruction_->site = current_site();
+  tape_ = tape;
+  exceptions_ = std::uncaught_exceptions();
+  tape = nullptr;
+}
+
+void Noted::draw(Draw from) {
+  instruction_->draws = true;
+  instruction_->draw = from;
+}
+
+void refuse_capture(const char* what, const char* cure) {
+  if (is_taping()) fail_capture(what, cure);
+}
+
+std::string name_value(const char* name, int64_t value) {
+  return std::string(" ") + name + "=" + std::to_string(value);
+}
+
+std::string name_real(const char* name, double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.17g", value);
+  return std::string(" ") + name + "=" + text;
+}
+
+std::string name_values(const char* name, Shape values) {
+  return std::string(" ") + name + "=" + to_text(values);
+}
+
+std::string name_flag(const char* name, bool flag) {
+  return flag ? std::string(" ") + name : std::string();
+}
+
+std::string name_object(PyObject* object) {
+  PyObject* text = PyObject_Repr(object);
+  const char* bytes = text ? PyUnicode_AsUTF8(text) : nullptr;
+  std::string out = bytes ? bytes : "?";
+  Py_XDECREF(text);
+  PyErr_Clear();
+  return " " + out;
+}
+
+}  // namespace tessella

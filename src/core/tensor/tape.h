@@ -1,0 +1,154 @@
+// The tape: what operations a function does, noted while it runs, so that they can be repeated.
+// Every function that writes the elements of tensors notes itself: its name, the tensors as places
+// in memory, its parameters as text, and how to do the same with other tensors. What it calls
+// meanwhile is part of it and is not noted. An operation is repeated by calling the same function,
+// so a repetition has its bits.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "site.h"
+#include "tensor.h"
+
+namespace tessella {
+
+// Where a generator stood when an operation drew from it.
+struct Draw {
+  uint64_t key, counter;
+};
+
+// Does an operation again. Operands are those that were noted, the written ones first.
+using Repeat = std::function<void(Tensor* const* operands, const Draw& draw)>;
+
+// A tensor as an instruction sees it: a layout over one of the memories that a function uses.
+struct Place {
+  int slot;
+  DType dtype;
+  Layout layout;
+};
+
+struct Instruction {
+  std::string name, params;
+  std::vector<Place> operands;
+  int written = 0;
+  bool draws = false;
+  Draw draw{};
+  Repeat repeat;
+  Site site{};
+};
+
+// Memory that a function uses.
+struct Store {
+  Buffer* buffer;  // nullptr: it is gone
+  size_t bytes;
+  bool is_made;     // by the function itself
+  bool is_defined;  // something was written into it, or it was there before
+  bool is_written;
+};
+
+// A tensor whose gradient was read or written.
+struct Leaf {
+  PyObject* tensor;
+  Place before;  // its gradient when it was first touched; slot -1: it had none
+};
+
+// How far a generator was moved: `used` numbers from `from` on.
+struct Drawing {
+  PyObject* generator;
+  Draw from;
+  uint64_t used;
+  size_t after;  // how many instructions were noted before
+};
+
+// A tensor from outside that was an operand where gradients are recorded, and what it said then.
+struct Asked {
+  PyObject* tensor;
+  bool requires_grad;
+};
+
+class Tape {
+ public:
+  Tape() = default;
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  void begin();
+  void end();
+  bool is_running() const { return is_running_; }
+
+  int slot_of(Buffer* buffer);
+  int find(const Buffer* buffer) const;  // -1: it is not known
+  Place place_of(const Tensor* x) { return {slot_of(x->buffer), x->dtype, x->layout()}; }
+  void add(Instruction&& instruction);
+  void touch_leaf(Tensor* leaf);
+  void add_drawing(PyObject* generator, Draw from, uint64_t used);
+  void note_asked(Tensor* x);
+
+  std::vector<Instruction> instructions;
+  std::vector<Store> slots;
+  std::vector<Leaf> leaves;
+  std::vector<Drawing> drawings;
+  std::vector<Asked> asked;
+
+ private:
+  static void note_made(Buffer* buffer);
+  static void note_gone(Buffer* buffer);
+
+  static Tape* first_;  // of all that run, in any thread
+  bool is_running_ = false;
+  Tape* next_ = nullptr;
+  std::unordered_map<const Buffer*, int> known_;
+};
+
+// That of this thread; nullptr: nothing is noted, or what runs is part of what was noted.
+extern thread_local Tape* tape __attribute__((tls_model("initial-exec")));
+inline bool is_taping() { return __builtin_expect(tape != nullptr, false); }
+
+// An operation that is running. Lives in a function that writes elements:
+//   Noted noted;
+//   if (is_taping()) noted.take(…);
+class Noted {
+ public:
+  Noted() = default;
+  ~Noted() {
+    if (tape_) finish();
+  }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+
+  void take(const char* name, std::string params, std::span<Tensor* const> written,
+            std::span<Tensor* const> read, Repeat repeat);
+  void take(const char* name, std::string params, std::initializer_list<Tensor*> written,
+            std::initializer_list<Tensor*> read, Repeat repeat) {
+    take(name, std::move(params), std::span<Tensor* const>(written.begin(), written.size()),
+         std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
+  }
+  // It takes random numbers.
+  void draw(Draw from);
+
+ private:
+  void finish();
+
+  Tape* tape_ = nullptr;
+  int exceptions_;
+  std::unique_ptr<Instruction> instruction_;
+};
+
+// Throws the error of what cannot be repeated if something is noted: `what` is done, `cure` helps.
+void refuse_capture(const char* what, const char* cure);
+
+// --- parameters as text --------------------------------------------------------------------------
+
+std::string name_value(const char* name, int64_t value);
+std::string name_values(const char* name, Shape values);
+std::string name_real(const char* name, double value);
+std::string name_flag(const char* name, bool flag);  // "" if it is not set
+std::string name_object(PyObject* object);           // as repr has it
+
+}  // namespace tessella

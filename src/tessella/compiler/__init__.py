@@ -1,0 +1,10 @@
+"""compile: a function of tensors, recorded and repeated as one program with the same bits.
+
+capture → simplify → plan → run, each one file. See docs/compile.md.
+"""
+
+from __future__ import annotations
+
+from tessella.compiler.run import Compiled, compile
+
+__all__ = ["Compiled", "compile"]

@@ -1,0 +1,272 @@
+"""capture: runs a function as it is, and gives what it did as a program.
+
+The core notes every operation that writes elements (tensor/tape.h). Here it is said what the
+memories are, what the call leaves behind, and what makes a call impossible to repeat.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+from tessella import _core
+from tessella.compiler import capture_errors, pullback
+from tessella.compiler.program import (
+    ARENA,
+    ARGUMENT,
+    CAPTURED,
+    GRADIENT,
+    RESULT,
+    Instruction,
+    Memory,
+    Operand,
+    Output,
+    Program,
+)
+from tessella.compiler.watch import Watch, watched
+from tessella.dtypes import DType
+from tessella.hints import Any, Callable
+from tessella.trees import flatten
+
+Tensor = _core.Tensor
+_VALUES = (int, float, complex, str, bytes, type(None), DType)
+
+
+class Captured:
+    """A call that was recorded: what it gave, and the program, or why there is none."""
+
+    def __init__(self, box: list[Any], program: Program | None, watch: Watch) -> None:
+        self.result = box[0]
+        self.program = program  # None: a result is part of a graph, so it can only be run
+        self.watch = watch
+
+
+def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: list[Any]) -> Captured:
+    """Call a function and record it; `tensors` are those among its arguments."""
+    recording = _core.Recording()
+    since = _core.recorded()
+    recording.begin()
+    try:
+        for x in tensors:
+            recording.slot_of(x)
+        watch = Watch(function)
+        with watched(watch):
+            box = [function(*args, **keywords)]  # no name: who else holds a result is counted
+        return Captured(box, _describe(recording, box, tensors, since), watch)
+    finally:
+        recording.end()
+
+
+def _describe(recording: Any, box: list[Any], tensors: list[Any], since: int) -> Program | None:
+    """Give the program, with its gradients if results are part of a graph; None: it has none."""
+    program = Program(recording)
+    program.instructions = [Instruction(i, row) for i, row in enumerate(recording.instructions())]
+    _add_memories(program, recording, tensors)
+    opened = _add_outputs(program, recording, box, tensors)
+    if opened is None or not _add_gradients(program, recording, tensors):
+        return None
+    saved: list[int] = []
+    if opened:
+        leaves = flatten(box[0])[0]
+        saved_or_none = _add_pull(program, recording, opened, leaves, tensors, since)
+        if saved_or_none is None:
+            return None
+        saved = saved_or_none
+        del leaves
+    _refuse_leaks(program, recording, saved)
+    _add_drawings(program, recording.drawings())
+    if program.pull is not None:
+        pullback.save(program, saved)
+    return program
+
+
+def _add_pull(
+    program: Program, recording: Any, opened: list[int], leaves: list[Any], tensors: list[Any],
+    since: int,
+) -> list[int] | None:  # fmt: skip
+    """Record the gradients of results; give the memories that they need, None if it cannot be."""
+    if len(opened) > 1:  # into which of them gradients flow is only known when they do
+        return None
+    result = leaves[opened[0]]
+    sources = pullback.sources_of(result, since, tensors)
+    if sources is None:
+        return None
+    start, cotangent, inputs, gradients = pullback.pull(recording, result, sources, tensors, since)
+    backward = Program(recording)
+    rows = recording.instructions()
+    backward.instructions = [Instruction(i, rows[i]) for i in range(start, len(rows))]
+    saved, captured = pullback.describe(program, backward, recording, tensors, cotangent, gradients)
+    program.pull = pullback.Pull(backward, inputs, opened[0])
+    program.pull.saved, program.pull.captured = saved, captured
+    return saved
+
+
+def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
+    for slot, (bytes_, is_made, is_written, _, number) in enumerate(recording.slots()):
+        source = ARENA if is_made else CAPTURED
+        program.memories[slot] = Memory(bytes_, source, slot, number, is_written)
+    for leaf, (tensor, before, _) in enumerate(recording.leaves()):
+        program.leaves.append(tensor)
+        program.befores.append(before)
+        if before >= 0 and program.memories[before].source == CAPTURED:
+            program.memories[before].source = GRADIENT
+            program.memories[before].index = leaf
+    for i, x in reversed(list(enumerate(tensors))):  # of several over one memory the first counts
+        memory = program.memories[recording.slot_of(x)]
+        memory.source, memory.index = ARGUMENT, i
+        memory.offset = x.offset * x.itemsize
+
+
+def _add_outputs(
+    program: Program, recording: Any, box: list[Any], tensors: list[Any]
+) -> list[int] | None:
+    """Say what the results are; give those that gradients can flow into.
+
+    None if one has a gradient, or is a view of memory from elsewhere that gradients flow into.
+    """
+    leaves, rebuild = flatten(box[0])
+    program.structure = rebuild(list(range(len(leaves))))
+    opened = []
+    for i in range(len(leaves)):
+        out = _plain_output(program, leaves, i, tensors)
+        if out is None:
+            out = _made_output(program, recording, leaves, i)
+            if out is None:
+                return None
+            if pullback.is_open(leaves[i]):
+                opened.append(i)
+        program.outputs.append(out)
+    results = 0
+    for out in program.outputs:
+        memory = None if out.operand is None else program.memories[out.operand.slot]
+        if memory is not None and memory.source == ARENA:
+            memory.source, memory.index = RESULT, results
+            results += 1
+    return opened
+
+
+def _plain_output(program: Program, leaves: list[Any], i: int, tensors: list[Any]) -> Output | None:
+    """Give a result that is a value, an argument, a gradient, or another result; else None."""
+    if not isinstance(leaves[i], Tensor):
+        if not isinstance(leaves[i], _VALUES):
+            raise capture_errors.wrong_result(leaves[i]).locate("compile", [])
+        return Output(value=leaves[i])
+    for k in range(len(tensors)):
+        if tensors[k] is leaves[i]:
+            return Output(index=k)
+    for k in range(i):
+        if leaves[k] is leaves[i]:
+            return Output(same=k)
+    for k in range(len(program.leaves)):
+        if program.leaves[k].grad is leaves[i]:
+            return Output(leaf=k)
+    return None
+
+
+def _made_output(program: Program, recording: Any, leaves: list[Any], i: int) -> Output | None:
+    """Give a result that the function made, or an object that was there; None: there is no way."""
+    operand = Operand(*recording.place_of(leaves[i]))
+    is_made = operand.slot >= 0 and program.memories[operand.slot].source in (ARENA, RESULT)
+    if sys.getrefcount(leaves[i]) > _expected(leaves, i):
+        if not is_made:
+            return Output(value=leaves[i])
+        raise capture_errors.kept_inside(_line_of(program, operand.slot)).locate("compile", [])
+    if leaves[i].grad is not None or (pullback.is_open(leaves[i]) and not is_made):
+        return None
+    if operand.slot < 0:  # a view of memory that no operation has used
+        recording.slot_of(leaves[i])
+        operand = Operand(*recording.place_of(leaves[i]))
+        bytes_, _, _, _, number = recording.slots()[operand.slot]
+        program.memories[operand.slot] = Memory(bytes_, CAPTURED, operand.slot, number, False)
+    used_up = leaves[i].requires_grad and not pullback.is_open(leaves[i])
+    return Output(operand, leaves[i].grad_fn if used_up else None)
+
+
+def _expected(leaves: list[Any], i: int) -> int:
+    """Count who may hold a result: for each time that it is one the list of leaves and a container,
+    views of it among the results, and the question itself."""
+    count = list(map(id, leaves)).count(id(leaves[i]))
+    views = sum(isinstance(x, Tensor) and _core.base_of(x) is leaves[i] for x in leaves)
+    return 2 * count + views + 1
+
+
+def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> bool:
+    """Say what gradients the call leaves; False if an argument has one of them."""
+    results = sum(memory.source == RESULT for memory in program.memories.values())
+    for leaf, (tensor, before, now) in enumerate(recording.leaves()):
+        if now is None:
+            if before >= 0:
+                program.removals.append(leaf)
+            continue
+        operand = Operand(*now)
+        if any(tensor is x for x in tensors):
+            return False
+        if operand.slot == before:
+            continue
+        memory = program.memories.get(operand.slot)
+        if memory is None or memory.source != ARENA:
+            raise capture_errors.foreign_gradient().locate("compile", [])
+        memory.source, memory.index = RESULT, results
+        results += 1
+        program.gradients.append((leaf, operand))
+    return True
+
+
+def _line_of(program: Program, slot: int) -> str:
+    """Find the line that wrote a memory first."""
+    for each in program.instructions:
+        if any(operand.slot == slot for operand in each.writes()):
+            return each.line
+    return ""
+
+
+def _refuse_leaks(program: Program, recording: Any, saved: list[int]) -> None:
+    """Refuse if memory that was made lives on: not as a result, a gradient or for backward."""
+    if not _leaks(program, recording, saved):
+        return
+    gc.collect()  # what only refers to itself is kept by nobody
+    for slot in _leaks(program, recording, saved):
+        raise capture_errors.kept_inside(_line_of(program, slot)).locate("compile", [])
+
+
+def _leaks(program: Program, recording: Any, saved: list[int]) -> list[int]:
+    return [
+        slot
+        for slot, (_, _, _, is_alive, _) in enumerate(recording.slots())
+        if is_alive
+        and slot not in saved
+        and slot in program.memories
+        and program.memories[slot].source == ARENA
+    ]
+
+
+def _add_drawings(program: Program, rows: list[Any]) -> None:
+    """Say from which generator, and from where on behind its place at the call, numbers came."""
+    starts: list[Any] = []  # [generator, key, counter, end]
+    for generator, key, counter, used in rows:
+        known = next((each for each in starts if each[0] is generator), None)
+        if known is None:
+            known = [generator, key, counter, counter]
+            starts.append(known)
+        # A checkpoint draws the same numbers again.
+        if key != known[1] or not known[2] <= counter <= known[3]:
+            raise capture_errors.seeded_inside().locate("compile", [])
+        known[3] = max(known[3], counter + used)
+    for generator, key, _, end in starts:
+        if (generator.seed, generator.counter) != (key, end):
+            raise capture_errors.seeded_inside().locate("compile", [])
+    backward = program.pull.program if program.pull is not None else None
+    for each in [*program.instructions, *(backward.instructions if backward else ())]:
+        if each.draw is None:
+            continue
+        key, counter = each.draw
+        found = [
+            i for i, (_, own, start, end) in enumerate(starts)
+            if own == key and start <= counter < max(end, start + 1)
+        ]  # fmt: skip
+        if len(found) > 1:
+            raise capture_errors.same_generators().locate("compile", [])
+        each.draw = (found[0], counter - starts[found[0]][2]) if found else (-1, key, counter)
+    program.generators = [(generator, end - start) for generator, _, start, end in starts]
+    if backward is not None:
+        backward.generators = program.generators

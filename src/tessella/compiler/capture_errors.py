@@ -1,0 +1,89 @@
+"""The messages about functions that cannot be compiled."""
+
+from __future__ import annotations
+
+from tessella.exceptions import ArgumentError, CaptureError
+
+
+def not_callable(value: object) -> ArgumentError:
+    """Something other than a function was given."""
+    return ArgumentError(
+        f"a {type(value).__name__} cannot be called",
+        "give a function or a module: ts.compile(step)",
+    )
+
+
+def wrong_result(value: object) -> CaptureError:
+    """A result that is neither a tensor nor a plain value."""
+    return CaptureError(
+        f"a result is a {type(value).__name__}",
+        "return tensors, numbers, text, None, or tuples, lists and dicts of them",
+    )
+
+
+def kept_inside(line: str) -> CaptureError:
+    """A tensor that the function made lives on somewhere else than in its results."""
+    made = f", made at {line}," if line else ""
+    return CaptureError(
+        f"a tensor of the function{made} is kept where a repeated call would not put it",
+        "return it; or write it into a tensor that is there: state.copy_(x)",
+    )
+
+
+def foreign_gradient() -> CaptureError:
+    """The gradient of a leaf was set to a tensor from elsewhere."""
+    return CaptureError(
+        "a gradient was set to a tensor that the function did not make",
+        "set it outside of the function, or to a copy: p.grad = g.clone()",
+    )
+
+
+def seeded_inside() -> CaptureError:
+    """A generator was moved in another way than by drawing."""
+    return CaptureError(
+        "a generator was moved by something else than drawing from it",
+        "seed it outside of the function",
+    )
+
+
+def same_generators() -> CaptureError:
+    """Two generators stand at the same numbers."""
+    return CaptureError(
+        "two generators have the same seed and stand at the same place",
+        "seed them differently: which of the two an operation drew from cannot be told",
+    )
+
+
+def unsteady(name: str, first: str, second: str, line: str) -> CaptureError:
+    """Two recordings of the same call differ."""
+    error = CaptureError(
+        f"the function does not do the same at each call: {first}, then {second}",
+        "what changes must be a tensor that is updated in place, or an argument",
+    )
+    error.locate(name, [])
+    error.site = line or error.site
+    return error
+
+
+def iterator_inside(name: str) -> CaptureError:
+    """The function reads an iterator from outside."""
+    return CaptureError(
+        f"{name} is an iterator, which gives something else at each call",
+        "take its items outside of the function, and pass them as arguments",
+    )
+
+
+def restless_inside(name: str) -> CaptureError:
+    """The function reads a clock, or random numbers that are not Tessella's."""
+    return CaptureError(
+        f"{name} gives something else at each call",
+        "read it outside of the function and pass what it gives; draw by ts.rand, ts.randint, …",
+    )
+
+
+def second_derivative() -> CaptureError:
+    """Gradients of gradients are asked for from outside."""
+    return CaptureError(
+        "the gradient of a compiled function has no gradient of its own",
+        "compile the function that takes both, or call the function itself: f.__wrapped__(x)",
+    )

@@ -1,0 +1,185 @@
+"""A program: what a function does, as instructions over memories. Plain data, and its text.
+
+A memory is a buffer that the function uses: one that it is given (an argument), that was there
+before (captured), the gradient of a leaf, or one that it makes. An operand is a layout over a
+memory; a view is no instruction. What a program means is what its instructions do, in their order.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from tessella import _core
+from tessella.dtypes import DTYPES
+from tessella.hints import Any
+
+# Where a memory comes from: the names of Source in tensor/program.h.
+UNUSED, ARENA, ARGUMENT, CAPTURED, GRADIENT, RESULT = range(len(_core.source_names()))
+
+Operand = namedtuple("Operand", "slot dtype offset shape strides")
+Operand.__doc__ = "A tensor as an instruction sees it: a layout over a memory."
+
+
+class Instruction:
+    """One operation: what it is called, what it writes and reads, and the user's line."""
+
+    __slots__ = ("draw", "index", "line", "name", "operands", "params", "written")
+
+    def __init__(self, index: int, row: tuple[Any, ...]) -> None:
+        self.index = index  # in the recording
+        self.name: str = row[0]
+        self.params: str = row[1]
+        self.operands = [Operand(*each) for each in row[2]]  # the written ones first
+        self.written: int = row[3]
+        self.line: str = row[4]
+        self.draw: Any = row[5]  # (key, counter), then (generator, delta); None: it draws nothing
+
+    def writes(self) -> list[Operand]:
+        """Give the operands that it writes."""
+        return self.operands[: self.written]
+
+    def reads(self) -> list[Operand]:
+        """Give the operands that it only reads."""
+        return self.operands[self.written :]
+
+
+class Memory:
+    """A buffer that a program uses."""
+
+    __slots__ = ("bytes", "index", "number", "offset", "source", "written")
+
+    def __init__(self, bytes_: int, source: int, index: int, number: int, written: bool) -> None:
+        self.bytes = bytes_
+        self.source = source
+        self.index = index  # of the argument, the leaf, or the result
+        self.number = number  # of captured memory: that of no other that lives
+        self.written = written
+        self.offset = 0  # bytes, in the arena; of an argument when it was recorded
+
+    def meaning(self) -> tuple[Any, ...]:
+        """Give what it is, to be compared."""
+        return self.bytes, self.source, self.index, self.number if self.source == CAPTURED else 0
+
+
+class Output:
+    """One leaf of what a function gives: memory, an argument, an object that was there, a value."""
+
+    __slots__ = ("index", "leaf", "node", "operand", "same", "value")
+
+    def __init__(
+        self, operand: Any = None, node: Any = None, *, index: int | None = None, value: Any = None,
+        same: int | None = None, leaf: int | None = None,
+    ) -> None:  # fmt: skip
+        self.operand = operand
+        self.node = node  # of a tensor whose graph the function has used up
+        self.index = index  # of the argument that it is
+        self.same = same  # of an earlier output that it is
+        self.leaf = leaf  # whose gradient it is
+        self.value = value
+
+    def meaning(self) -> tuple[Any, ...]:
+        """Give what it is but for its memory: a value by its type and its digits."""
+        value = self.value.hex() if isinstance(self.value, float) else self.value
+        return self.node is not None, self.index, self.same, self.leaf, type(self.value), value
+
+
+class Program:
+    """Instructions, memories, and what a call leaves behind."""
+
+    def __init__(self, recording: Any) -> None:
+        self.recording = recording
+        self.instructions: list[Instruction] = []
+        self.memories: dict[int, Memory] = {}
+        self.outputs: list[Output] = []
+        self.structure: Any = None  # of the results: a container of the numbers of outputs
+        self.leaves: list[Any] = []  # tensors whose gradients it reads or writes
+        self.gradients: list[tuple[int, Operand]] = []  # (leaf, what its gradient is afterwards)
+        self.removals: list[int] = []  # leaves that have no gradient afterwards
+        self.befores: list[int] = []  # for each leaf the memory of its gradient before, or -1
+        self.generators: list[tuple[Any, int]] = []  # (generator, how far it moves)
+        self.arena_bytes = 0
+        self.pull: Any = None  # the gradients of the results, if they are part of a graph
+
+    def meaning(self) -> list[Any]:
+        """Give all that two recordings of one function must agree in, line by line.
+
+        Memories are numbered in the order in which they are first used.
+        """
+        numbers: dict[int, int] = {}
+
+        def place(operand: Operand | None) -> Any:
+            if operand is None:
+                return None
+            if operand.slot not in numbers:
+                numbers[operand.slot] = len(numbers)
+            return (numbers[operand.slot], *operand[1:])
+
+        lines: list[Any] = [
+            (each.name, each.params, each.draw, each.written, [place(x) for x in each.operands])
+            for each in self.instructions
+        ]
+        lines += [(each.meaning(), place(each.operand)) for each in self.outputs]
+        lines += [(leaf, place(operand)) for leaf, operand in self.gradients]
+        lines += [self.memories[slot].meaning() for slot in numbers]
+        lines += [id(leaf) for leaf in self.leaves]
+        lines += [[before >= 0 for before in self.befores], self.removals, self.structure]
+        lines += [(id(generator), used) for generator, used in self.generators]
+        return lines if self.pull is None else [*lines, *self.pull.meaning()]
+
+    # --- text ---
+
+    def name(self, slot: int) -> str:
+        """Name a memory: a0 is argument 0, c3 is captured, g1 a gradient, r0 a result, m7 made."""
+        memory = self.memories[slot]
+        letter = {ARGUMENT: "a", CAPTURED: "c", GRADIENT: "g", RESULT: "r"}.get(memory.source, "m")
+        return f"{letter}{memory.index if letter != 'm' else slot}"
+
+    def show(self, operand: Operand) -> str:
+        """Write an operand: its memory, dtype and shape, and its strides if they are unusual."""
+        text = f"{self.name(operand.slot)}:{DTYPES[operand.dtype].name}{list(operand.shape)}"
+        plain: list[int] = []
+        step = 1
+        for size in reversed(operand.shape):
+            plain.insert(0, step)
+            step *= size
+        if tuple(plain) != operand.strides:
+            text += f"/{list(operand.strides)}"
+        return text + (f"+{operand.offset}" if operand.offset else "")
+
+    def show_output(self, out: Output) -> str:
+        """Write a result."""
+        if out.operand is not None:
+            return self.show(out.operand)
+        if out.index is not None:
+            return f"a{out.index}"
+        if out.same is not None:
+            return f"result {out.same}"
+        return f"grad {out.leaf}" if out.leaf is not None else repr(out.value)
+
+    def __str__(self) -> str:
+        lines = []
+        for each in self.instructions:
+            left = ", ".join(map(self.show, each.writes()))
+            right = ", ".join(map(self.show, each.reads()))
+            draw = f" draws {each.draw}" if each.draw else ""
+            params = each.params if len(each.params) < 60 else each.params[:57] + "…"
+            lines.append(f"{left} = {each.name}({right}){params}{draw}")
+        given = [self.show_output(out) for out in self.outputs]
+        lines += [f"grad {leaf} = {self.show(operand)}" for leaf, operand in self.gradients]
+        lines += [f"grad {leaf} = None" for leaf in self.removals]
+        return "\n".join([*lines, f"return {', '.join(given)}"])
+
+    # --- verify ---
+
+    def verify(self) -> None:
+        """Check that every memory is written before it is read, and lies where it may."""
+        written: set[int] = set()
+        for each in self.instructions:
+            for operand in each.operands:
+                memory = self.memories[operand.slot]
+                assert memory.source != UNUSED, f"{each.name} uses memory that has no place"
+            for operand in each.reads():
+                is_made = self.memories[operand.slot].source in (ARENA, RESULT)
+                is_known = not is_made or operand.slot in written or 0 in operand.shape
+                assert is_known, f"{each.name} reads {self.show(operand)} before it is written"
+            written.update(operand.slot for operand in each.writes())

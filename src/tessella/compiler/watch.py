@@ -1,0 +1,277 @@
+"""watch: what a function reads in Python beyond its arguments, so that a change of it is noticed.
+
+While a call is recorded, every frame of the user's code is seen. Its instructions tell which
+globals it reads, which variables of the functions around it, and which attributes of those and of
+its arguments. What they were is kept; a program is only repeated while they are the same: numbers
+and text by value, lists, dicts and arrays by what they hold, everything else by being the same
+object. Modules and optimizers of the package count their changes themselves.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import random
+import sys
+from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+
+from tessella import exceptions
+from tessella.compiler import capture_errors
+from tessella.hints import Any, Callable
+
+MOST_ITEMS = 1000  # of a container whose items are compared
+_CONSTANT = (int, float, complex, str, bytes, type(None))
+_ABSENT = object()
+# Modules whose functions give something else at each call.
+_RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
+
+
+class Place:
+    """Where something stands: a key of a dict, a cell, or an attribute; and what stood there."""
+
+    __slots__ = ("holder", "items", "kind", "name", "value")
+
+    def __init__(self, kind: str, holder: Any, name: str, value: Any) -> None:
+        self.kind = kind
+        self.holder = holder
+        self.name = name
+        self.value = value
+        self.items = items_of(value)
+
+    def holds(self) -> bool:
+        """Tell whether it is as it was."""
+        if self.kind == "dict":
+            now = self.holder.get(self.name, _ABSENT)
+        elif self.kind == "cell":
+            now = self.holder.cell_contents if _is_filled(self.holder) else _ABSENT
+        else:
+            now = static_attribute(self.holder, self.name)
+        if now is not self.value and not _same(now, self.value):
+            return False
+        return self.items is None or _same_items(items_of(now), self.items)
+
+
+class Watch:
+    """Places in Python that a function reads."""
+
+    def __init__(self, function: Any) -> None:
+        self._places: dict[tuple[str, int, str], Place] = {}
+        self._functions: dict[Any, Any] = {}  # by their code: whose closures can be watched
+        self._add_function(function)
+
+    def holds(self) -> bool:
+        """Tell whether everything is as it was."""
+        return all(place.holds() for place in self._places.values())
+
+    def add(self, kind: str, holder: Any, name: str, value: Any) -> None:
+        """Keep what stands in a place."""
+        key = (kind, id(holder), name)
+        if key in self._places or isinstance(value, ModuleType):
+            return
+        _refuse_restless(name or "a variable", value)
+        self._places[key] = place = Place(kind, holder, name, value)
+        self._add_function(value)
+        for each in place.items if isinstance(place.items, list) else ():
+            self._add_function(each)
+
+    def add_frame(self, frame: Any) -> None:
+        """Keep what the code of a frame reads."""
+        code, locals_ = frame.f_code, frame.f_locals
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self._add_method(code, locals_)
+        for kind, name, attributes in reads_of(code):
+            if kind == "global" and name in frame.f_globals:
+                value = frame.f_globals[name]
+                self.add("dict", frame.f_globals, name, value)
+            elif name in locals_ and (kind == "free" or (kind == "local" and name in arguments)):
+                value = locals_[name]
+            else:
+                continue
+            self._follow(value, attributes)
+
+    def _add_function(self, value: Any) -> None:
+        """Keep the variables around a function, and its defaults."""
+        function = getattr(value, "__func__", value)
+        if not isinstance(function, FunctionType) or function.__code__ in self._functions:
+            return
+        self._functions[function.__code__] = function
+        if isinstance(value, MethodType):
+            _refuse_restless(function.__name__, value.__self__)
+        if function.__code__.co_filename.startswith(exceptions.PACKAGE):
+            return
+        for name in ("__defaults__", "__kwdefaults__"):
+            self.add("attribute", function, name, getattr(function, name))
+        for cell in function.__closure__ or ():
+            if _is_filled(cell):
+                self.add("cell", cell, "", cell.cell_contents)
+
+    def _add_method(self, code: Any, locals_: dict[str, Any]) -> None:
+        """Keep what is around a method that runs."""
+        if code.co_freevars and code.co_argcount and code not in self._functions:
+            owner = type(locals_.get(code.co_varnames[0]))
+            method = getattr(owner, code.co_name, None)
+            if getattr(method, "__code__", None) is code:
+                self._add_function(method)
+
+    def _follow(self, value: Any, attributes: tuple[str, ...]) -> None:
+        """Keep what the attributes behind a name are."""
+        for name in attributes:
+            if isinstance(value, ModuleType):
+                if value.__name__ in _RESTLESS:
+                    raise capture_errors.restless_inside(f"{value.__name__}.{name}")
+                if is_ours(value.__name__) or not hasattr(value, name):
+                    return
+                self.add("dict", vars(value), name, getattr(value, name))
+                value = getattr(value, name)
+            else:
+                if is_ours(module_of(type(value))):
+                    return
+                found = static_attribute(value, name)
+                if isinstance(found, property) or found is _ABSENT:
+                    return
+                self.add("attribute", value, name, found)
+                value = found
+
+
+class watched:  # noqa: N801 - used like a function
+    """Run what is inside with a watch on the frames of the user's code."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._error: Any = None
+
+    def __enter__(self) -> None:
+        self._before = sys.getprofile()
+        sys.setprofile(self._see())
+
+    def __exit__(self, *error: Any) -> None:
+        sys.setprofile(self._before)
+        if self._error is not None and error[0] is None:
+            raise self._error
+
+    def _see(self) -> Callable[[Any, str, Any], None]:
+        """Give the function that sees frames begin; what it finds is raised at the end."""
+
+        def see(frame: Any, event: str, argument: Any) -> None:
+            if event != "call" or frame.f_code.co_filename.startswith(exceptions.PACKAGE):
+                return
+            try:
+                self._watch.add_frame(frame)
+            except exceptions.CaptureError as error:
+                self._error = self._error or error.locate(frame.f_code.co_name, [])
+
+        return see
+
+
+_READS: dict[Any, list[tuple[str, str, tuple[str, ...]]]] = {}
+_SILENT = ("CACHE", "PRECALL", "PUSH_NULL", "NOP", "COPY", "RESUME", "EXTENDED_ARG")
+
+
+def reads_of(code: Any) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Give what code reads: ("global", "free" or "local", name, the attributes behind it)."""
+    if code in _READS:
+        return _READS[code]
+    found: dict[tuple[str, str, tuple[str, ...]], None] = {}
+    current: tuple[str, str, tuple[str, ...]] | None = None
+    for each in dis.get_instructions(code):
+        name = each.opname
+        if current and name in ("LOAD_ATTR", "LOAD_METHOD"):
+            current = (current[0], current[1], (*current[2], str(each.argval)))
+            continue
+        if name in _SILENT:
+            continue
+        if current:
+            found[current] = None
+        current = None
+        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
+            current = ("global", str(each.argval), ())
+        elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
+            current = ("free", str(each.argval), ())
+        elif name.startswith("LOAD_FAST"):
+            last = each.argval[-1] if isinstance(each.argval, tuple) else each.argval
+            current = ("local", str(last), ())
+    if ("global", "getattr", ()) in found:  # by name: any text of the code may be one
+        names = [each for each in code.co_consts if isinstance(each, str) and each.isidentifier()]
+        for kind, name, behind in list(found):
+            found.update(dict.fromkeys((kind, name, (*behind, each)) for each in names))
+    _READS[code] = list(found)
+    return _READS[code]
+
+
+def static_attribute(owner: Any, name: str) -> Any:
+    """Give an attribute without running code: of the object, of a slot, or of its classes."""
+    own = getattr(owner, "__dict__", None)
+    if own is not None and name in own:
+        return own[name]
+    for cls in type(owner).__mro__:
+        if name in cls.__dict__:
+            found = cls.__dict__[name]
+            if isinstance(found, MemberDescriptorType) or cls is FunctionType:
+                return getattr(owner, name, _ABSENT)
+            return found
+    return _ABSENT
+
+
+def module_of(value: Any) -> str:
+    """Give the name of the module that a function or a class is of."""
+    name = getattr(value, "__module__", None)
+    return name if isinstance(name, str) else ""
+
+
+def is_ours(module: str) -> bool:
+    """Tell whether a module belongs to the package."""
+    return module == "tessella" or module.startswith("tessella.")
+
+
+def _refuse_restless(name: str, value: Any) -> None:
+    """Refuse what gives something else at each call: iterators, clocks, Python's random numbers."""
+    if hasattr(value, "__next__"):
+        raise capture_errors.iterator_inside(name)
+    owner = getattr(value, "__self__", None)
+    restless = (value, owner) if isinstance(owner, random.Random) else (value,)
+    for each in restless:
+        kind = module_of(type(each))
+        is_source = isinstance(each, random.Random) or kind.startswith("numpy.random")
+        is_function = not isinstance(each, type) and module_of(each) in _RESTLESS
+        if is_source or is_function or kind in _RESTLESS:
+            raise capture_errors.restless_inside(name)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def items_of(value: Any) -> Any:
+    """Give what a container or an array holds, to be compared; None if it is neither."""
+    if isinstance(value, list | tuple | set | frozenset) and len(value) <= MOST_ITEMS:
+        return list(value)
+    if isinstance(value, dict) and len(value) <= MOST_ITEMS and not is_ours(module_of(type(value))):
+        return list(value.items())
+    return digest(value) if hasattr(value, "__array_interface__") else None
+
+
+def digest(array: Any) -> Any:
+    """Give what tells an array from others."""
+    return array.shape, str(array.dtype), hashlib.blake2b(array.tobytes()).digest()
+
+
+def _same_items(now: Any, items: Any) -> bool:
+    if not isinstance(items, list):
+        return bool(now == items)
+    return isinstance(now, list) and len(now) == len(items) and all(map(_same, now, items))
+
+
+def _same(x: Any, y: Any) -> bool:
+    """Compare two values: constants by their digits, tuples by their items."""
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if isinstance(x, float):
+        return bool(x.hex() == y.hex())
+    if isinstance(x, tuple):
+        return len(x) == len(y) and all(map(_same, x, y))
+    return isinstance(x, _CONSTANT) and bool(x == y)

@@ -1,0 +1,246 @@
+"""Ways for a compiled function to be silently wrong: state that changes between calls or in them.
+
+Each comes out as eager does, or raises. Python values are in test_capture_values.py; shared memory,
+exceptions, threads and arenas in test_capture_sharing.py; results, gradients and refusals in
+test_capture_results.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+import tessella as ts
+from tessella import nn, optim
+from tessella.errors import CaptureError
+from tessella.optim import lr_scheduler
+from worlds import Wrap, batch, network, same, some, training
+
+
+def adam(model: nn.Module) -> optim.Adam:
+    return optim.Adam(model.parameters(), lr=0.1)
+
+
+# --- the plain case -------------------------------------------------------------------------------
+
+
+RUNS: list[None] = []
+# Unseen by whatever watches the function: an event of the interpreter, which a hook counts.
+sys.addaudithook(lambda event, _: RUNS.append(None) if event == "tests.run" else None)
+
+
+def test_python_runs_twice_and_then_no_more() -> None:
+    def forward(x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
+        sys.audit("tests.run")
+        return x.sum() + y.sum()
+
+    model = network()
+    step = training(model, adam(model), lambda: sys.audit("tests.run"))
+    # The first step finds no gradients, which is a program of its own.
+    for function, wanted in [(forward, 2), (step, 3)]:
+        RUNS.clear()
+        compiled = ts.compile(function)
+        for i in range(7):
+            compiled(*batch(i))
+        assert len(RUNS) == wanted
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+def test_optimizer_state_and_step_counts(kind: str) -> None:
+    def play(wrap: Wrap) -> Any:
+        model = network()
+        optimizer = getattr(optim, kind)(model.parameters(), lr=0.1)
+        step = wrap(training(model, optimizer))
+        return [step(*batch(i)) for i in range(7)], model, optimizer
+
+    same(play)
+
+
+def test_module_decorator_and_method() -> None:
+    def play(wrap: Wrap) -> Any:
+        model = network(nn.Dropout(0.5))
+        whole = wrap(model)
+
+        @wrap
+        def decorated(x: ts.Tensor) -> ts.Tensor:
+            return cast(ts.Tensor, model(x).exp())
+
+        class Plain:
+            def __init__(self, k: float) -> None:
+                self.w = ts.tensor(k)
+
+            @wrap
+            def inside(self, x: ts.Tensor) -> ts.Tensor:
+                return x * self.w
+
+        one, two = Plain(2.0), Plain(3.0)
+        bound = wrap(two.inside)
+        calls = [whole, decorated, one.inside, two.inside, bound]
+        return [call(some(i, 5, 3)) for i in range(6) for call in calls], model
+
+    same(play)
+
+
+# --- state of modules and optimizers --------------------------------------------------------------
+
+
+def deep() -> nn.Sequential:
+    return network(nn.Dropout(0.5), nn.BatchNorm1d(4))
+
+
+def trained() -> dict[str, Any]:
+    """Give the state of an optimizer after two steps."""
+    model = deep()
+    optimizer = adam(model)
+    for i in range(2):
+        training(model, optimizer)(*batch(i))
+    return optimizer.state_dict()
+
+
+CHANGES: dict[str, Callable[[Any, Any], Any]] = {
+    "lr": lambda model, opt: opt.param_groups[0].__setitem__("lr", 0.01),
+    "lr in place": lambda model, opt: opt.param_groups[0]["lr"].mul_(0.5),
+    "betas": lambda model, opt: opt.param_groups[0].__setitem__("betas", (0.5, 0.75)),
+    "weight decay": lambda model, opt: opt.param_groups[0].__setitem__("weight_decay", 0.5),
+    "maximize": lambda model, opt: opt.param_groups[0].__setitem__("maximize", True),
+    "state": lambda model, opt: opt.load_state_dict(trained()),
+    "new group": lambda model, opt: opt.add_param_group({"params": [some(1, 2).requires_grad_()]}),
+    "fewer parameters": lambda model, opt: opt.param_groups[0]["params"].pop(),
+    "eval": lambda model, opt: model.eval(),
+    "eval of one part": lambda model, opt: model[1].eval(),
+    "p of dropout": lambda model, opt: setattr(model[1], "p", 0.25),
+    "momentum of batch norm": lambda model, opt: setattr(model[2], "momentum", 0.5),
+    "weights": lambda model, opt: model.load_state_dict(deep().state_dict()),
+    "new parameter": lambda model, opt: setattr(model[0], "weight", nn.Parameter(some(5, 4, 3))),
+    "new part": lambda model, opt: model.__setitem__(3, nn.ReLU()),
+    "no bias": lambda model, opt: setattr(model[0], "bias", None),
+    "frozen part": lambda model, opt: model[0].requires_grad_(False),
+    "hook": lambda model, opt: model[0].register_forward_hook(lambda m, args, out: out * 2),
+    "hook of a gradient": lambda model, opt: model[0].weight.register_hook(lambda g: g * 2),
+    "write into a weight": lambda model, opt: model[0].weight.detach().mul_(0.5),
+    "write into a statistic": lambda model, opt: model[2].running_mean.fill_(3.0),
+    "no gradient": lambda model, opt: opt.zero_grad(),
+    "gradient from outside": lambda model, opt: setattr(model[0].bias, "grad", ts.ones(4)),
+    "seed": lambda model, opt: ts.manual_seed(8),
+    "random numbers elsewhere": lambda model, opt: ts.rand(7),
+}
+
+
+@pytest.mark.parametrize("label", CHANGES)
+@pytest.mark.parametrize("call", [1, 4])
+def test_a_change_between_training_steps(label: str, call: int) -> None:
+    def play(wrap: Wrap) -> Any:
+        model = deep()
+        optimizer = adam(model)
+        step, losses = wrap(training(model, optimizer)), []
+        for i in range(9):
+            if i == call:
+                CHANGES[label](model, optimizer)
+            losses.append(step(*batch(i)))
+        return losses, model, optimizer
+
+    same(play)
+
+
+def test_train_and_eval_in_turn() -> None:
+    def play(wrap: Wrap) -> Any:
+        model = deep()
+        forward = wrap(model)
+        return [forward(some(i, 5, 3)) for i in range(12) if model.train(i % 4 < 2)], model
+
+    same(play)
+
+
+def test_a_model_that_becomes_double_in_place() -> None:
+    def play(wrap: Wrap) -> Any:
+        model = network()
+        forward = wrap(lambda x: model(x.astype(model[0].weight.dtype)))
+        before = [forward(some(i, 5, 3)) for i in range(4)]
+        model.double()
+        return before, [forward(some(i, 5, 3)) for i in range(4)], model
+
+    same(play)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("kind", ["StepLR", "ExponentialLR", "CosineAnnealingLR", "LinearLR"])
+def test_a_schedule(kind: str, inside: bool) -> None:
+    def play(wrap: Wrap) -> Any:
+        model = network()
+        optimizer = adam(model)
+        number = {"StepLR": 2, "ExponentialLR": 0.5, "CosineAnnealingLR": 5}
+        arguments = [number[kind]] if kind in number else []
+        schedule = getattr(lr_scheduler, kind)(optimizer, *arguments)
+        step, losses = wrap(training(model, optimizer, *[schedule.step] * inside)), []
+        for i in range(8):
+            losses.append(step(*batch(i)))
+            if not inside:
+                schedule.step()
+        return losses, model, optimizer, schedule.get_last_lr()
+
+    same(play)
+
+
+def test_a_schedule_that_calls_user_code_stands_outside() -> None:
+    model = network()
+    optimizer = adam(model)
+    schedule = lr_scheduler.LambdaLR(optimizer, lambda n: 0.5**n)
+    step = ts.compile(training(model, optimizer, schedule.step))
+    with pytest.raises(CaptureError, match=r"at (test_capture_traps|worlds)\.py:"):
+        for i in range(5):
+            step(*batch(i))
+
+
+def test_an_attribute_rebound_in_forward() -> None:
+    class Recalling(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.last = ts.zeros(3)
+
+        def forward(self, x: ts.Tensor) -> ts.Tensor:
+            self.last = x * 2 + self.last
+            return self.last
+
+    def play(wrap: Wrap) -> Any:
+        model = Recalling()
+        forward, seen = wrap(model), []
+        for i in range(6):
+            forward(some(i, 3))
+            seen.append(model.last)
+        return seen
+
+    same(play, may_refuse=True)
+
+
+def test_metrics_caches_and_counts_written_in_place() -> None:
+    def play(wrap: Wrap) -> Any:
+        right, cache, n = ts.zeros(()), ts.zeros(8, 3), ts.tensor(0)
+
+        def f(x: ts.Tensor, row: int) -> ts.Tensor:
+            right.add_((x > 0).sum())
+            cache[row : row + 1] = x
+            cache[4:] *= 0.5
+            cache[5] += x[0]
+            n.add_(1)
+            return cache.sum(axis=0) * n
+
+        call = wrap(f)
+        return [call(some(i, 1, 3), i % 3) for i in range(15)], right, cache, n
+
+    same(play)
+
+
+def test_a_captured_tensor_changed_from_outside() -> None:
+    def play(wrap: Wrap) -> Any:
+        w, results = some(1, 3), []
+        call = wrap(lambda x: (x * w).exp() + w.sum())
+        for i in range(8):
+            results.append(call(some(i, 3)))
+            w[i % 3] = float(i)
+            w.mul_(-0.5)
+        return results, w
+
+    same(play)
