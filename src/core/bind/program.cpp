@@ -4,8 +4,11 @@
 #include <nanobind/stl/pair.h>
 
 #include <memory>
+#include <unordered_map>
 
 #include "../memory/allocators.h"
+#include "../tensor/anomaly.h"
+#include "../tensor/node.h"
 #include "bind.h"
 
 namespace tessella {
@@ -41,8 +44,8 @@ struct Recording {
       for (const Place& place : each.operands) operands.append(to_python(place));
       nb::object draw = nb::none();
       if (each.draws) draw = nb::make_tuple(each.draw.key, each.draw.counter);
-      rows.append(
-          nb::make_tuple(each.name, each.params, operands, each.written, to_text(each.site), draw));
+      rows.append(nb::make_tuple(each.name, each.params, operands, each.written, to_text(each.site),
+                                 draw, TileGroup::can_hold(each)));
     }
     return rows;
   }
@@ -90,25 +93,45 @@ std::vector<Tensor*> tensors_of(nb::list given) {
 // What programs of one function compute in. One call is inside at a time.
 struct ProgramArena {
   Buffer* buffer = nullptr;
+  Buffer* scratch = nullptr;
+  ScratchReserve reserve;
 
   ~ProgramArena() {
     if (buffer) release(buffer);
+    if (scratch) release(scratch);
   }
-  void ensure(int64_t bytes) {
-    if (buffer && buffer->bytes >= static_cast<size_t>(bytes)) return;
-    if (buffer) release(buffer);
-    buffer = nullptr;
-    buffer = make_buffer_in(heap(), static_cast<size_t>(bytes), Kind::scratch);
+  static void grow(Buffer** at, size_t bytes) {
+    if (*at && (*at)->bytes >= bytes) return;
+    if (*at) release(*at);
+    *at = nullptr;
+    *at = make_buffer_in(heap(), bytes, Kind::programs);
+  }
+
+  PyObject* run(Program& program, std::span<Tensor* const> arguments,
+                const std::vector<Draw>* starts = nullptr) {
+    program.has_written = false;
+    grow(&buffer, static_cast<size_t>(program.arena_bytes));
+    if (reserve.most > reserve.bytes) {
+      grow(&scratch, reserve.most);
+      reserve.data = scratch->host_ptr(), reserve.bytes = scratch->bytes;
+    }
+    struct Reserving {
+      ScratchReserve* before = scratch_reserve;
+      ~Reserving() { scratch_reserve = before; }
+    } reserving;
+    reserve.used = 0;
+    scratch_reserve = &reserve;
+    return program.run(arguments, buffer, starts);
   }
 };
 
-// Shapes, strides and dtypes of tensors, whether gradients flow to them, and which share memory.
-nb::bytes key_of(nb::list given) {
-  std::string key;
+// Shapes, strides and dtypes of tensors, whether gradients flow to them, which share memory, and
+// whether gradients are recorded.
+void append_key(std::span<Tensor* const> all, std::string* key) {
   auto put = [&](int64_t number) {
-    key.append(reinterpret_cast<const char*>(&number), sizeof number);
+    key->append(reinterpret_cast<const char*>(&number), sizeof number);
   };
-  std::vector<Tensor*> all = tensors_of(given);
+  put(is_grad_enabled());
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor* x = all[i];
     put(static_cast<int64_t>(x->dtype) | x->requires_grad << 8 | x->ndim << 9 |
@@ -121,7 +144,122 @@ nb::bytes key_of(nb::list given) {
         break;
       }
   }
+}
+
+nb::bytes key_of(nb::list given) {
+  std::string key;
+  append_key(tensors_of(given), &key);
   return nb::bytes(key.data(), key.size());
+}
+
+// What a compiled function can repeat of calls whose arguments are tensors, without Python; and the
+// lock of its calls.
+class Replay {
+ public:
+  Replay() : lock_(PyThread_allocate_lock()) {
+    if (!lock_) throw std::bad_alloc();
+  }
+  ~Replay() { PyThread_free_lock(lock_); }
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  // `finish` makes the result of the list of outputs and the arguments; None: it is the only
+  // output.
+  void add(nb::bytes key, nb::object program, nb::object finish) {
+    entries_[std::string(key.c_str(), key.size())].push_back({program, finish});
+  }
+  void clear() { entries_.clear(); }
+
+  // False: this thread is inside already.
+  bool enter() {
+    if (owner_ == PyThread_get_thread_ident()) return false;
+    if (!PyThread_acquire_lock(lock_, NOWAIT_LOCK)) {
+      nb::gil_scoped_release free;
+      PyThread_acquire_lock(lock_, WAIT_LOCK);
+    }
+    owner_ = PyThread_get_thread_ident();
+    return true;
+  }
+  void leave() {
+    owner_ = 0;
+    PyThread_release_lock(lock_);
+  }
+
+  // NotImplemented: it is to be done in Python.
+  nb::object call(nb::tuple args) {
+    if (is_taping() || watches_values || entries_.empty()) return nb::borrow(Py_NotImplemented);
+    Tensor* tensors[MOST_ARGUMENTS];
+    size_t count = args.size();
+    if (count > MOST_ARGUMENTS) return nb::borrow(Py_NotImplemented);
+    for (size_t i = 0; i < count; ++i) {
+      PyObject* x = PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i));
+      if (Py_TYPE(x) != tensor_type) return nb::borrow(Py_NotImplemented);
+      tensors[i] = as_tensor(x);
+    }
+    key_.clear();
+    append_key({tensors, count}, &key_);
+    auto found = entries_.find(key_);
+    if (found == entries_.end() || !PyThread_acquire_lock(lock_, NOWAIT_LOCK))
+      return nb::borrow(Py_NotImplemented);
+    struct Leave {
+      Replay& self;
+      ~Leave() { self.leave(); }
+    } leave{*this};
+    owner_ = PyThread_get_thread_ident();
+    for (size_t i = 0; i < found->second.size(); ++i) {
+      Entry entry = found->second[i];  // a copy: what runs below may change the list
+      auto& program = nb::cast<Program&>(entry.program);
+      if (program.accepts({tensors, count}))
+        return run(program, entry.finish, args, {tensors, count});
+      found = entries_.find(key_);
+      if (found == entries_.end()) break;
+    }
+    return nb::borrow(Py_NotImplemented);
+  }
+
+  ProgramArena arena;
+
+ private:
+  static constexpr size_t MOST_ARGUMENTS = 16;
+  struct Entry {
+    nb::object program, finish;
+  };
+
+  nb::object run(Program& program, const nb::object& finish, const nb::tuple& args,
+                 std::span<Tensor* const> tensors) {
+    nb::object outputs;
+    try {
+      outputs = nb::steal(arena.run(program, tensors));
+    } catch (const Error&) {
+      if (program.has_written) throw;
+      return nb::borrow(Py_NotImplemented);  // the function itself explains
+    } catch (const MemoryEnds&) {
+      if (program.has_written) throw;
+      return nb::borrow(Py_NotImplemented);
+    }
+    if (finish.is_none()) return nb::borrow(PyList_GET_ITEM(outputs.ptr(), 0));
+    return finish(outputs, args);
+  }
+
+  PyThread_type_lock lock_;
+  unsigned long owner_ = 0;
+  std::string key_;
+  std::unordered_map<std::string, std::vector<Entry>> entries_;
+};
+
+std::vector<Watched> watched_of(nb::list given) {
+  std::vector<Watched> places;
+  for (nb::handle each : given) {
+    auto row = nb::cast<nb::tuple>(each);
+    nb::handle holder = row[0], name = row[1], value = row[2];
+    bool has_name = PyUnicode_Check(name.ptr());
+    bool is_good = PyCell_Check(holder.ptr()) || (PyDict_Check(holder.ptr()) && has_name) ||
+                   (PyFunction_Check(holder.ptr()) && has_name);
+    if (!is_good) throw nb::type_error("a dict and a key, a cell, or a function and its defaults");
+    places.push_back({Py_NewRef(holder.ptr()), name.is_none() ? nullptr : Py_NewRef(name.ptr()),
+                      Py_NewRef(value.ptr())});
+  }
+  return places;
 }
 
 }  // namespace
@@ -169,15 +307,15 @@ void init_program(nb::module_& module) {
   // slots: (source, index, offset) for each slot of the recording
   nb::class_<Program>(module, "Program")
       .def("__init__",
-           [](Program* self, const Recording& recording, std::vector<int> kept, nb::list slots,
-              int64_t arena_bytes) {
+           [](Program* self, const Recording& recording, const std::vector<std::vector<int>>& steps,
+              nb::list slots, int64_t arena_bytes) {
              std::vector<SlotPlan> plans;
              for (nb::handle each : slots) {
                auto row = nb::cast<nb::tuple>(each);
                plans.push_back({static_cast<Source>(nb::cast<int>(row[0])), nb::cast<int>(row[1]),
                                 nb::cast<int64_t>(row[2])});
              }
-             new (self) Program(recording.tape, std::move(kept), std::move(plans), arena_bytes);
+             new (self) Program(recording.tape, steps, std::move(plans), arena_bytes);
            })
       .def(
           "add_output",
@@ -193,25 +331,24 @@ void init_program(nb::module_& module) {
                                uint64_t used) { self.add_generator(generator.ptr(), used); })
       .def("set_draw", [](Program& self, int instruction, int generator,
                           uint64_t delta) { self.set_draw(instruction, {generator, delta}); })
+      .def("set_guard",
+           [](Program& self, uint64_t changes, nb::list places, nb::handle holds, bool is_partial) {
+             self.set_guard(changes, watched_of(places), holds.ptr(), is_partial);
+           })
+      .def("set_homes", &Program::set_homes)
       .def("accepts", [](const Program& self,
                          nb::list arguments) { return self.accepts(tensors_of(arguments)); })
       .def("run",
            [](Program& self, nb::list arguments, ProgramArena& arena) {
-             self.has_written = false;
-             std::vector<Tensor*> tensors = tensors_of(arguments);
-             arena.ensure(self.arena_bytes);
-             return nb::steal(self.run(tensors, arena.buffer));
+             return nb::steal(arena.run(self, tensors_of(arguments)));
            })
       // As at a former run of another program of the recording: starts are its.
       .def("run_from",
            [](Program& self, nb::list arguments, ProgramArena& arena,
               const std::vector<std::pair<uint64_t, uint64_t>>& given) {
-             self.has_written = false;
              std::vector<Draw> starts;
              for (auto [key, counter] : given) starts.push_back({key, counter});
-             std::vector<Tensor*> tensors = tensors_of(arguments);
-             arena.ensure(self.arena_bytes);
-             return nb::steal(self.run(tensors, arena.buffer, &starts));
+             return nb::steal(arena.run(self, tensors_of(arguments), &starts));
            })
       .def_prop_ro("starts",
                    [](const Program& self) {
@@ -221,6 +358,18 @@ void init_program(nb::module_& module) {
                    })
       .def_prop_ro("has_written", [](const Program& self) { return self.has_written; })
       .def_prop_ro("arena_bytes", [](const Program& self) { return self.arena_bytes; });
+  nb::class_<Replay>(module, "Replay")
+      .def(nb::init<>())
+      .def("add", &Replay::add, nb::arg("key"), nb::arg("program"), nb::arg("finish").none())
+      .def("clear", &Replay::clear)
+      .def("enter", &Replay::enter)
+      .def("leave", &Replay::leave)
+      .def("call", &Replay::call)
+      .def_prop_ro(
+          "arena", [](Replay& self) -> ProgramArena& { return self.arena; },
+          nb::rv_policy::reference_internal);
+  module.def("bump_changes", [] { ++changes_count; });
+  module.def("count_changes", [] { return changes_count; });
   module.def("source_names", [] {
     nb::list names;
     for (const char* name : SOURCE_NAMES) names.append(name);

@@ -180,8 +180,22 @@ void give_reserve(void* block, size_t bytes) {
   heap().free(block, bytes);
 }
 
+thread_local ScratchReserve* scratch_reserve = nullptr;
+
 Scratch::Scratch(size_t bytes) : bytes_(bytes), data_(nullptr) {
   if (!bytes) return;
+  if (ScratchReserve* reserve = scratch_reserve) {
+    bytes_ = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t end = reserve->used + bytes_;
+    reserve->most = end > reserve->most ? end : reserve->most;
+    if (end <= reserve->bytes) {
+      data_ = reserve->data + reserve->used;
+      reserve->used = end;
+      is_reserved_ = true;
+      return;
+    }
+    bytes_ = bytes;
+  }
   try {
     data_ = allocate_counted(heap(), bytes, Kind::scratch);
   } catch (const MemoryEnds& ends) {
@@ -190,7 +204,10 @@ Scratch::Scratch(size_t bytes) : bytes_(bytes), data_(nullptr) {
 }
 
 Scratch::~Scratch() {
-  if (data_) free_counted(heap(), data_, bytes_, Kind::scratch);
+  if (is_reserved_)
+    scratch_reserve->used -= bytes_;
+  else if (data_)
+    free_counted(heap(), data_, bytes_, Kind::scratch);
 }
 
 // --- watching ------------------------------------------------------------------------------------

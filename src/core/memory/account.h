@@ -9,7 +9,7 @@ namespace tessella {
 // What memory is for: `saved` is kept for backward, `gradients` are those of leaves, `weights` are
 // parameters and buffers of modules, `optimizer` is the state of one.
 #define MEMORY_KINDS(F) \
-  F(tensors) F(arrays) F(scratch) F(saved) F(gradients) F(weights) F(optimizer)
+  F(tensors) F(arrays) F(scratch) F(saved) F(gradients) F(weights) F(optimizer) F(programs)
 #define MEMORY_KIND(name) name,
 enum class Kind : uint8_t { MEMORY_KINDS(MEMORY_KIND) count };
 #undef MEMORY_KIND
@@ -90,6 +90,14 @@ void* take_reserve(size_t bytes);
 void give_reserve(void* block, size_t bytes);
 
 // Kernel scratch, from the heap, freed at the end of the scope.
+// Memory that Scratch takes before the heap's, while a program runs on this thread; `most` is what
+// would have been enough.
+struct ScratchReserve {
+  char* data = nullptr;
+  size_t bytes = 0, used = 0, most = 0;
+};
+extern thread_local ScratchReserve* scratch_reserve __attribute__((tls_model("initial-exec")));
+
 class Scratch {
  public:
   explicit Scratch(size_t bytes);
@@ -101,6 +109,7 @@ class Scratch {
  private:
   size_t bytes_;
   void* data_;
+  bool is_reserved_ = false;
 };
 
 }  // namespace tessella

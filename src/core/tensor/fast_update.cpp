@@ -186,6 +186,15 @@ bool Updates::are_entangled() const {
   return false;
 }
 
+void Updates::clear() {
+  settings_.clear();
+  items_.clear();
+  dims_.clear();
+  tensors_.clear();
+  written_.clear();
+  total_ = 0;
+}
+
 void Updates::run() {
   const int64_t* dims = dims_.data();
   for (launch::UpdateItem& item : items_) {
@@ -194,11 +203,11 @@ void Updates::run() {
     item.strides = dims + item.ndim;
     dims += item.ndim * (1 + UPDATE_OPERANDS);
   }
-  std::vector<launch::UpdatePlan> plans(items_.size());
+  plans_.resize(items_.size());
   bool in_order = total_ > launch::UPDATE_SHARED && are_entangled();
   for (Buffer* buffer : written_) mark_written(buffer);
   LongWork work(total_, {}, tensors_);
-  launch::update(items_, plans.data(), in_order);
+  launch::update(items_, plans_.data(), in_order);
 }
 
 namespace {
@@ -208,7 +217,8 @@ namespace {
 class RepeatedUpdates {
  public:
   RepeatedUpdates(std::span<const UpdateCall> calls, std::vector<Tensor*>* written,
-                  std::vector<Tensor*>* read) {
+                  std::vector<Tensor*>* read)
+      : updates_(calls.size()) {
     for (const UpdateCall& call : calls) {
       functions_.push_back(call.function);
       const UpdateInfo& info = UPDATES[call.function->opcode];
@@ -227,13 +237,14 @@ class RepeatedUpdates {
 
   void run(Tensor* const* operands, size_t written) {
     if (operands != made_for_) make(operands, written);
-    std::vector<UpdateCall> calls;
+    updates_.clear();
     PyObject* const* args = made_.data();
     for (size_t i = 0; i < functions_.size(); ++i) {
-      calls.push_back({functions_[i], args, counts_[i]});
+      if (!updates_.add({functions_[i], args, counts_[i]}))
+        fail_capture("an update whose tensors have changed", nullptr);
       args += counts_[i];
     }
-    if (!run_updates(calls)) fail_capture("an update whose tensors have changed", nullptr);
+    updates_.run();
   }
 
   std::string params;  // of the constants
@@ -298,6 +309,7 @@ class RepeatedUpdates {
   std::vector<Part> parts_;
   std::vector<PyObject*> made_;
   Tensor* const* made_for_ = nullptr;
+  Updates updates_;  // kept, as is its memory
 };
 
 void note_updates(Noted* noted, std::span<const UpdateCall> calls) {

@@ -78,6 +78,8 @@ bool read_reduction(PyObject* value, launch::Reduction* out) {
 
 namespace {
 
+constexpr int MOST_VALUES = 16;  // operands and parameters
+
 // The values of a call but for its tensors, for as long as it can be repeated.
 class KeptValues {
  public:
@@ -91,11 +93,8 @@ class KeptValues {
   KeptValues(const KeptValues&) = delete;
   KeptValues& operator=(const KeptValues&) = delete;
 
-  std::vector<PyObject*> with(Tensor* const* tensors) const {
-    std::vector<PyObject*> out = values_;
-    for (PyObject*& value : out)
-      if (!value) value = as_object(*tensors++);
-    return out;
+  void with(Tensor* const* tensors, PyObject** out) const {
+    for (PyObject* value : values_) *out++ = value ? value : as_object(*tensors++);
   }
 
  private:
@@ -106,6 +105,7 @@ void note_fused(Noted* noted, const FusedOp& op, Values values, Tensor* out, boo
   std::vector<Tensor*> read;
   std::string params;
   int count = op.operands + op.params;
+  if (count > MOST_VALUES) fail_capture("an operation of so many operands", nullptr);
   for (int i = 0; i < count; ++i)
     if (is_tensor(values[i]))
       read.push_back(as_tensor(values[i]));
@@ -114,7 +114,9 @@ void note_fused(Noted* noted, const FusedOp& op, Values values, Tensor* out, boo
   auto kept = std::make_shared<KeptValues>(values, count);
   noted->take(op.name, std::move(params), std::span<Tensor* const>(&out, 1), read,
               [kept, interruptible, op = &op](Tensor* const* operands, const Draw&) {
-                op->run(kept->with(operands + 1).data(), operands[0], interruptible);
+                PyObject* values[MOST_VALUES];
+                kept->with(operands + 1, values);
+                op->run(values, operands[0], interruptible);
               });
 }
 

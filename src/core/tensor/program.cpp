@@ -43,8 +43,8 @@ bool has_layout(const Tensor* x, const Place& place) {
 
 }  // namespace
 
-Program::Program(std::shared_ptr<Tape> tape, std::vector<int> kept, std::vector<SlotPlan> slots,
-                 int64_t arena_bytes)
+Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>& steps,
+                 std::vector<SlotPlan> slots, int64_t arena_bytes)
     : arena_bytes(arena_bytes), tape_(std::move(tape)), plans_(std::move(slots)) {
   stand_ins_.resize(plans_.size());
   real_.resize(plans_.size());
@@ -57,20 +57,28 @@ Program::Program(std::shared_ptr<Tape> tape, std::vector<int> kept, std::vector<
     stand_ins_[i]->device = Device::cpu;
   }
   results_.resize(static_cast<size_t>(results));
-  for (int at : kept) {
-    const Instruction& instruction = tape_->instructions[static_cast<size_t>(at)];
-    Step step{&instruction, {}, {}, false};
-    for (size_t k = 0; k < instruction.operands.size(); ++k) {
-      const Place& place = instruction.operands[k];
-      auto slot = static_cast<size_t>(place.slot);
-      step.operands.push_back(make_over(retain(stand_ins_[slot]), place.dtype, place.layout));
-      bool is_outside =
-          plans_[slot].source != Source::arena && plans_[slot].source != Source::result;
-      if (static_cast<int>(k) >= instruction.written) continue;
-      step.writes_outside |= is_outside;
-      is_written_[slot] = true;
-    }
+  for (const std::vector<int>& numbers : steps) {
+    const Instruction& first = tape_->instructions[static_cast<size_t>(numbers[0])];
+    Step step{&first, {}, {}, false, nullptr};
+    for (int at : numbers) note_writes(tape_->instructions[static_cast<size_t>(at)], &step);
+    if (numbers.size() > 1)
+      step.group = std::make_unique<TileGroup>(*tape_, numbers, stand_ins_);
+    else
+      for (const Place& place : first.operands)
+        step.operands.push_back(make_over(retain(stand_ins_[static_cast<size_t>(place.slot)]),
+                                          place.dtype, place.layout));
     steps_.push_back(std::move(step));
+  }
+}
+
+void Program::note_writes(const Instruction& instruction, Step* step) {
+  for (int k = 0; k < instruction.written; ++k) {
+    auto slot = static_cast<size_t>(instruction.operands[static_cast<size_t>(k)].slot);
+    Source source = plans_[slot].source;
+    bool is_inside =
+        source == Source::arena || source == Source::result || source == Source::unused;
+    step->writes_outside |= !is_inside;
+    is_written_[slot] = true;
   }
 }
 
@@ -83,6 +91,7 @@ Program::~Program() {
     if (buffer) release(buffer);
   for (Output& output : outputs_) Py_XDECREF(output.node);
   for (GeneratorUse& each : generators_) Py_DECREF(each.object);
+  drop_guard();
 }
 
 void Program::set_draw(int instruction, PlannedDraw draw) {
@@ -99,7 +108,52 @@ Tensor* Program::leaf(int index) const {
   return as_tensor(tape_->leaves[static_cast<size_t>(index)].tensor);
 }
 
+uint64_t changes_count;
+
+PyObject* Watched::now() const {
+  if (PyDict_Check(holder)) return PyDict_GetItem(holder, name);
+  if (PyCell_Check(holder)) return PyCell_GET(holder);
+  bool is_named = PyUnicode_CompareWithASCIIString(name, "__kwdefaults__") == 0;
+  PyObject* found = is_named ? PyFunction_GetKwDefaults(holder) : PyFunction_GetDefaults(holder);
+  return found ? found : Py_None;
+}
+
+void Program::drop_guard() {
+  for (Watched& each : places_) {
+    Py_DECREF(each.holder);
+    Py_XDECREF(each.name);
+    Py_DECREF(each.value);
+  }
+  places_.clear();
+  Py_CLEAR(holds_);
+}
+
+void Program::set_guard(uint64_t changes, std::vector<Watched> places, PyObject* holds,
+                        bool is_partial) {
+  drop_guard();
+  changes_ = changes;
+  places_ = std::move(places);
+  holds_ = Py_NewRef(holds);
+  is_partial_ = is_partial;
+}
+
+bool Program::is_unchanged() const {
+  if (changes_ != changes_count) return false;
+  bool is_same = !is_partial_;
+  for (size_t i = 0; is_same && i < places_.size(); ++i)
+    is_same = places_[i].now() == places_[i].value;
+  if (is_same || !holds_) return true;
+  PyObject* answer = PyObject_CallNoArgs(holds_);
+  if (!answer) throw PythonError{};
+  is_same = answer == Py_True;
+  Py_DECREF(answer);
+  return is_same;
+}
+
 bool Program::accepts(std::span<Tensor* const> arguments) const {
+  for (size_t i = 0; i < homes_.size() && i < arguments.size(); ++i)
+    if (homes_[i] && homes_[i] != reinterpret_cast<uintptr_t>(arguments[i]->buffer)) return false;
+  if (!is_unchanged()) return false;
   for (const Tensor* x : arguments)
     if (!x->has_memory()) return false;
   for (const Asked& each : tape_->asked)
@@ -184,7 +238,10 @@ void Program::run_steps() {
       }
       has_written |= step.writes_outside;
       done = static_cast<size_t>(step.instruction - tape_->instructions.data());
-      step.instruction->repeat(step.operands.data(), draw);
+      if (step.group)
+        step.group->run();
+      else
+        step.instruction->repeat(step.operands.data(), draw);
     }
   } catch (...) {
     // As far as the function would have got: what was drawn before stays drawn.

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tape.h"
+#include "tile_group.h"
 
 namespace tessella {
 
@@ -22,6 +23,17 @@ struct SlotPlan {
   int leaf = -1;       // whose gradient a result is
 };
 
+// A place in Python that a function reads: a key of a dict, a cell (without a name), or the
+// defaults of a function; all owned.
+struct Watched {
+  PyObject *holder, *name, *value;
+
+  PyObject* now() const;
+};
+
+// How often modules, parameter groups and hooks were changed so far.
+extern uint64_t changes_count;
+
 // A tensor that a call gives: over memory of its own, or over that of another slot.
 struct Output {
   Place place;
@@ -36,8 +48,9 @@ struct PlannedDraw {
 
 class Program {
  public:
-  Program(std::shared_ptr<Tape> tape, std::vector<int> kept, std::vector<SlotPlan> slots,
-          int64_t arena_bytes);
+  // Each step is one instruction, or several that run as one.
+  Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>& steps,
+          std::vector<SlotPlan> slots, int64_t arena_bytes);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -50,6 +63,13 @@ class Program {
   void add_removal(int leaf) { removals_.push_back(leaf); }
   void set_draw(int instruction, PlannedDraw draw);
   void add_generator(PyObject* generator, uint64_t used);
+
+  // When it may be repeated: while nothing of what it was made from has changed. `holds` is a
+  // Python function that compares all places; it is called if one of `places` has another object
+  // than before, or if there are others (`is_partial`).
+  void set_guard(uint64_t changes, std::vector<Watched> places, PyObject* holds, bool is_partial);
+  // Arguments that must lie where they lay; 0: anywhere.
+  void set_homes(std::vector<uintptr_t> homes) { homes_ = std::move(homes); }
 
   // Whether it is what these arguments and the state of things ask for.
   bool accepts(std::span<Tensor* const> arguments) const;
@@ -70,10 +90,11 @@ class Program {
     Place place;
   };
   struct Step {
-    const Instruction* instruction;
-    std::vector<Tensor*> operands;  // owned
+    const Instruction* instruction;  // the first
+    std::vector<Tensor*> operands;   // owned
     PlannedDraw draw;
     bool writes_outside;
+    std::unique_ptr<TileGroup> group;  // of several
   };
   struct GeneratorUse {
     PyObject* object;
@@ -83,11 +104,14 @@ class Program {
   Buffer* source_buffer(const SlotPlan& plan, size_t slot, std::span<Tensor* const> arguments);
   Buffer* gradient_buffer(const SlotPlan& plan, size_t slot);
   Buffer* result_buffer(const SlotPlan& plan, size_t slot);
+  void note_writes(const Instruction& instruction, Step* step);
   void aim(size_t slot, char* data);
   void run_steps();
   void advance(size_t instruction);
   PyObject* give(std::span<Tensor* const> arguments);
   Tensor* leaf(int index) const;
+  bool is_unchanged() const;
+  void drop_guard();
 
   std::shared_ptr<Tape> tape_;
   std::vector<SlotPlan> plans_;
@@ -100,6 +124,11 @@ class Program {
   std::vector<NewGradient> gradients_;
   std::vector<int> removals_;
   std::vector<GeneratorUse> generators_;
+  uint64_t changes_ = 0;
+  std::vector<Watched> places_;
+  PyObject* holds_ = nullptr;
+  bool is_partial_ = false;
+  std::vector<uintptr_t> homes_;
 };
 
 }  // namespace tessella

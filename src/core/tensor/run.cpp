@@ -187,39 +187,39 @@ void broadcast_strides(const Tensor* x, int ndim, const int64_t* shape, int64_t*
 
 namespace {
 
-// The number among the operands of an elementwise call, as text and as it is repeated.
+// Does a call again.
+void repeat_elementwise(const ElementwiseCall& call, Tensor* const* operands) {
+  Input inputs[3];
+  int next = 1;
+  for (int i = 0; i < call.arity; ++i) {
+    Tensor* x = call.is_tensor[i] ? operands[next++] : nullptr;
+    inputs[i] = {x, x ? nullptr : &call.scalars[i], call.dtypes[i]};
+  }
+  run_elementwise(call.opcode, call.dtype, operands[0], inputs, call.arity, call.interruptible);
+}
+
 void note_elementwise(Noted* noted, Opcode opcode, DType dtype, Tensor* out, const Input* inputs,
                       int arity, bool interruptible) {
   Tensor* read[3];
   size_t reads = 0;
-  std::array<Scalar, 3> scalars{};
+  ElementwiseCall call{opcode, dtype, arity, interruptible, {}, {}, {}};
   std::string params = std::string(" ") + info(dtype).name;
   for (int i = 0; i < arity; ++i) {
+    call.is_tensor[i] = inputs[i].tensor != nullptr;
+    call.dtypes[i] = inputs[i].dtype;
     if (inputs[i].tensor) {
       read[reads++] = inputs[i].tensor;
-    } else {
-      PyObject* number = load_scalar(inputs[i].dtype, inputs[i].scalar->bytes);
-      params += name_object(number) + "@" + std::to_string(i);
-      Py_DECREF(number);
-      scalars[static_cast<size_t>(i)] = *inputs[i].scalar;
+      continue;
     }
+    PyObject* number = load_scalar(inputs[i].dtype, inputs[i].scalar->bytes);
+    params += name_object(number) + "@" + std::to_string(i);
+    Py_DECREF(number);
+    call.scalars[i] = *inputs[i].scalar;
   }
-  std::array<Input, 3> pattern{};
-  for (int i = 0; i < arity; ++i) pattern[static_cast<size_t>(i)] = inputs[i];
   noted->take(OPCODES[static_cast<int>(opcode)].name, std::move(params),
               std::span<Tensor* const>(&out, 1), std::span<Tensor* const>(read, reads),
-              [=](Tensor* const* operands, const Draw&) {
-                Input again[3];
-                int next = 1;
-                for (size_t i = 0; i < static_cast<size_t>(arity); ++i) {
-                  again[i] = pattern[i];
-                  if (pattern[i].tensor)
-                    again[i].tensor = operands[next++];
-                  else
-                    again[i].scalar = &scalars[i];
-                }
-                run_elementwise(opcode, dtype, operands[0], again, arity, interruptible);
-              });
+              [call](Tensor* const* operands, const Draw&) { repeat_elementwise(call, operands); });
+  noted->is_elementwise(call);
 }
 
 }  // namespace

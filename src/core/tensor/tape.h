@@ -7,13 +7,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "run.h"
 #include "site.h"
-#include "tensor.h"
 
 namespace tessella {
 
@@ -32,6 +33,17 @@ struct Place {
   Layout layout;
 };
 
+// An elementwise operation, for who runs several at once.
+struct ElementwiseCall {
+  Opcode opcode;
+  DType dtype;
+  int arity;
+  bool interruptible;
+  bool is_tensor[3];  // else it is a number
+  DType dtypes[3];
+  Scalar scalars[3];
+};
+
 struct Instruction {
   std::string name, params;
   std::vector<Place> operands;
@@ -40,6 +52,7 @@ struct Instruction {
   Draw draw{};
   Repeat repeat;
   Site site{};
+  std::optional<ElementwiseCall> elementwise;
 };
 
 // Memory that a function uses.
@@ -129,8 +142,9 @@ class Noted {
     take(name, std::move(params), std::span<Tensor* const>(written.begin(), written.size()),
          std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
   }
-  // It takes random numbers.
+  // It takes random numbers; it is elementwise.
   void draw(Draw from);
+  void is_elementwise(const ElementwiseCall& call) { instruction_->elementwise = call; }
 
  private:
   void finish();

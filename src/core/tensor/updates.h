@@ -24,6 +24,9 @@ class Updates {
  public:
   explicit Updates(size_t calls) { settings_.reserve(calls); }
 
+  // Ready for other calls, as many as before at most.
+  void clear();
+
   // A gradient that is None leaves its parameter out; None in place of a list of states: there is
   // no such state. False: it is not one that can be run as it stands, and nothing was changed.
   bool add(const UpdateCall& call);
@@ -43,6 +46,7 @@ class Updates {
   std::vector<int64_t> dims_;     // of items that are not contiguous: shapes and strides
   std::vector<Tensor*> tensors_;  // all that are read and written
   std::vector<Buffer*> written_;
+  std::vector<launch::UpdatePlan> plans_;
   int64_t total_ = 0;
 };
 

@@ -26,18 +26,18 @@ def plan(program: Program) -> Program:
 
 
 def lifetimes(program: Program) -> dict[int, tuple[int, int]]:
-    """Give the first and the last instruction that uses each memory of the arena."""
+    """Give the first and the last step that uses each memory of the arena."""
     lives: dict[int, tuple[int, int]] = {}
-    for at, each in enumerate(program.instructions):
-        for operand in each.operands:
+    for at, step in enumerate(program.steps):
+        for operand in (operand for each in step for operand in each.operands):
             if program.memories[operand.slot].source == ARENA:
                 lives[operand.slot] = (lives.get(operand.slot, (at, at))[0], at)
     return lives
 
 
 def lower_bound(program: Program) -> int:
-    """Give the largest sum of what lives at one instruction: no arena can be smaller."""
-    totals = [0] * len(program.instructions)
+    """Give the largest sum of what lives at one step: no arena can be smaller."""
+    totals = [0] * len(program.steps)
     for slot, (first, last) in lifetimes(program).items():
         for at in range(first, last + 1):
             totals[at] += -(-program.memories[slot].bytes // ALIGNMENT) * ALIGNMENT

@@ -23,7 +23,7 @@ Operand.__doc__ = "A tensor as an instruction sees it: a layout over a memory."
 class Instruction:
     """One operation: what it is called, what it writes and reads, and the user's line."""
 
-    __slots__ = ("draw", "index", "line", "name", "operands", "params", "written")
+    __slots__ = ("draw", "index", "is_tiled", "line", "name", "operands", "params", "written")
 
     def __init__(self, index: int, row: tuple[Any, ...]) -> None:
         self.index = index  # in the recording
@@ -33,6 +33,7 @@ class Instruction:
         self.written: int = row[3]
         self.line: str = row[4]
         self.draw: Any = row[5]  # (key, counter), then (generator, delta); None: it draws nothing
+        self.is_tiled: bool = row[6]  # whether it can run tile by tile with others
 
     def writes(self) -> list[Operand]:
         """Give the operands that it writes."""
@@ -89,6 +90,7 @@ class Program:
     def __init__(self, recording: Any) -> None:
         self.recording = recording
         self.instructions: list[Instruction] = []
+        self.steps: list[list[Instruction]] = []  # those that run as one
         self.memories: dict[int, Memory] = {}
         self.outputs: list[Output] = []
         self.structure: Any = None  # of the results: a container of the numbers of outputs
@@ -156,14 +158,22 @@ class Program:
             return f"result {out.same}"
         return f"grad {out.leaf}" if out.leaf is not None else repr(out.value)
 
+    def show_instruction(self, each: Instruction) -> str:
+        """Write an instruction."""
+        left = ", ".join(map(self.show, each.writes()))
+        right = ", ".join(map(self.show, each.reads()))
+        draw = f" draws {each.draw}" if each.draw else ""
+        params = each.params if len(each.params) < 60 else each.params[:57] + "…"
+        return f"{left} = {each.name}({right}){params}{draw}"
+
     def __str__(self) -> str:
         lines = []
-        for each in self.instructions:
-            left = ", ".join(map(self.show, each.writes()))
-            right = ", ".join(map(self.show, each.reads()))
-            draw = f" draws {each.draw}" if each.draw else ""
-            params = each.params if len(each.params) < 60 else each.params[:57] + "…"
-            lines.append(f"{left} = {each.name}({right}){params}{draw}")
+        for step in self.steps or [[each] for each in self.instructions]:
+            if len(step) == 1:
+                lines.append(self.show_instruction(step[0]))
+            else:
+                lines.append(f"tiles over {list(step[0].operands[0].shape)}:")
+                lines += [f"  {self.show_instruction(each)}" for each in step]
         given = [self.show_output(out) for out in self.outputs]
         lines += [f"grad {leaf} = {self.show(operand)}" for leaf, operand in self.gradients]
         lines += [f"grad {leaf} = None" for leaf in self.removals]
@@ -174,12 +184,13 @@ class Program:
     def verify(self) -> None:
         """Check that every memory is written before it is read, and lies where it may."""
         written: set[int] = set()
+        inside = {x.slot for step in self.steps if len(step) > 1 for y in step for x in y.writes()}
         for each in self.instructions:
             for operand in each.operands:
-                memory = self.memories[operand.slot]
-                assert memory.source != UNUSED, f"{each.name} uses memory that has no place"
+                has_place = self.memories[operand.slot].source != UNUSED or operand.slot in inside
+                assert has_place, f"{each.name} uses memory that has no place"
             for operand in each.reads():
-                is_made = self.memories[operand.slot].source in (ARENA, RESULT)
+                is_made = self.memories[operand.slot].source in (UNUSED, ARENA, RESULT)
                 is_known = not is_made or operand.slot in written or 0 in operand.shape
                 assert is_known, f"{each.name} reads {self.show(operand)} before it is written"
             written.update(operand.slot for operand in each.writes())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import pairwise
 
 from tessella import _core, changes
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
+from tessella.compiler.fuse import fuse
 from tessella.compiler.plan import plan
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Repeated
@@ -29,47 +29,39 @@ class Runnable:
         self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch
     ) -> None:
         self.lines = lines
-        self.watch = watch
-        self.program = plan(simplify(program))
-        self.changes = changes.count()
+        self.program = plan(fuse(simplify(program)))
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
-        self.homes: list[int | None] = [_core.memory_number(x) for x in tensors]
-        self._core = build(self.program)
+        self._homes = [_core.memory_number(x) for x in tensors]
+        self.core = build(self.program)
         pulled = program.pull
-        self._back = build(plan(simplify(pulled.program))) if pulled is not None else None
+        self._back = build(plan(fuse(simplify(pulled.program)))) if pulled is not None else None
+        self.renew(tensors, watch)
 
-    def seen(self, tensors: list[Any]) -> None:
-        """Note where arguments lie in a recording that was equal to this one."""
+    def renew(self, tensors: list[Any], watch: Watch) -> None:
+        """Note a recording that is equal: where arguments lie now, and what was read in Python."""
         for i, x in enumerate(tensors):
-            if self.homes[i] is not None and self.homes[i] != _core.memory_number(x):
-                self.homes[i] = None
+            if self._homes[i] != _core.memory_number(x):
+                self._homes[i] = 0
+        self.core.set_homes(self._homes)
+        places, is_partial = watch.exported()
+        self.core.set_guard(changes.count(), places, watch.holds, is_partial)
 
     def accepts(self, tensors: list[Any]) -> bool:
         """Tell whether a call with these arguments would do what the program does."""
-        for home, x in zip(self.homes, tensors, strict=True):
-            if home is not None and home != _core.memory_number(x):
-                return False
-        is_same = self.changes == changes.count() and self.watch.holds()
-        return is_same and bool(self._core.accepts(tensors))
+        return bool(self.core.accepts(tensors))
 
-    def run(self, tensors: list[Any], arena: Any) -> Any:
-        """Run; give the results as the function does."""
-        pulled = self.program.pull
-        if pulled is None:
-            return _rebuild(self.program.structure, self.run_leaves(tensors, arena))
-        inputs = [tensors[each] if isinstance(each, int) else each for each in pulled.inputs]
-        with enable_grad():  # as the function had it at its end, whatever is outside
-            leaves = Repeated.apply(self, tensors, arena, *inputs)
-        return _rebuild(self.program.structure, leaves)
+    def finish(self, made: list[Any], tensors: Any) -> Any:
+        """Put the results of a run together as the function does."""
+        return _rebuild(self.program.structure, self.fill(made, tensors))
 
-    def run_leaves(self, tensors: list[Any], arena: Any) -> list[Any]:
-        """Run; give the results one by one."""
-        made = iter(self._core.run(tensors, arena))
+    def fill(self, made: list[Any], tensors: Any) -> list[Any]:
+        """Give all results one by one."""
+        found = iter(made)
         leaves: list[Any] = []
         for out in self.program.outputs:
             if out.operand is not None:
-                leaves.append(next(made))
+                leaves.append(next(found))
             elif out.index is not None:
                 leaves.append(tensors[out.index])
             elif out.same is not None:
@@ -79,6 +71,20 @@ class Runnable:
             else:
                 leaves.append(out.value)
         return leaves
+
+    def run(self, tensors: list[Any], arena: Any) -> Any:
+        """Run; give the results as the function does."""
+        pulled = self.program.pull
+        if pulled is None:
+            return self.finish(self.core.run(tensors, arena), tensors)
+        inputs = [tensors[each] if isinstance(each, int) else each for each in pulled.inputs]
+        with enable_grad():  # as the function had it at its end, whatever is outside
+            leaves = Repeated.apply(self, tensors, arena, *inputs)
+        return _rebuild(self.program.structure, leaves)
+
+    def run_leaves(self, tensors: list[Any], arena: Any) -> list[Any]:
+        """Run; give the results one by one."""
+        return self.fill(self.core.run(tensors, arena), tensors)
 
     def run_back(self, given: list[Any], starts: Any) -> list[Any]:
         """Give the gradients of inputs, in memory of their own."""
@@ -91,12 +97,12 @@ class Runnable:
     @property
     def starts(self) -> Any:
         """Where the generators stood at the last run."""
-        return self._core.starts
+        return self.core.starts
 
     @property
     def has_written(self) -> bool:
         """Whether a run that failed had changed something before."""
-        return bool(self._core.has_written)
+        return bool(self.core.has_written)
 
 
 def build(program: Program) -> Any:
@@ -105,8 +111,8 @@ def build(program: Program) -> Any:
     for slot in range(len(program.recording.slots())):
         memory = program.memories.get(slot)
         slots.append((memory.source, memory.index, memory.offset) if memory else (0, 0, 0))
-    kept = [each.index for each in program.instructions]
-    core = _core.Program(program.recording, kept, slots, program.arena_bytes)
+    steps = [[each.index for each in step] for step in program.steps]
+    core = _core.Program(program.recording, steps, slots, program.arena_bytes)
     for out in program.outputs:
         if out.operand is not None:
             core.add_output(tuple(out.operand), out.node)
@@ -139,23 +145,22 @@ class Compiled:
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__doc__ = function.__doc__
         self._kinds: dict[Any, Kind] = {}
-        self._arena = _core.ProgramArena()
-        self._lock = threading.Lock()
-        self._owner = 0
+        self._replay = _core.Replay()
+        self._call_core = self._replay.call
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call the function, or the program of such a call."""
-        if _core.is_recording() or _core.watches_values():
+        if not keywords:
+            out = self._call_core(args)
+            if out is not NotImplemented:
+                return out
+        if _core.is_recording() or _core.watches_values() or not self._replay.enter():
+            # Part of another recording; or a finaliser or a signal's handler within a call.
             return self.function(*args, **keywords)
-        if self._owner == threading.get_ident():  # a finaliser or a signal's handler, within a call
-            return self.function(*args, **keywords)
-        tensors, key = call_key(args, keywords)
-        with self._lock:
-            self._owner = threading.get_ident()
-            try:
-                return self._call(args, keywords, tensors, key)
-            finally:
-                self._owner = 0
+        try:
+            return self._call(args, keywords, *call_key(args, keywords))
+        finally:
+            self._replay.leave()
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Be a method where it decorates one."""
@@ -174,43 +179,49 @@ class Compiled:
         if kind is None:
             kind = self._kinds[key] = Kind()
             if len(self._kinds) > MOST_KEYS:
-                del self._kinds[next(iter(self._kinds))]
+                self._kinds = {key: kind}
+                self._replay.clear()
         for each in kind.programs:
             if each.accepts(tensors):
                 return self._run(each, args, keywords, tensors)
-        return self._record(kind, args, keywords, tensors)
+        return self._record(kind, args, keywords, tensors, key)
 
     def _run(self, each: Runnable, args: Any, keywords: Any, tensors: list[Any]) -> Any:
         try:
-            return each.run(tensors, self._arena)
+            return each.run(tensors, self._replay.arena)
         except Exception:
             if each.has_written:
                 raise
         # Nothing was changed: the function itself raises the error that explains.
         return self.function(*args, **keywords)
 
-    def _record(self, kind: Kind, args: Any, keywords: Any, tensors: list[Any]) -> Any:
+    def _record(self, kind: Kind, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
         captured = capture(self.function, args, keywords, tensors)
         if captured.program is None:
             return captured.result
         lines = captured.program.meaning()
         for known in kind.programs:
             if known.lines == lines:
-                known.changes = changes.count()
-                known.watch = captured.watch
-                known.seen(tensors)
+                known.renew(tensors, captured.watch)
                 return captured.result
         for _, other, earlier in kind.recordings:
             if other == lines:
                 runnable = Runnable(captured.program, lines, earlier, captured.watch)
-                runnable.seen(tensors)
-                kind.programs.append(runnable)
-                kind.recordings.clear()
+                runnable.renew(tensors, captured.watch)
+                self._keep(kind, runnable, key)
                 return captured.result
         kind.recordings.append((captured.program, lines, tensors))
         if len(kind.recordings) >= RECORDINGS + _grad_states(kind):
             self._refuse(kind)
         return captured.result
+
+    def _keep(self, kind: Kind, runnable: Runnable, key: Any) -> None:
+        """Add a program to what later calls repeat; plain ones by the core alone."""
+        kind.programs.append(runnable)
+        kind.recordings.clear()
+        if type(key) is bytes and runnable.program.pull is None:
+            is_one = runnable.program.structure == 0 and runnable.program.outputs[0].operand
+            self._replay.add(key, runnable.core, None if is_one else runnable.finish)
 
     def _refuse(self, kind: Kind) -> None:
         (_, first, _), (program, second, _) = kind.recordings[-2:]
@@ -261,7 +272,7 @@ def call_key(args: Any, keywords: Any) -> tuple[list[Any], Any]:
     leaves: list[Any]
     if not keywords and all(type(x) is Tensor for x in args):
         tensors = list(args)
-        return tensors, (len(tensors), _core.call_key(tensors), _core.is_grad_enabled())
+        return tensors, _core.call_key(tensors)
     leaves, rebuild = flatten((args, keywords))
     tensors, plain = [], []
     for x in leaves:
@@ -271,7 +282,7 @@ def call_key(args: Any, keywords: Any) -> tuple[list[Any], Any]:
         else:
             plain.append(_value_key(x))
     structure = _frozen(rebuild(plain))
-    return tensors, (structure, _core.call_key(tensors), _core.is_grad_enabled())
+    return tensors, (structure, _core.call_key(tensors))
 
 
 _PLACE = ("tensor",)

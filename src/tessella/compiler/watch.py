@@ -22,6 +22,7 @@ from tessella.hints import Any, Callable
 MOST_ITEMS = 1000  # of a container whose items are compared
 _CONSTANT = (int, float, complex, str, bytes, type(None))
 _ABSENT = object()
+_DEFAULTS = ("__defaults__", "__kwdefaults__")
 # Modules whose functions give something else at each call.
 _RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
 
@@ -63,6 +64,23 @@ class Watch:
         """Tell whether everything is as it was."""
         return all(place.holds() for place in self._places.values())
 
+    def exported(self) -> tuple[list[tuple[Any, ...]], bool]:
+        """Give the places that the core can look at itself, and whether there are others."""
+        found: list[tuple[Any, ...]] = []
+        for place in self._places.values():
+            own = place.holder if place.kind == "dict" else None
+            if place.kind == "attribute":
+                own = getattr(place.holder, "__dict__", None)
+            if place.items is not None:
+                continue
+            if place.kind == "cell":
+                found.append((place.holder, None, place.value))
+            elif place.name in _DEFAULTS and isinstance(place.holder, FunctionType):
+                found.append((place.holder, place.name, place.value))
+            elif type(own) is dict and own.get(place.name, _ABSENT) is place.value:
+                found.append((own, place.name, place.value))
+        return found, len(found) < len(self._places)
+
     def add(self, kind: str, holder: Any, name: str, value: Any) -> None:
         """Keep what stands in a place."""
         key = (kind, id(holder), name)
@@ -99,7 +117,7 @@ class Watch:
             _refuse_restless(function.__name__, value.__self__)
         if function.__code__.co_filename.startswith(exceptions.PACKAGE):
             return
-        for name in ("__defaults__", "__kwdefaults__"):
+        for name in _DEFAULTS:
             self.add("attribute", function, name, getattr(function, name))
         for cell in function.__closure__ or ():
             if _is_filled(cell):
@@ -245,7 +263,9 @@ def _is_filled(cell: Any) -> bool:
 
 
 def items_of(value: Any) -> Any:
-    """Give what a container or an array holds, to be compared; None if it is neither."""
+    """Give what a container or an array holds, to be compared; None if it cannot change."""
+    if isinstance(value, tuple) and all(isinstance(each, _CONSTANT) for each in value):
+        return None
     if isinstance(value, list | tuple | set | frozenset) and len(value) <= MOST_ITEMS:
         return list(value)
     if isinstance(value, dict) and len(value) <= MOST_ITEMS and not is_ours(module_of(type(value))):
