@@ -103,7 +103,7 @@ def test_early_stopping_gives_the_best_parameters_back() -> None:
 
     batch = (ts.ones(1, 1), ts.ones(1, 1))
     history = ts.fit(model, [batch], measure, optimizer, epochs=50, validation=[batch],
-                     patience=3, **QUIET)  # fmt: skip
+                     patience=3, compile=False, **QUIET)  # fmt: skip
     assert history["epoch"] == [1, 2, 3, 4, 5]
     assert history.reason == "no better than epoch 2 for 3 epochs"
     assert repr(history).endswith(history.reason) and numbers(model) == seen[1]
@@ -118,6 +118,33 @@ def test_a_plateau_schedule_sees_the_loss() -> None:
         model.bias.fill_(0.0)  # type: ignore[union-attr]
     ts.fit(model, [batch], F.mse_loss, optimizer, epochs=3, scheduler=schedule, **QUIET)
     assert optimizer.param_groups[0]["lr"].item() == pytest.approx(0.01)
+
+
+def test_a_loss_that_cannot_be_compiled_is_refused_with_the_way_out() -> None:
+    model = nn.Linear(1, 1)
+    optimizer = ts.optim.SGD(model.parameters(), lr=1.0)
+    batch = (ts.ones(1, 1), ts.ones(1, 1))
+
+    def measure(prediction: ts.Tensor, target: ts.Tensor) -> ts.Tensor:
+        return prediction.sum() * (1.0 if prediction.sum().item() > 0 else 2.0)
+
+    with pytest.raises(ts.errors.CaptureError) as caught:
+        ts.fit(model, [batch], measure, optimizer, **QUIET)
+    text = str(caught.value)
+    assert "item() cannot be part of a compiled function" in text and "test_fit.py:" in text
+    assert text.endswith("use where(…); or fit(…, compile=False)")
+    ts.fit(model, [batch], measure, optimizer, compile=False, **QUIET)
+
+
+@pytest.mark.parametrize("clip", [None, 0.1])
+def test_compiled_training_has_the_bits_of_eager(clip: float | None) -> None:
+    def run(compile: bool) -> list[Any]:
+        model, loader, optimizer, scheduler = parts()
+        history = ts.fit(model, loader, F.mse_loss, optimizer, epochs=3, scheduler=scheduler,
+                         clip=clip, compile=compile, **QUIET)  # fmt: skip
+        return [numbers(model), history["loss"]]
+
+    assert run(True) == run(False)
 
 
 # --- checkpoints ----------------------------------------------------------------------------------

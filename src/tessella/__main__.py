@@ -25,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
         each.add_argument("--threads", type=at_least(1), help="how many threads compute")
         each.add_argument("--checkpoint", metavar="FILE", help="written after each epoch")
         each.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+        each.add_argument("--eager", action="store_true", help="do not compile the steps")
         each.add_argument("--quiet", action="store_true", help="print the result only")
     return top
 

@@ -13,7 +13,7 @@ import threading
 from itertools import islice
 from time import perf_counter
 
-from tessella import errors, io, memory, progress, training_errors
+from tessella import compiler, errors, io, memory, progress, training_errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int
 from tessella.hints import Any, Callable, Iterable, Iterator
@@ -41,6 +41,7 @@ def fit(
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool | str = True,
+    compile: bool = True,
 ) -> History:
     """Train a model; give what was measured in each epoch.
 
@@ -54,6 +55,9 @@ def fit(
     after the step at hand. With `resume`, a run goes on from that file if it is there, with the
     bits that it would have had without a stop.
 
+    Steps are compiled, which changes no bit; `compile=False` runs them as they are written, for a
+    model that reads values or has steps that differ in what they do.
+
     >>> model = nn.Linear(1, 1)
     >>> x = ts.arange(8.0).reshape(8, 1) / 8
     >>> history = ts.fit(model, [(x, 2 * x)], nn.functional.mse_loss,
@@ -63,6 +67,7 @@ def fit(
     """
     run = Run(model, data, optimizer, scheduler, patience)
     metrics = check_call(loss, validation, metrics, clip, checkpoint, resume)
+    learn, update = steps(model, loss, optimizer, clip, compile)
     if checkpoint is not None and resume and os.path.exists(checkpoint):
         run.load(checkpoint)
     with Interrupt() as interrupt, Display(progress, to_epochs("epochs", epochs), data) as display:
@@ -72,13 +77,9 @@ def fit(
             with memory.track() as figures:
                 for batch in run.batches():
                     seconds, (inputs, targets) = perf_counter(), split(batch)
-                    value = check(loss(model(inputs), targets), run)
-                    optimizer.zero_grad()
-                    value.backward()
-                    if clip is not None:
-                        clip_grad_norm_(model.parameters(), clip)
-                    optimizer.step()
-                    run.add(value.item(), count(inputs), perf_counter() - seconds)
+                    value = finite(learn(inputs, targets), run)
+                    update()
+                    run.add(value, count(inputs), perf_counter() - seconds)
                     display.advance(run)
                     if interrupt.is_asked:
                         break
@@ -179,14 +180,48 @@ def count(inputs: Any) -> int:
     return int(inputs.shape[0]) if isinstance(inputs, Tensor) and inputs.ndim else 1
 
 
-def check(value: Any, run: Run) -> Tensor:
-    """Refuse a loss that is not one finite number."""
-    if not isinstance(value, Tensor) or value.size != 1 or not value.dtype.is_floating:
-        raise training_errors.odd_loss(value).locate("fit", [])
-    number = value.item()
+def steps(
+    model: Module, loss: Measure, optimizer: Any, clip: float | None, compile: bool
+) -> tuple[Callable[[Any, Any], Tensor], Callable[[], None]]:
+    """Give the two halves of a step: gradients of a batch, and the update that they lead to."""
+
+    def learn(inputs: Any, targets: Any) -> Tensor:
+        optimizer.zero_grad()
+        value = loss(model(inputs), targets)
+        if not isinstance(value, Tensor) or value.size != 1 or not value.dtype.is_floating:
+            raise training_errors.odd_loss(value).locate("fit", [])
+        value.backward()
+        return value
+
+    def update() -> None:
+        if clip is not None:
+            clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+
+    if not to_bool("compile", compile):
+        return learn, update
+    return advised(compiler.compile(learn)), advised(compiler.compile(update))
+
+
+def advised(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a compiled function whose refusals say how to do without."""
+
+    def call(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except errors.CaptureError as error:
+            error.hint += "; or fit(…, compile=False)"
+            raise
+
+    return call
+
+
+def finite(value: Tensor, run: Run) -> float:
+    """Refuse a loss that is not finite, before it changes a parameter."""
+    number = float(value.item())
     if not math.isfinite(number):
         raise training_errors.not_finite(number, run.epoch + 1, run.step + 1).locate("fit", [])
-    return value
+    return number
 
 
 class Run:

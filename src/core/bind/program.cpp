@@ -196,9 +196,25 @@ class Replay {
       if (Py_TYPE(x) != tensor_type) return nb::borrow(Py_NotImplemented);
       tensors[i] = as_tensor(x);
     }
-    key_.clear();
-    append_key({tensors, count}, &key_);
-    auto found = entries_.find(key_);
+    // Taken, as what runs below may come here again; given back for its memory.
+    std::string key = std::move(key_);
+    key.clear();
+    append_key({tensors, count}, &key);
+    nb::object out = find({tensors, count}, args, key);
+    key_ = std::move(key);
+    return out;
+  }
+
+  ProgramArena arena;
+
+ private:
+  static constexpr size_t MOST_ARGUMENTS = 16;
+  struct Entry {
+    nb::object program, finish;
+  };
+
+  nb::object find(std::span<Tensor* const> tensors, const nb::tuple& args, const std::string& key) {
+    auto found = entries_.find(key);
     if (found == entries_.end() || !PyThread_acquire_lock(lock_, NOWAIT_LOCK))
       return nb::borrow(Py_NotImplemented);
     struct Leave {
@@ -209,21 +225,12 @@ class Replay {
     for (size_t i = 0; i < found->second.size(); ++i) {
       Entry entry = found->second[i];  // a copy: what runs below may change the list
       auto& program = nb::cast<Program&>(entry.program);
-      if (program.accepts({tensors, count}))
-        return run(program, entry.finish, args, {tensors, count});
-      found = entries_.find(key_);
+      if (program.accepts(tensors)) return run(program, entry.finish, args, tensors);
+      found = entries_.find(key);
       if (found == entries_.end()) break;
     }
     return nb::borrow(Py_NotImplemented);
   }
-
-  ProgramArena arena;
-
- private:
-  static constexpr size_t MOST_ARGUMENTS = 16;
-  struct Entry {
-    nb::object program, finish;
-  };
 
   nb::object run(Program& program, const nb::object& finish, const nb::tuple& args,
                  std::span<Tensor* const> tensors) {

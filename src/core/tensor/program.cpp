@@ -64,9 +64,12 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
     if (numbers.size() > 1)
       step.group = std::make_unique<TileGroup>(*tape_, numbers, stand_ins_);
     else
-      for (const Place& place : first.operands)
-        step.operands.push_back(make_over(retain(stand_ins_[static_cast<size_t>(place.slot)]),
-                                          place.dtype, place.layout));
+      for (const Place& place : first.operands) {
+        Tensor* x = make_over(retain(stand_ins_[static_cast<size_t>(place.slot)]), place.dtype,
+                              place.layout);
+        PyObject_GC_UnTrack(as_object(x));  // it is nobody's tensor
+        step.operands.push_back(x);
+      }
     steps_.push_back(std::move(step));
   }
 }

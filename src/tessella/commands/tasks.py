@@ -101,7 +101,7 @@ def run(given: Any) -> int:
     history = training.fit(
         model, data.DataLoader(train, batch, shuffle=True), task.loss, optimizer, epochs=epochs,
         validation=data.DataLoader(test, 512), metrics=task.measures, scheduler=scheduler,
-        checkpoint=given.checkpoint, resume=given.resume,
+        checkpoint=given.checkpoint, resume=given.resume, compile=not given.eager,
         progress=False if given.quiet else "lines" if epochs > 100 else True,
     )  # fmt: skip
     seconds = perf_counter() - start

@@ -25,6 +25,7 @@ from tessella.compiler.program import (
 )
 from tessella.compiler.watch import Watch, watched
 from tessella.dtypes import DType
+from tessella.exceptions import CaptureError
 from tessella.hints import Any, Callable
 from tessella.trees import flatten
 
@@ -49,7 +50,10 @@ def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: lis
     try:
         for x in tensors:
             recording.slot_of(x)
-        watch = Watch(function)
+        try:
+            watch = Watch(function)
+        except CaptureError as error:
+            raise error.locate(getattr(function, "__name__", "compile"), []) from None
         with watched(watch):
             box = [function(*args, **keywords)]  # no name: who else holds a result is counted
         return Captured(box, _describe(recording, box, tensors, since), watch)
@@ -194,14 +198,15 @@ def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> bool
     """Say what gradients the call leaves; False if an argument has one of them."""
     results = sum(memory.source == RESULT for memory in program.memories.values())
     for leaf, (tensor, before, now) in enumerate(recording.leaves()):
-        if now is None:
-            if before >= 0:
-                program.removals.append(leaf)
+        if now is None and before < 0:
             continue
-        operand = Operand(*now)
         if any(tensor is x for x in tensors):
             return False
-        if operand.slot == before:
+        if now is None:
+            program.removals.append(leaf)
+            continue
+        operand = Operand(*now)
+        if operand.slot == before >= 0:
             continue
         memory = program.memories.get(operand.slot)
         if memory is None or memory.source != ARENA:

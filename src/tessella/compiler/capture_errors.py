@@ -87,3 +87,19 @@ def second_derivative() -> CaptureError:
         "the gradient of a compiled function has no gradient of its own",
         "compile the function that takes both, or call the function itself: f.__wrapped__(x)",
     )
+
+
+def other_bits(what: str) -> CaptureError:
+    """A program and its function differ."""
+    return CaptureError(
+        f"{what} of the compiled call has other bits than the function's own",
+        "the function depends on something that is neither an argument nor a tensor; "
+        "call it without compile, and please report it",
+    )
+
+
+def not_compiled() -> CaptureError:
+    """There is no program yet."""
+    return CaptureError(
+        "no call was repeated yet", "call the function twice with arguments of the same shapes"
+    )

@@ -52,3 +52,34 @@ def _lowest(placed: list[tuple[int, int, int, int]], first: int, last: int, size
             break
         offset = max(offset, end)
     return offset
+
+
+class MemoryTable:
+    """Where intermediates lie: `print` shows it as a table."""
+
+    def __init__(self, name: str, program: Program) -> None:
+        self.name = name
+        self.peak = program.arena_bytes
+        self.rows: list[tuple[str, tuple[int, ...], int, int, int, int]] = []
+        shapes = {
+            operand.slot: operand.shape
+            for each in program.instructions
+            for operand in each.writes()
+        }
+        for slot, (born, dies) in sorted(lifetimes(program).items(), key=lambda row: row[1]):
+            memory = program.memories[slot]
+            row = (program.name(slot), shapes[slot], memory.bytes, born, dies, memory.offset)
+            self.rows.append(row)
+
+    def __str__(self) -> str:
+        total = sum(-(-row[2] // ALIGNMENT) * ALIGNMENT for row in self.rows)
+        lines = [
+            f"compiled {self.name}: peak {self.peak:,} B in 1 arena, "
+            f"{len(self.rows)} buffers (without reuse {total:,} B)",
+            "  buffer       shape        bytes     born  dies  offset",
+        ]
+        lines += [
+            f"  {name:<12} {shape!s:<12} {size:<9,} {born:>4} {dies:>5} {offset:>7,}"
+            for name, shape, size, born, dies, offset in self.rows
+        ]
+        return "\n".join(lines)

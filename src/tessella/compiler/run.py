@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
-from tessella import _core, changes
+from tessella import _core, changes, errors
+from tessella.arguments import to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
+from tessella.compiler.check import checked
 from tessella.compiler.fuse import fuse
-from tessella.compiler.plan import plan
+from tessella.compiler.plan import MemoryTable, plan
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Repeated
 from tessella.compiler.simplify import simplify
 from tessella.compiler.watch import Watch, digest
+from tessella.declarations import describe
 from tessella.hints import Any, Callable
 from tessella.modes import enable_grad
 from tessella.trees import flatten
 
 Tensor = _core.Tensor
-MOST_KEYS = 64  # programs are small; a function that has more kinds of calls is better split
+MOST_KINDS = 64  # of calls, by shapes and values of arguments: programs are small
+MOST_PROGRAMS = 16  # of one kind of call, by what the function reads elsewhere
+WARN_EACH = 16  # kinds of calls
 RECORDINGS = 3  # of one kind of call, of which two must be equal
 
 
@@ -35,7 +41,10 @@ class Runnable:
         self._homes = [_core.memory_number(x) for x in tensors]
         self.core = build(self.program)
         pulled = program.pull
-        self._back = build(plan(fuse(simplify(pulled.program)))) if pulled is not None else None
+        self._back: Any = None
+        if pulled is not None:
+            self._back = build(plan(fuse(simplify(pulled.program))))
+            self._back_calls = _core.Replay()
         self.renew(tensors, watch)
 
     def renew(self, tensors: list[Any], watch: Watch) -> None:
@@ -87,10 +96,15 @@ class Runnable:
         return self.fill(self.core.run(tensors, arena), tensors)
 
     def run_back(self, given: list[Any], starts: Any) -> list[Any]:
-        """Give the gradients of inputs, in memory of their own."""
-        assert self._back is not None
-        arena = _core.ProgramArena()
-        made = iter(self._back.run_from(given, arena, starts))
+        """Give the gradients of inputs; one thread at a time, and not within itself."""
+        arena = self._back_calls.arena
+        is_alone = self._back_calls.enter()
+        try:
+            back = self._back if is_alone else build(self.program.pull.program)
+            made = iter(back.run_from(given, arena if is_alone else _core.ProgramArena(), starts))
+        finally:
+            if is_alone:
+                self._back_calls.leave()
         outputs = self.program.pull.program.outputs
         return [None if out.operand is None else next(made) for out in outputs]
 
@@ -139,8 +153,12 @@ class Kind:
 class Compiled:
     """A function whose calls are recorded twice, and repeated as programs from then on."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], check: int = 0) -> None:
         self.function = function
+        self._check = check  # every so many calls the function is called too
+        self._calls = 0
+        self._compilations = 0
+        self._latest: list[str] = []  # the arguments of the kind of call that came last
         self.__wrapped__ = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__doc__ = function.__doc__
@@ -150,7 +168,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call the function, or the program of such a call."""
-        if not keywords:
+        if not keywords and not self._check:
             out = self._call_core(args)
             if out is not NotImplemented:
                 return out
@@ -174,19 +192,72 @@ class Compiled:
                 return kind.programs[-1].program
         return None
 
+    def __getattr__(self, name: str) -> Any:
+        """Give what the function or module has: parameters(), train(), …"""
+        if name.startswith("__") or "function" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
+    @property
+    def programs(self) -> list[Program]:
+        """The programs that calls repeat, of all kinds of calls."""
+        return [each.program for kind in self._kinds.values() for each in kind.programs]
+
+    def memory(self) -> MemoryTable:
+        """Give where the intermediates of the last program lie, as a table.
+
+        >>> f = ts.compile(lambda x: x.sum(axis=0) @ x.sum(axis=1)[:3])
+        >>> for _ in range(2):
+        ...     _ = f(ts.ones(3, 3))
+        >>> print(f.memory())
+        compiled <lambda>: peak 128 B in 1 arena, 2 buffers (without reuse 128 B)
+          buffer       shape        bytes     born  dies  offset
+          m1           (3,)         12           0     2       0
+          m2           (3,)         12           1     2      64
+        """
+        if self.program is None:
+            raise capture_errors.not_compiled().locate(self.__name__, [])
+        return MemoryTable(self.__name__, self.program)
+
     def _call(self, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
         kind = self._kinds.get(key)
         if kind is None:
-            kind = self._kinds[key] = Kind()
-            if len(self._kinds) > MOST_KEYS:
-                self._kinds = {key: kind}
-                self._replay.clear()
+            kind = self._new_kind(args, keywords, key)
         for each in kind.programs:
             if each.accepts(tensors):
                 return self._run(each, args, keywords, tensors)
         return self._record(kind, args, keywords, tensors, key)
 
+    def _new_kind(self, args: Any, keywords: Any, key: Any) -> Kind:
+        """Begin with a kind of call that there was none of; forget all if there are too many."""
+        if len(self._kinds) >= MOST_KINDS:
+            self._kinds.clear()
+            self._replay.clear()
+        kind = self._kinds[key] = Kind()
+        shown = [describe(x) for x in flatten((args, keywords))[0]]
+        before, self._latest = self._latest, shown
+        self._compilations += 1
+        if self._compilations % WARN_EACH == 0:
+            pairs = enumerate(zip(before, shown, strict=False))
+            changed = [f"argument {i}: {x}, then {y}" for i, (x, y) in pairs if x != y]
+            warnings.warn(
+                f"{self.__name__} was compiled for {self._compilations} kinds of calls; "
+                f"{'; '.join(changed) or 'the number of its arguments changed'}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return kind
+
     def _run(self, each: Runnable, args: Any, keywords: Any, tensors: list[Any]) -> Any:
+        self._calls += 1
+        if self._check and self._calls % self._check == 0:
+            return checked(
+                self.__name__,
+                each.program,
+                tensors,
+                lambda: self.function(*args, **keywords),
+                lambda: each.run(tensors, self._replay.arena),
+            )
         try:
             return each.run(tensors, self._replay.arena)
         except Exception:
@@ -217,6 +288,9 @@ class Compiled:
 
     def _keep(self, kind: Kind, runnable: Runnable, key: Any) -> None:
         """Add a program to what later calls repeat; plain ones by the core alone."""
+        if len(kind.programs) >= MOST_PROGRAMS:
+            kind.programs.clear()
+            self._replay.clear()  # those of other kinds are found in Python from now on
         kind.programs.append(runnable)
         kind.recordings.clear()
         if type(key) is bytes and runnable.program.pull is None:
@@ -332,8 +406,11 @@ def _frozen(tree: Any) -> Any:
     return type(tree), tuple(_frozen(value) for value in tree)
 
 
-def compile(function: Callable[..., Any] | None = None) -> Any:
+def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> Any:
     """Make a function of tensors that is recorded at its first calls and repeated afterwards.
+
+    A repeated call gives the bits that the function would have given, or raises. With `check=n`
+    every n-th one is compared with a call of the function itself.
 
     >>> @ts.compile
     ... def scaled(x):
@@ -341,8 +418,14 @@ def compile(function: Callable[..., Any] | None = None) -> Any:
     >>> [scaled(ts.ones(3) * i).item() for i in range(4)]
     [3.0, 9.0, 15.0, 21.0]
     """
+    try:
+        count = to_int("check", check)
+        if count < 0:
+            raise errors.wrong_value("check", check, "0, or every how many calls")
+        if function is not None and not callable(function):
+            raise capture_errors.not_callable(function)
+    except errors.TessellaError as error:
+        raise error.locate("compile", []) from None
     if function is None:
-        return compile
-    if not callable(function):
-        raise capture_errors.not_callable(function).locate("compile", [])
-    return Compiled(function)
+        return lambda decorated: compile(decorated, check=count)
+    return Compiled(function, count)

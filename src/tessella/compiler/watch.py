@@ -10,10 +10,11 @@ object. Modules and optimizers of the package count their changes themselves.
 from __future__ import annotations
 
 import dis
+import gc
 import hashlib
 import random
 import sys
-from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 from tessella import exceptions
 from tessella.compiler import capture_errors
@@ -58,6 +59,7 @@ class Watch:
     def __init__(self, function: Any) -> None:
         self._places: dict[tuple[str, int, str], Place] = {}
         self._functions: dict[Any, Any] = {}  # by their code: whose closures can be watched
+        self._made: set[Any] = set()  # codes of functions that are made in the call
         self._add_function(function)
 
     def holds(self) -> bool:
@@ -86,7 +88,7 @@ class Watch:
         key = (kind, id(holder), name)
         if key in self._places or isinstance(value, ModuleType):
             return
-        _refuse_restless(name or "a variable", value)
+        _refuse_restless(name, value)
         self._places[key] = place = Place(kind, holder, name, value)
         self._add_function(value)
         for each in place.items if isinstance(place.items, list) else ():
@@ -96,7 +98,10 @@ class Watch:
         """Keep what the code of a frame reads."""
         code, locals_ = frame.f_code, frame.f_locals
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self._add_method(code, locals_)
+        # Functions that are made in the call have variables that are made in it, too.
+        self._made.update(each for each in code.co_consts if isinstance(each, CodeType))
+        if code.co_freevars:
+            self._find_function(frame)
         for kind, name, attributes in reads_of(code):
             if kind == "global" and name in frame.f_globals:
                 value = frame.f_globals[name]
@@ -115,21 +120,35 @@ class Watch:
         self._functions[function.__code__] = function
         if isinstance(value, MethodType):
             _refuse_restless(function.__name__, value.__self__)
-        if function.__code__.co_filename.startswith(exceptions.PACKAGE):
-            return
-        for name in _DEFAULTS:
+        is_ours = function.__code__.co_filename.startswith(exceptions.PACKAGE)
+        for name in () if is_ours else _DEFAULTS:
             self.add("attribute", function, name, getattr(function, name))
-        for cell in function.__closure__ or ():
-            if _is_filled(cell):
-                self.add("cell", cell, "", cell.cell_contents)
+        names = function.__code__.co_freevars
+        for name, cell in zip(names, function.__closure__ or (), strict=True):
+            if not _is_filled(cell):
+                continue
+            if is_ours:  # its variables stay; functions of the user among them are watched
+                self._add_function(cell.cell_contents)
+            else:
+                self.add("cell", cell, name, cell.cell_contents)
 
-    def _add_method(self, code: Any, locals_: dict[str, Any]) -> None:
-        """Keep what is around a method that runs."""
-        if code.co_freevars and code.co_argcount and code not in self._functions:
-            owner = type(locals_.get(code.co_varnames[0]))
-            method = getattr(owner, code.co_name, None)
-            if getattr(method, "__code__", None) is code:
-                self._add_function(method)
+    def _find_function(self, frame: Any) -> None:
+        """Find the function of a frame whose code reads variables around it."""
+        code = frame.f_code
+        if code in self._functions or code in self._made:
+            return
+        if code.co_argcount:  # a method
+            owner = type(frame.f_locals.get(code.co_varnames[0]))
+            self._take(getattr(owner, code.co_name, None), code)
+        for value in list(frame.f_back.f_locals.values()) if frame.f_back else ():
+            self._take(value, code)
+        if code not in self._functions:
+            for value in gc.get_referrers(code):
+                self._take(value, code)
+
+    def _take(self, value: Any, code: Any) -> None:
+        if getattr(value, "__code__", None) is code:
+            self._add_function(value)
 
     def _follow(self, value: Any, attributes: tuple[str, ...]) -> None:
         """Keep what the attributes behind a name are."""
