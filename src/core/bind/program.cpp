@@ -107,14 +107,23 @@ struct ProgramArena {
     *at = make_buffer_in(heap(), bytes, Kind::programs);
   }
 
+  // Enough for a program, and for what earlier runs would have needed.
+  void ensure(const Program& program) {
+    grow(&buffer, static_cast<size_t>(program.arena_bytes));
+    if (reserve.most <= reserve.bytes) return;
+    grow(&scratch, reserve.most);
+    reserve.data = scratch->host_ptr(), reserve.bytes = scratch->bytes;
+  }
+  void prepare(Program& program) {
+    program.prepare();
+    reserve.most = std::max(reserve.most, program.scratch_bytes());
+    ensure(program);
+  }
+
   PyObject* run(Program& program, std::span<Tensor* const> arguments,
                 const std::vector<Draw>* starts = nullptr) {
     program.has_written = false;
-    grow(&buffer, static_cast<size_t>(program.arena_bytes));
-    if (reserve.most > reserve.bytes) {
-      grow(&scratch, reserve.most);
-      reserve.data = scratch->host_ptr(), reserve.bytes = scratch->bytes;
-    }
+    ensure(program);
     struct Reserving {
       ScratchReserve* before = scratch_reserve;
       ~Reserving() { scratch_reserve = before; }
@@ -309,6 +318,7 @@ void init_program(nb::module_& module) {
       .def("drawings", &Recording::drawings);
   nb::class_<ProgramArena>(module, "ProgramArena")
       .def(nb::init<>())
+      .def("prepare", &ProgramArena::prepare)
       .def("bytes",
            [](const ProgramArena& self) { return self.buffer ? self.buffer->bytes : size_t{0}; });
   // slots: (source, index, offset) for each slot of the recording

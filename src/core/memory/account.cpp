@@ -182,32 +182,29 @@ void give_reserve(void* block, size_t bytes) {
 
 thread_local ScratchReserve* scratch_reserve = nullptr;
 
-Scratch::Scratch(size_t bytes) : bytes_(bytes), data_(nullptr) {
+Scratch::Scratch(size_t bytes) : bytes_(bytes), data_(nullptr), reserve_(scratch_reserve) {
   if (!bytes) return;
-  if (ScratchReserve* reserve = scratch_reserve) {
+  if (reserve_) {
     bytes_ = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    size_t end = reserve->used + bytes_;
-    reserve->most = end > reserve->most ? end : reserve->most;
-    if (end <= reserve->bytes) {
-      data_ = reserve->data + reserve->used;
-      reserve->used = end;
-      is_reserved_ = true;
-      return;
-    }
-    bytes_ = bytes;
+    size_t start = reserve_->used, end = start + bytes_;
+    is_own_ = end > reserve_->bytes;
+    if (!is_own_) data_ = reserve_->data + start;
+    reserve_->used = end;
+    reserve_->most = end > reserve_->most ? end : reserve_->most;
   }
+  if (!is_own_) return;
   try {
-    data_ = allocate_counted(heap(), bytes, Kind::scratch);
+    data_ = allocate_counted(heap(), bytes_, Kind::scratch);
   } catch (const MemoryEnds& ends) {
+    if (reserve_) reserve_->used -= bytes_;
     fail_out_of_memory(ends, "scratch");
   }
 }
 
 Scratch::~Scratch() {
-  if (is_reserved_)
-    scratch_reserve->used -= bytes_;
-  else if (data_)
-    free_counted(heap(), data_, bytes_, Kind::scratch);
+  if (!data_) return;
+  if (is_own_) free_counted(heap(), data_, bytes_, Kind::scratch);
+  if (reserve_) reserve_->used -= bytes_;
 }
 
 // --- watching ------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ void give_reserve(void* block, size_t bytes);
 
 // Kernel scratch, from the heap, freed at the end of the scope.
 // Memory that Scratch takes before the heap's, while a program runs on this thread; `most` is what
-// would have been enough.
+// would have been enough so far.
 struct ScratchReserve {
   char* data = nullptr;
   size_t bytes = 0, used = 0, most = 0;
@@ -109,7 +109,8 @@ class Scratch {
  private:
   size_t bytes_;
   void* data_;
-  bool is_reserved_ = false;
+  ScratchReserve* reserve_ = nullptr;  // that counts it
+  bool is_own_ = true;                 // else it lies in the reserve
 };
 
 }  // namespace tessella

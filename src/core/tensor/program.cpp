@@ -201,6 +201,21 @@ Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot) {
   return make_buffer_in(own ? *own : heap(), bytes, Kind::gradients);
 }
 
+void Program::prepare() {
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    if (plans_[i].source != Source::result || plans_[i].leaf >= 0) continue;
+    Buffer*& kept = results_[static_cast<size_t>(plans_[i].index)];
+    if (!kept) kept = make_buffer_in(heap(), tape_->slots[i].bytes, Kind::tensors);
+  }
+}
+
+size_t Program::scratch_bytes() const {
+  size_t most = tape_->scratch.most;
+  for (const Step& step : steps_)
+    if (step.group) most = std::max(most, step.group->scratch_bytes());
+  return most;
+}
+
 Buffer* Program::result_buffer(const SlotPlan& plan, size_t slot) {
   Buffer*& kept = results_[static_cast<size_t>(plan.index)];
   bool is_heap = !current_allocator || current_allocator == &heap();

@@ -80,6 +80,10 @@ class Program {
   PyObject* run(std::span<Tensor* const> arguments, Buffer* arena,
                 const std::vector<Draw>* starts = nullptr);
 
+  // Makes memory for results, so that the first run needs none.
+  void prepare();
+  size_t scratch_bytes() const;  // as far as it is known
+
   bool has_written = false;
   std::vector<Draw> starts;  // where the generators stood at the last run
   int64_t arena_bytes;

@@ -33,6 +33,7 @@ void Tape::begin() {
   static constexpr BufferWatch RECORDER{note_made, note_gone};
   if (running) fail_capture("a recording inside of a recording", nullptr);
   tape = running = this;
+  scratch_reserve = &scratch;
   is_running_ = true;
   next_ = first_;
   first_ = this;
@@ -41,6 +42,7 @@ void Tape::begin() {
 
 void Tape::end() {
   tape = running = nullptr;
+  scratch_reserve = nullptr;
   is_running_ = false;
   Tape** place = &first_;
   while (*place != this) place = &(*place)->next_;

@@ -108,6 +108,7 @@ class Tape {
   std::vector<Leaf> leaves;
   std::vector<Drawing> drawings;
   std::vector<Asked> asked;
+  ScratchReserve scratch;  // holds nothing: it tells how much would be enough
 
  private:
   static void note_made(Buffer* buffer);

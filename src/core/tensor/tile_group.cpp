@@ -114,11 +114,15 @@ void TileGroup::assign_tiles() {
   }
 }
 
+size_t TileGroup::scratch_bytes() const {
+  return static_cast<size_t>(launch::tiled_scratch_bytes(tiles_, num_threads()));
+}
+
 void TileGroup::run() {
   for (size_t i = 0; i < streams_.size(); ++i)
     if (sources_[i]) streams_[i].data = sources_[i]->host_ptr() + offsets_[i];
   int workers = num_threads();
-  Scratch scratch(static_cast<size_t>(launch::tiled_scratch_bytes(tiles_, workers)));
+  Scratch scratch(scratch_bytes());
   LongWork work(size_ * static_cast<int64_t>(ops_.size()), {});
   launch::tiled({size_, streams_, ops_, tiles_, is_interruptible_, workers}, scratch.data());
 }

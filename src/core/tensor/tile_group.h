@@ -17,6 +17,7 @@ class TileGroup {
   static bool can_hold(const Instruction& instruction);
 
   void run();
+  size_t scratch_bytes() const;
 
  private:
   // What a stream is told from others by; a number has no slot.

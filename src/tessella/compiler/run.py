@@ -293,6 +293,7 @@ class Compiled:
             self._replay.clear()  # those of other kinds are found in Python from now on
         kind.programs.append(runnable)
         kind.recordings.clear()
+        self._replay.arena.prepare(runnable.core)
         if type(key) is bytes and runnable.program.pull is None:
             is_one = runnable.program.structure == 0 and runnable.program.outputs[0].operand
             self._replay.add(key, runnable.core, None if is_one else runnable.finish)
