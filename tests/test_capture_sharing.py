@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tessella as ts
@@ -40,6 +41,23 @@ def test_arguments_that_share_memory_with_each_other(order: list[int]) -> None:
                 seen.append((call(*pair), pair))
         same_one = [some(i, 3) for i in range(5)]
         return seen, [call(x, x) for x in same_one], same_one
+
+    same(play)
+
+
+@pytest.mark.parametrize("is_captured", [True, False])
+def test_two_tensors_over_one_array_are_longer_than_a_tile(is_captured: bool) -> None:
+    def play(wrap: Wrap) -> Any:
+        array = np.arange(3001, dtype="float32")
+        a, b = ts.from_numpy(array[:-1]), ts.from_numpy(array[1:])
+
+        def f(x: ts.Tensor, *both: ts.Tensor) -> ts.Tensor:
+            to, source = both or (a, b)
+            to.add_(x)
+            return source * 2 + x
+
+        call = wrap(f)
+        return [call(ts.ones(3000) * i, *(() if is_captured else (a, b))) for i in range(6)], array
 
     same(play)
 

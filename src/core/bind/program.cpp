@@ -50,13 +50,24 @@ struct Recording {
     return rows;
   }
 
-  // (bytes, made inside, written, lives, a number that is that of no other memory that lives)
+  // (bytes, made inside, written, lives, a number that is that of no other memory that lives,
+  // whether it may overlap with other memory from outside)
   nb::list slots() const {
     nb::list rows;
     for (const Store& each : tape->slots)
       rows.append(nb::make_tuple(each.bytes, each.is_made, each.is_written, each.buffer != nullptr,
-                                 reinterpret_cast<uintptr_t>(each.buffer)));
+                                 reinterpret_cast<uintptr_t>(each.buffer), overlaps(each)));
     return rows;
+  }
+
+  // Only memory of others can lie in several buffers.
+  bool overlaps(const Store& store) const {
+    if (store.is_made || !store.buffer || store.buffer->allocator) return false;
+    for (const Store& other : tape->slots)
+      if (&other != &store && !other.is_made && other.buffer &&
+          may_overlap(other.buffer, store.buffer))
+        return true;
+    return false;
   }
 
   // (tensor, slot of its gradient before or -1, its gradient now as a place or None)
@@ -115,15 +126,23 @@ struct ProgramArena {
     reserve.data = scratch->host_ptr(), reserve.bytes = scratch->bytes;
   }
   void prepare(Program& program) {
-    program.prepare();
-    reserve.most = std::max(reserve.most, program.scratch_bytes());
-    ensure(program);
+    try {
+      program.prepare();
+      reserve.most = std::max(reserve.most, program.scratch_bytes());
+      ensure(program);
+    } catch (const MemoryEnds& ends) {
+      fail_out_of_memory(ends, "a compiled function");
+    }
   }
 
   PyObject* run(Program& program, std::span<Tensor* const> arguments,
                 const std::vector<Draw>* starts = nullptr) {
     program.has_written = false;
-    ensure(program);
+    try {
+      ensure(program);
+    } catch (const MemoryEnds& ends) {
+      fail_out_of_memory(ends, "a compiled function");
+    }
     struct Reserving {
       ScratchReserve* before = scratch_reserve;
       ~Reserving() { scratch_reserve = before; }
@@ -249,9 +268,6 @@ class Replay {
     } catch (const Error&) {
       if (program.has_written) throw;
       return nb::borrow(Py_NotImplemented);  // the function itself explains
-    } catch (const MemoryEnds&) {
-      if (program.has_written) throw;
-      return nb::borrow(Py_NotImplemented);
     }
     if (finish.is_none()) return nb::borrow(PyList_GET_ITEM(outputs.ptr(), 0));
     return finish(outputs, args);

@@ -304,7 +304,11 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
       aim(i, arena->data + plan.offset);
       continue;
     }
-    real_[i] = source_buffer(plan, i, arguments);
+    try {
+      real_[i] = source_buffer(plan, i, arguments);
+    } catch (const MemoryEnds& ends) {
+      fail_out_of_memory(ends, "a result");
+    }
     ++real_[i]->pins;
     char* data = real_[i]->host_ptr();
     if (plan.source == Source::argument) {

@@ -106,9 +106,10 @@ def _add_pull(
 
 
 def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
-    for slot, (bytes_, is_made, is_written, _, number) in enumerate(recording.slots()):
+    for slot, (bytes_, is_made, is_written, _, *facts) in enumerate(recording.slots()):
+        number, overlaps = facts
         source = ARENA if is_made else CAPTURED
-        program.memories[slot] = Memory(bytes_, source, slot, number, is_written)
+        program.memories[slot] = Memory(bytes_, source, slot, number, is_written, overlaps)
     for leaf, (tensor, before, _) in enumerate(recording.leaves()):
         program.leaves.append(tensor)
         program.befores.append(before)
@@ -180,8 +181,9 @@ def _made_output(program: Program, recording: Any, leaves: list[Any], i: int) ->
     if operand.slot < 0:  # a view of memory that no operation has used
         recording.slot_of(leaves[i])
         operand = Operand(*recording.place_of(leaves[i]))
-        bytes_, _, _, _, number = recording.slots()[operand.slot]
-        program.memories[operand.slot] = Memory(bytes_, CAPTURED, operand.slot, number, False)
+        bytes_, _, _, _, number, overlaps = recording.slots()[operand.slot]
+        memory = Memory(bytes_, CAPTURED, operand.slot, number, False, overlaps)
+        program.memories[operand.slot] = memory
     used_up = leaves[i].requires_grad and not pullback.is_open(leaves[i])
     return Output(operand, leaves[i].grad_fn if used_up else None)
 
@@ -237,7 +239,7 @@ def _refuse_leaks(program: Program, recording: Any, saved: list[int]) -> None:
 def _leaks(program: Program, recording: Any, saved: list[int]) -> list[int]:
     return [
         slot
-        for slot, (_, _, _, is_alive, _) in enumerate(recording.slots())
+        for slot, (_, _, _, is_alive, *_) in enumerate(recording.slots())
         if is_alive
         and slot not in saved
         and slot in program.memories

@@ -16,8 +16,10 @@ MOST = 64  # instructions in a step
 def fuse(program: Program) -> Program:
     """Join instructions into steps."""
     step: list[Instruction] = []
+    # Where two memories are one, only the order of instructions tells what is read.
+    is_entangled = any(memory.overlaps for memory in program.memories.values())
     for each in program.instructions:
-        if not (step and fits(step, each)):
+        if is_entangled or not (step and fits(step, each)):
             step = []
             program.steps.append(step)
         step.append(each)

@@ -47,14 +47,17 @@ class Instruction:
 class Memory:
     """A buffer that a program uses."""
 
-    __slots__ = ("bytes", "index", "number", "offset", "source", "written")
+    __slots__ = ("bytes", "index", "number", "offset", "overlaps", "source", "written")
 
-    def __init__(self, bytes_: int, source: int, index: int, number: int, written: bool) -> None:
+    def __init__(
+        self, bytes_: int, source: int, index: int, number: int, written: bool, overlaps: bool
+    ) -> None:
         self.bytes = bytes_
         self.source = source
         self.index = index  # of the argument, the leaf, or the result
         self.number = number  # of captured memory: that of no other that lives
         self.written = written
+        self.overlaps = overlaps  # with other memory from outside
         self.offset = 0  # bytes, in the arena; of an argument when it was recorded
 
     def meaning(self) -> tuple[Any, ...]:

@@ -113,9 +113,9 @@ def describe(
     made = {x.slot for each in forward.instructions for x in each.writes()}
     rows = recording.slots()
     for slot in sorted(used):
-        bytes_, _, is_written, _, number = rows[slot]
+        bytes_, _, is_written, _, number, overlaps = rows[slot]
         source = forward.memories[slot].source if slot in forward.memories else ARENA
-        memory = Memory(bytes_, source, slot, number, is_written)
+        memory = Memory(bytes_, source, slot, number, is_written, overlaps)
         if slot == given:
             continue
         if source in (ARENA, RESULT) and slot in made:
@@ -131,9 +131,9 @@ def describe(
         else:
             memory.source = ARENA
         backward.memories[slot] = memory
-    bytes_, _, _, _, number = rows[given]
+    bytes_, _, _, _, number, _ = rows[given]
     index = len(tensors) + len(saved)
-    backward.memories[given] = Memory(bytes_, ARGUMENT, index, number, False)
+    backward.memories[given] = Memory(bytes_, ARGUMENT, index, number, False, False)
     results = 0
     for place in places:
         backward.outputs.append(Output(place))

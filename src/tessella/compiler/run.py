@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from itertools import pairwise
 
@@ -293,7 +294,8 @@ class Compiled:
             self._replay.clear()  # those of other kinds are found in Python from now on
         kind.programs.append(runnable)
         kind.recordings.clear()
-        self._replay.arena.prepare(runnable.core)
+        with contextlib.suppress(errors.OutOfMemory):  # a call that needs it will say so
+            self._replay.arena.prepare(runnable.core)
         if type(key) is bytes and runnable.program.pull is None:
             is_one = runnable.program.structure == 0 and runnable.program.outputs[0].operand
             self._replay.add(key, runnable.core, None if is_one else runnable.finish)
