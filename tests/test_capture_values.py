@@ -6,9 +6,10 @@ those that are none are seen to change, or the function is refused.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -263,3 +264,26 @@ def test_what_a_function_keeps_elsewhere(what: str) -> None:
         return [call(some(i, 3)) for i in range(6)], seen, plain.count, FACTOR - start
 
     same(play, may_refuse=True)
+
+
+def test_context_managers_and_generators_of_the_call_itself_are_fine() -> None:
+    def play(wrap: Wrap) -> Any:
+        @contextlib.contextmanager
+        def doubling(x: ts.Tensor) -> Iterator[ts.Tensor]:
+            yield x * 2
+
+        class Walk:
+            def __init__(self, parts: Any) -> None:
+                self.parts = parts
+
+            def total(self) -> Any:
+                return sum(self.parts)
+
+        def f(x: ts.Tensor) -> Any:
+            with doubling(x) as y:
+                return Walk(part * 3 for part in (x, y)).total()
+
+        call = wrap(f)
+        return [call(some(i, 3)) for i in range(6)]
+
+    same(play)

@@ -12,8 +12,10 @@ from __future__ import annotations
 import dis
 import gc
 import hashlib
+import os
 import random
 import sys
+import sysconfig
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 from tessella import exceptions
@@ -24,6 +26,8 @@ MOST_ITEMS = 1000  # of a container whose items are compared
 _CONSTANT = (int, float, complex, str, bytes, type(None))
 _ABSENT = object()
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
+_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
+_INSTALLED = _LIBRARY + "site-packages" + os.sep
 # Modules whose functions give something else at each call.
 _RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
 
@@ -60,6 +64,7 @@ class Watch:
         self._places: dict[tuple[str, int, str], Place] = {}
         self._functions: dict[Any, Any] = {}  # by their code: whose closures can be watched
         self._made: set[Any] = set()  # codes of functions that are made in the call
+        self._owner = getattr(function, "__self__", None)  # of a method that is compiled
         self._add_function(function)
 
     def holds(self) -> bool:
@@ -83,12 +88,15 @@ class Watch:
                 found.append((own, place.name, place.value))
         return found, len(found) < len(self._places)
 
-    def add(self, kind: str, holder: Any, name: str, value: Any) -> None:
-        """Keep what stands in a place."""
+    def add(self, kind: str, holder: Any, name: str, value: Any, is_outside: bool = True) -> None:
+        """Keep what stands in a place; one that may be made in the call may hold an iterator."""
         key = (kind, id(holder), name)
         if key in self._places or isinstance(value, ModuleType):
             return
-        _refuse_restless(name, value)
+        if is_outside:
+            _refuse_restless(name, value)
+        elif hasattr(value, "__next__"):
+            return
         self._places[key] = place = Place(kind, holder, name, value)
         self._add_function(value)
         for each in place.items if isinstance(place.items, list) else ():
@@ -110,7 +118,7 @@ class Watch:
                 value = locals_[name]
             else:
                 continue
-            self._follow(value, attributes)
+            self._follow(value, attributes, kind != "local" or value is self._owner)
 
     def _add_function(self, value: Any) -> None:
         """Keep the variables around a function, and its defaults."""
@@ -150,7 +158,7 @@ class Watch:
         if getattr(value, "__code__", None) is code:
             self._add_function(value)
 
-    def _follow(self, value: Any, attributes: tuple[str, ...]) -> None:
+    def _follow(self, value: Any, attributes: tuple[str, ...], is_outside: bool) -> None:
         """Keep what the attributes behind a name are."""
         for name in attributes:
             if isinstance(value, ModuleType):
@@ -166,7 +174,7 @@ class Watch:
                 found = static_attribute(value, name)
                 if isinstance(found, property) or found is _ABSENT:
                     return
-                self.add("attribute", value, name, found)
+                self.add("attribute", value, name, found, is_outside)
                 value = found
 
 
@@ -190,7 +198,7 @@ class watched:  # noqa: N801 - used like a function
         """Give the function that sees frames begin; what it finds is raised at the end."""
 
         def see(frame: Any, event: str, argument: Any) -> None:
-            if event != "call" or frame.f_code.co_filename.startswith(exceptions.PACKAGE):
+            if event != "call" or not is_users(frame.f_code.co_filename):
                 return
             try:
                 self._watch.add_frame(frame)
@@ -247,6 +255,13 @@ def static_attribute(owner: Any, name: str) -> Any:
                 return getattr(owner, name, _ABSENT)
             return found
     return _ABSENT
+
+
+def is_users(file: str) -> bool:
+    """Tell whether code is not of the package and not of Python's own library."""
+    if file.startswith((exceptions.PACKAGE, "<frozen ")):
+        return False
+    return not file.startswith(_LIBRARY) or file.startswith(_INSTALLED)
 
 
 def module_of(value: Any) -> str:
