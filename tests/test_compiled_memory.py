@@ -94,3 +94,14 @@ def test_plans_reuse_memory() -> None:
             forward(ts.ones(32, 64))
     assert forward.program.arena_bytes == 2 * 32 * 64 * 4  # one is read, one written
     forward.program.verify()
+
+
+def test_arguments_of_recorded_calls_are_let_go() -> None:
+    weight = ts.ones(4, 4).requires_grad_()
+    project = ts.compile(lambda x: (x @ weight).sum().detach())
+    before = memory.stats().kinds["tensors"]
+    for _ in range(3):
+        x = ts.ones(1000, 4)
+        project(x)
+        del x
+    assert memory.stats().kinds["tensors"] - before <= 64  # the result, for the next call

@@ -306,6 +306,8 @@ void init_program(nb::module_& module) {
            })
       .def("slot_of",
            [](Recording& self, nb::handle x) { return self.tape->slot_of(tensor_of(x)->buffer); })
+      .def("add_argument",
+           [](Recording& self, nb::handle x) { self.tape->add_argument(tensor_of(x)); })
       .def("place_of",
            [](Recording& self, nb::handle x) {
              const Tensor* source = tensor_of(x);

@@ -49,8 +49,10 @@ void Tape::end() {
   *place = next_;
   if (!first_) record_buffers(nullptr);
   // From here on nobody tells that a buffer is gone.
-  for (Store& slot : slots)
-    if (slot.is_made) slot.buffer = nullptr;
+  for (Store& slot : slots) {
+    if (slot.is_argument && slot.buffer) release(slot.buffer);
+    if (slot.is_made || slot.is_argument) slot.buffer = nullptr;
+  }
 }
 
 void Tape::note_made(Buffer* buffer) {
@@ -115,7 +117,10 @@ void Tape::add_drawing(PyObject* generator, Draw from, uint64_t used) {
 
 void Tape::note_asked(Tensor* x) {
   int slot = find(x->buffer);
-  if (slot >= 0 && slots[static_cast<size_t>(slot)].is_made) return;
+  bool is_known = slot >= 0;  // made inside, or an argument, of which the key tells
+  if (is_known &&
+      (slots[static_cast<size_t>(slot)].is_made || slots[static_cast<size_t>(slot)].is_argument))
+    return;
   for (const Asked& each : asked)
     if (each.tensor == as_object(x)) return;
   asked.push_back({Py_NewRef(as_object(x)), x->requires_grad});

@@ -62,6 +62,7 @@ struct Store {
   bool is_made;     // by the function itself
   bool is_defined;  // something was written into it, or it was there before
   bool is_written;
+  bool is_argument = false;  // it is only held while the function runs
 };
 
 // A tensor whose gradient was read or written.
@@ -96,6 +97,9 @@ class Tape {
   bool is_running() const { return is_running_; }
 
   int slot_of(Buffer* buffer);
+  void add_argument(Tensor* x) {
+    slots[static_cast<size_t>(slot_of(x->buffer))].is_argument = true;
+  }
   int find(const Buffer* buffer) const;  // -1: it is not known
   Place place_of(const Tensor* x) { return {slot_of(x->buffer), x->dtype, x->layout()}; }
   void add(Instruction&& instruction);

@@ -49,7 +49,7 @@ def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: lis
     recording.begin()
     try:
         for x in tensors:
-            recording.slot_of(x)
+            recording.add_argument(x)
         try:
             watch = Watch(function)
         except CaptureError as error:
