@@ -308,6 +308,8 @@ void init_program(nb::module_& module) {
            [](Recording& self, nb::handle x) { return self.tape->slot_of(tensor_of(x)->buffer); })
       .def("add_argument",
            [](Recording& self, nb::handle x) { self.tape->add_argument(tensor_of(x)); })
+      .def("holds", [](Recording& self, nb::handle x) { return self.tape->holds(tensor_of(x)); })
+      .def("forget_temporaries", [](Recording& self) { self.tape->forget_temporaries(); })
       .def("place_of",
            [](Recording& self, nb::handle x) {
              const Tensor* source = tensor_of(x);

@@ -40,6 +40,20 @@ void Tape::begin() {
   record_buffers(&RECORDER);
 }
 
+bool Tape::holds(const Tensor* x) const {
+  for (const Asked& each : asked)
+    if (each.tensor == as_object(const_cast<Tensor*>(x))) return true;
+  return false;
+}
+
+void Tape::forget_temporaries() {
+  std::erase_if(asked, [](const Asked& each) {
+    bool is_alone = Py_REFCNT(each.tensor) == 1;
+    if (is_alone) Py_DECREF(each.tensor);
+    return is_alone;
+  });
+}
+
 void Tape::end() {
   tape = running = nullptr;
   scratch_reserve = nullptr;
@@ -116,6 +130,7 @@ void Tape::add_drawing(PyObject* generator, Draw from, uint64_t used) {
 }
 
 void Tape::note_asked(Tensor* x) {
+  while (x->base) x = as_tensor(x->base);  // of a view: what it is a view of
   int slot = find(x->buffer);
   bool is_known = slot >= 0;  // made inside, or an argument, of which the key tells
   if (is_known &&

@@ -106,6 +106,8 @@ class Tape {
   void touch_leaf(Tensor* leaf);
   void add_drawing(PyObject* generator, Draw from, uint64_t used);
   void note_asked(Tensor* x);
+  bool holds(const Tensor* x) const;  // as one that was asked
+  void forget_temporaries();          // tensors that were asked, and that nobody else holds
 
   std::vector<Instruction> instructions;
   std::vector<Store> slots;

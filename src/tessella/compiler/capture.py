@@ -25,7 +25,7 @@ from tessella.compiler.program import (
 )
 from tessella.compiler.watch import Watch, watched
 from tessella.dtypes import DType
-from tessella.exceptions import CaptureError
+from tessella.exceptions import CaptureError, TessellaError
 from tessella.hints import Any, Callable
 from tessella.trees import flatten
 
@@ -63,6 +63,7 @@ def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: lis
 
 def _describe(recording: Any, box: list[Any], tensors: list[Any], since: int) -> Program | None:
     """Give the program, with its gradients if results are part of a graph; None: it has none."""
+    recording.forget_temporaries()
     program = Program(recording)
     program.instructions = [Instruction(i, row) for i, row in enumerate(recording.instructions())]
     _add_memories(program, recording, tensors)
@@ -95,7 +96,11 @@ def _add_pull(
     sources = pullback.sources_of(result, since, tensors)
     if sources is None:
         return None
-    start, cotangent, inputs, gradients = pullback.pull(recording, result, sources, tensors, since)
+    try:
+        found = pullback.pull(recording, result, sources, tensors, since)
+    except TessellaError:  # as backward would: it is only asked for outside, or never
+        return None
+    start, cotangent, inputs, gradients = found
     backward = Program(recording)
     rows = recording.instructions()
     backward.instructions = [Instruction(i, rows[i]) for i in range(start, len(rows))]
@@ -172,7 +177,7 @@ def _made_output(program: Program, recording: Any, leaves: list[Any], i: int) ->
     """Give a result that the function made, or an object that was there; None: there is no way."""
     operand = Operand(*recording.place_of(leaves[i]))
     is_made = operand.slot >= 0 and program.memories[operand.slot].source in (ARENA, RESULT)
-    if sys.getrefcount(leaves[i]) > _expected(leaves, i):
+    if sys.getrefcount(leaves[i]) > _expected(leaves, i) + recording.holds(leaves[i]):
         if not is_made:
             return Output(value=leaves[i])
         raise capture_errors.kept_inside(_line_of(program, operand.slot)).locate("compile", [])
@@ -269,7 +274,7 @@ def _add_drawings(program: Program, rows: list[Any]) -> None:
         key, counter = each.draw
         found = [
             i for i, (_, own, start, end) in enumerate(starts)
-            if own == key and start <= counter < max(end, start + 1)
+            if own == key and start <= counter <= end
         ]  # fmt: skip
         if len(found) > 1:
             raise capture_errors.same_generators().locate("compile", [])

@@ -1,7 +1,7 @@
 """plan: gives every intermediate an offset in one arena, by exact lifetimes.
 
-Two memories may lie in one place if no instruction lies in the lifetimes of both. Larger ones are
-placed first, each at the lowest offset that is free for its whole life.
+Two memories may lie in one place if no step lies in the lifetimes of both. Each is placed at the
+lowest offset that is free for its whole life: the larger first, or those that live longer.
 """
 
 from __future__ import annotations
@@ -12,17 +12,34 @@ ALIGNMENT = 64
 
 
 def plan(program: Program) -> Program:
-    """Set the offsets of what lies in the arena, and its size."""
-    placed: list[tuple[int, int, int, int]] = []  # (start, end, first, last)
+    """Set the offsets of what lies in the arena, and its size: the smaller of two ways."""
     lives = lifetimes(program)
-    for slot in sorted(lives, key=lambda slot: -program.memories[slot].bytes):
-        memory = program.memories[slot]
-        first, last = lives[slot]
-        size = -(-memory.bytes // ALIGNMENT) * ALIGNMENT
-        memory.offset = _lowest(placed, first, last, size)
-        placed.append((memory.offset, memory.offset + size, first, last))
-    program.arena_bytes = max((end for _, end, _, _ in placed), default=0)
+
+    def larger(slot: int) -> int:
+        return -program.memories[slot].bytes
+
+    def longer(slot: int) -> tuple[int, int]:
+        return lives[slot][0] - lives[slot][1], larger(slot)
+
+    ways = [_place(program, lives, sorted(lives, key=key)) for key in (larger, longer)]
+    offsets, program.arena_bytes = min(ways, key=lambda way: way[1])
+    for slot, offset in offsets.items():
+        program.memories[slot].offset = offset
     return program
+
+
+def _place(
+    program: Program, lives: dict[int, tuple[int, int]], order: list[int]
+) -> tuple[dict[int, int], int]:
+    """Give each memory the lowest offset that is free for its whole life; and the end of all."""
+    placed: list[tuple[int, int, int, int]] = []  # (start, end, first, last)
+    offsets: dict[int, int] = {}
+    for slot in order:
+        first, last = lives[slot]
+        size = -(-program.memories[slot].bytes // ALIGNMENT) * ALIGNMENT
+        offsets[slot] = _lowest(placed, first, last, size)
+        placed.append((offsets[slot], offsets[slot] + size, first, last))
+    return offsets, max((end for _, end, _, _ in placed), default=0)
 
 
 def lifetimes(program: Program) -> dict[int, tuple[int, int]]:

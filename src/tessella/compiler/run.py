@@ -16,7 +16,7 @@ from tessella.compiler.plan import MemoryTable, plan
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Repeated
 from tessella.compiler.simplify import simplify
-from tessella.compiler.watch import Watch, digest
+from tessella.compiler.watch import Watch, digest, is_array
 from tessella.declarations import describe
 from tessella.hints import Any, Callable
 from tessella.modes import enable_grad
@@ -385,7 +385,7 @@ def _value_key(value: Any) -> Any:
         return _Leaf((float, value.hex()))
     if value is None or isinstance(value, int | str | bytes | complex):
         return _Leaf((type(value), repr(value)))
-    if hasattr(value, "__array_interface__"):
+    if is_array(value):
         return _Leaf((type(value), digest(value)))
     return _Leaf(_Held(value))
 

@@ -190,7 +190,10 @@ class watched:  # noqa: N801 - used like a function
         sys.setprofile(self._see())
 
     def __exit__(self, *error: Any) -> None:
-        sys.setprofile(self._before)
+        if self._before is None or callable(self._before):
+            sys.setprofile(self._before)
+        else:
+            self._before.enable()  # of cProfile, which is no function
         if self._error is not None and error[0] is None:
             raise self._error
 
@@ -304,7 +307,12 @@ def items_of(value: Any) -> Any:
         return list(value)
     if isinstance(value, dict) and len(value) <= MOST_ITEMS and not is_ours(module_of(type(value))):
         return list(value.items())
-    return digest(value) if hasattr(value, "__array_interface__") else None
+    return digest(value) if is_array(value) else None
+
+
+def is_array(value: Any) -> bool:
+    """Tell whether a value is an array of NumPy or its like; not the class of such."""
+    return hasattr(value, "__array_interface__") and not isinstance(value, type)
 
 
 def digest(array: Any) -> Any:
