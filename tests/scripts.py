@@ -165,8 +165,6 @@ class Writer:
         """Draw a line."""
         kind = self.choose(kinds)
         x, y = self.pick(), self.pick()
-        if self.space[x].size == 0 and (kind is DRAWN or kind is WRITES):
-            return  # where a draw of nothing stands in a generator cannot be told
         if kind is UPDATES and x in self.captured:
             kind = WRITES
         is_write, is_state = kind in (WRITES, UPDATES), x not in self.own_names()
@@ -214,7 +212,7 @@ class Writer:
 
     def write_result(self, part: str = "{x}") -> str:
         """Draw what is returned: names, and views of them."""
-        names = [*self.outside_of(self.captured), *self.captured]
+        names = [*self.names, *self.captured]
         parts = []
         for x in self.draw(st.lists(st.sampled_from(names[-6:] + names), min_size=1, max_size=4)):
             view = self.choose(["{x}", "{x}", "{x}", *VIEWS]).format(x=part.format(x=x))

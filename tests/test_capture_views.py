@@ -1,4 +1,4 @@
-"""Views of what was there as results, empty draws, NumPy's classes, profilers: found by searching."""
+"""Views of what was there, empty draws, NumPy's classes, profilers: found by searching."""
 
 from __future__ import annotations
 
