@@ -163,13 +163,15 @@ void append_key(std::span<Tensor* const> all, std::string* key) {
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor* x = all[i];
     put(static_cast<int64_t>(x->dtype) | x->requires_grad << 8 | x->ndim << 9 |
-        (x->node != nullptr) << 17 | x->buffer->is_readonly << 18);
+        (x->node != nullptr) << 17 | x->buffer->is_readonly << 18 |
+        (x->offset * itemsize(x->dtype) & 15) << 20);
+    put(static_cast<int64_t>(
+        reinterpret_cast<uintptr_t>(Py_TYPE(as_object(const_cast<Tensor*>(x))))));
     for (int k = 0; k < x->ndim; ++k) put(x->shape()[k]), put(x->strides()[k]);
     for (size_t j = 0; j < i; ++j)
       if (may_overlap(all[j]->buffer, x->buffer)) {
         put(static_cast<int64_t>(j));
         put(x->data() - all[j]->data());
-        break;
       }
   }
 }
@@ -196,7 +198,18 @@ class Replay {
   void add(nb::bytes key, nb::object program, nb::object finish) {
     entries_[std::string(key.c_str(), key.size())].push_back({program, finish});
   }
-  void clear() { entries_.clear(); }
+  void clear() {
+    auto before = std::move(entries_);  // what goes may come here again
+    entries_.clear();
+  }
+  int visit(visitproc visit, void* arg) const {
+    for (const auto& [key, several] : entries_)
+      for (const Entry& each : several) {
+        Py_VISIT(each.program.ptr());
+        Py_VISIT(each.finish.ptr());
+      }
+    return 0;
+  }
 
   // False: this thread is inside already.
   bool enter() {
@@ -279,6 +292,31 @@ class Replay {
   std::unordered_map<std::string, std::vector<Entry>> entries_;
 };
 
+// Python's collector finds its way through both: a watch may lead to the object whose method was
+// compiled, and that to the compiled method.
+template <class T>
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<T>(self)->visit(visit, arg) : 0;
+}
+
+int clear_program(PyObject* self) {
+  nb::inst_ptr<Program>(self)->drop_guard();
+  return 0;
+}
+
+int clear_replay(PyObject* self) {
+  nb::inst_ptr<Replay>(self)->clear();
+  return 0;
+}
+
+PyType_Slot PROGRAM_SLOTS[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<Program>)},
+                               {Py_tp_clear, reinterpret_cast<void*>(clear_program)},
+                               {0, nullptr}};
+PyType_Slot REPLAY_SLOTS[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<Replay>)},
+                              {Py_tp_clear, reinterpret_cast<void*>(clear_replay)},
+                              {0, nullptr}};
+
 std::vector<Watched> watched_of(nb::list given) {
   std::vector<Watched> places;
   for (nb::handle each : given) {
@@ -309,6 +347,7 @@ void init_program(nb::module_& module) {
       .def("add_argument",
            [](Recording& self, nb::handle x) { self.tape->add_argument(tensor_of(x)); })
       .def("holds", [](Recording& self, nb::handle x) { return self.tape->holds(tensor_of(x)); })
+      .def("asked_alike", [](Recording& self) { return self.tape->asked_alike(); })
       .def("forget_temporaries", [](Recording& self) { self.tape->forget_temporaries(); })
       .def("place_of",
            [](Recording& self, nb::handle x) {
@@ -328,6 +367,7 @@ void init_program(nb::module_& module) {
       .def("bytes_of",
            [](Recording& self, int slot) {
              const Store& store = self.tape->slots.at(static_cast<size_t>(slot));
+             if (!store.buffer) throw nb::value_error("memory that is not held");
              int64_t bytes = static_cast<int64_t>(store.bytes);
              return own(
                  make_over(retain(store.buffer), DType::uint8, Layout::contiguous({&bytes, 1})));
@@ -342,7 +382,7 @@ void init_program(nb::module_& module) {
       .def("bytes",
            [](const ProgramArena& self) { return self.buffer ? self.buffer->bytes : size_t{0}; });
   // slots: (source, index, offset) for each slot of the recording
-  nb::class_<Program>(module, "Program")
+  nb::class_<Program>(module, "Program", nb::type_slots(PROGRAM_SLOTS))
       .def("__init__",
            [](Program* self, const Recording& recording, const std::vector<std::vector<int>>& steps,
               nb::list slots, int64_t arena_bytes) {
@@ -395,7 +435,7 @@ void init_program(nb::module_& module) {
                    })
       .def_prop_ro("has_written", [](const Program& self) { return self.has_written; })
       .def_prop_ro("arena_bytes", [](const Program& self) { return self.arena_bytes; });
-  nb::class_<Replay>(module, "Replay")
+  nb::class_<Replay>(module, "Replay", nb::type_slots(REPLAY_SLOTS))
       .def(nb::init<>())
       .def("add", &Replay::add, nb::arg("key"), nb::arg("program"), nb::arg("finish").none())
       .def("clear", &Replay::clear)

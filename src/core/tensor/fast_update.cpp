@@ -236,7 +236,7 @@ class RepeatedUpdates {
   RepeatedUpdates& operator=(const RepeatedUpdates&) = delete;
 
   void run(Tensor* const* operands, size_t written) {
-    if (operands != made_for_) make(operands, written);
+    if (operands[0] != made_for_) make(operands, written);
     updates_.clear();
     PyObject* const* args = made_.data();
     for (size_t i = 0; i < functions_.size(); ++i) {
@@ -298,17 +298,18 @@ class RepeatedUpdates {
         for (size_t i = 0; i < part.at.size(); ++i)
           PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i),
                           tensor_at(part, part.at[i], operands, written));
+        PyObject_GC_UnTrack(list);  // nobody else is to find it
         made_.push_back(list);
       }
     }
-    made_for_ = operands;
+    made_for_ = operands[0];  // alive as long as what was made: no other has its address
   }
 
   std::vector<Function*> functions_;
   std::vector<Py_ssize_t> counts_;
   std::vector<Part> parts_;
   std::vector<PyObject*> made_;
-  Tensor* const* made_for_ = nullptr;
+  Tensor* made_for_ = nullptr;
   Updates updates_;  // kept, as is its memory
 };
 

@@ -54,7 +54,6 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
     if (plans_[i].source == Source::result) results = std::max(results, plans_[i].index + 1);
     if (plans_[i].source == Source::unused) continue;
     stand_ins_[i] = make_virtual_buffer(tape_->slots[i].bytes);
-    stand_ins_[i]->device = Device::cpu;
   }
   results_.resize(static_cast<size_t>(results));
   for (const std::vector<int>& numbers : steps) {
@@ -89,7 +88,7 @@ Program::~Program() {
   for (Step& step : steps_)
     for (Tensor* x : step.operands) Py_DECREF(as_object(x));
   for (Buffer* buffer : stand_ins_)
-    if (buffer) buffer->device = Device::none, release(buffer);  // it never had memory
+    if (buffer) release(buffer);
   for (Buffer* buffer : results_)
     if (buffer) release(buffer);
   for (Output& output : outputs_) Py_XDECREF(output.node);
@@ -153,35 +152,55 @@ bool Program::is_unchanged() const {
   return is_same;
 }
 
+int Program::visit(visitproc visit, void* arg) const {
+  Py_VISIT(holds_);
+  for (const Watched& each : places_) {
+    Py_VISIT(each.holder);
+    Py_VISIT(each.value);
+  }
+  return 0;
+}
+
 bool Program::accepts(std::span<Tensor* const> arguments) const {
-  for (size_t i = 0; i < homes_.size() && i < arguments.size(); ++i)
-    if (homes_[i] && homes_[i] != reinterpret_cast<uintptr_t>(arguments[i]->buffer)) return false;
-  if (!is_unchanged()) return false;
-  for (const Tensor* x : arguments)
-    if (!x->has_memory()) return false;
-  for (const Asked& each : tape_->asked)
-    if (as_tensor(each.tensor)->requires_grad != each.requires_grad) return false;
+  if (!is_unchanged()) return false;  // may run Python, so it comes first
+  for (size_t i = 0; i < homes_.size() && i < arguments.size(); ++i) {
+    const Tensor* x = arguments[i];
+    std::pair home{reinterpret_cast<uintptr_t>(x->buffer), x->offset * itemsize(x->dtype)};
+    if (homes_[i].first && homes_[i] != home) return false;
+  }
+  if (!tape_->asked_alike()) return false;
   for (size_t i = 0; i < tape_->leaves.size(); ++i) {
     const Tensor* of = leaf(static_cast<int>(i));
     const Place& before = tape_->leaves[i].before;
     if ((before.slot >= 0) != (of->grad != nullptr)) return false;
-    if (before.slot < 0) continue;
-    auto slot = static_cast<size_t>(before.slot);
-    if (plans_[slot].source != Source::gradient) continue;
-    const Tensor* gradient = as_tensor(of->grad);
-    if (!gradient->has_memory() || gradient->requires_grad || !has_layout(gradient, before))
+    if (before.slot >= 0 && is_written_[static_cast<size_t>(before.slot)] && !is_held_by_leaf(of))
       return false;
-    if (is_written_[slot] && !is_held_by_leaf(of)) return false;
   }
+  if (!can_run(arguments)) return false;
   for (size_t i = 0; i < plans_.size(); ++i) {
     bool is_fixed = plans_[i].source == Source::captured;
     bool is_gradient = plans_[i].source == Source::gradient;
     if (!is_fixed && !is_gradient) continue;
     const Buffer* buffer =
         is_fixed ? tape_->slots[i].buffer : as_tensor(leaf(plans_[i].index)->grad)->buffer;
-    if (!buffer->has_memory()) return false;
     for (const Tensor* x : arguments)
       if (may_overlap(x->buffer, buffer)) return false;
+  }
+  return true;
+}
+
+bool Program::can_run(std::span<Tensor* const> arguments) const {
+  for (const Tensor* x : arguments)
+    if (!x->has_memory()) return false;
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    if (plans_[i].source == Source::captured && !tape_->slots[i].buffer->has_memory()) return false;
+    if (plans_[i].source != Source::gradient) continue;
+    const Leaf& of = tape_->leaves[static_cast<size_t>(plans_[i].index)];
+    PyObject* held = as_tensor(of.tensor)->grad;
+    if (!held) return false;
+    const Tensor* gradient = as_tensor(held);
+    if (!gradient->has_memory() || gradient->requires_grad || !has_layout(gradient, of.before))
+      return false;
   }
   return true;
 }
@@ -243,7 +262,10 @@ Buffer* Program::source_buffer(const SlotPlan& plan, size_t slot,
   }
 }
 
-void Program::aim(size_t slot, char* data) { stand_ins_[slot]->data = data; }
+void Program::aim(size_t slot, char* data) {
+  stand_ins_[slot]->data = data;
+  stand_ins_[slot]->device = Device::cpu;
+}
 
 void Program::run_steps() {
   size_t done = 0;
@@ -262,8 +284,13 @@ void Program::run_steps() {
         step.instruction->repeat(step.operands.data(), draw);
     }
   } catch (...) {
-    // As far as the function would have got: what was drawn before stays drawn.
-    if (has_written) advance(done);
+    // As far as the function would have got: what was drawn before stays drawn, and what may have
+    // been written counts as written.
+    if (has_written) {
+      for (size_t i = 0; i < plans_.size(); ++i)
+        if (real_[i] && is_written_[i]) mark_written(real_[i]);
+      advance(done);
+    }
     throw;
   }
 }
@@ -287,6 +314,7 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
                        const std::vector<Draw>* given) {
   struct InUse {  // until all is done, or has failed
     std::vector<Buffer*>& real;
+    std::vector<Buffer*>& stand_ins;
     ~InUse() {
       for (Buffer*& buffer : real) {
         if (!buffer) continue;
@@ -294,9 +322,12 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
         release(buffer);
         buffer = nullptr;
       }
+      for (Buffer* buffer : stand_ins)  // nobody reads them between runs
+        if (buffer) buffer->data = nullptr, buffer->device = Device::none;
     }
-  } in_use{real_};
+  } in_use{real_, stand_ins_};
   has_written = false;
+  if (!can_run(arguments)) fail_capture("memory that was taken away", nullptr);
   for (size_t i = 0; i < plans_.size(); ++i) {
     const SlotPlan& plan = plans_[i];
     if (plan.source == Source::unused) continue;
@@ -344,6 +375,10 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
   };
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(outputs_.size()));
   if (!list) throw PythonError{};
+  struct Owner {  // until it is given
+    PyObject* list;
+    ~Owner() { Py_XDECREF(list); }
+  } owner{list};
   for (size_t i = 0; i < outputs_.size(); ++i) {
     Tensor* out = make(outputs_[i].place);
     if (outputs_[i].node) {
@@ -363,6 +398,7 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
     Result gradient(make(each.place));
     set_gradient(leaf(each.leaf), as_object(gradient.get()));
   }
+  owner.list = nullptr;
   return list;
 }
 

@@ -68,11 +68,16 @@ class Program {
   // Python function that compares all places; it is called if one of `places` has another object
   // than before, or if there are others (`is_partial`).
   void set_guard(uint64_t changes, std::vector<Watched> places, PyObject* holds, bool is_partial);
-  // Arguments that must lie where they lay; 0: anywhere.
-  void set_homes(std::vector<uintptr_t> homes) { homes_ = std::move(homes); }
+  // Arguments that must lie where they lay: a buffer and a place in it; 0: anywhere.
+  void set_homes(std::vector<std::pair<uintptr_t, int64_t>> homes) { homes_ = std::move(homes); }
+  // What it holds of Python that may lead back to it.
+  int visit(visitproc visit, void* context) const;
+  void drop_guard();
 
   // Whether it is what these arguments and the state of things ask for.
   bool accepts(std::span<Tensor* const> arguments) const;
+  // Whether all memory that it uses is there.
+  bool can_run(std::span<Tensor* const> arguments) const;
 
   // A new list of the outputs; the arena is at least as large as was said. Throws what an
   // instruction throws; `has_written` then tells whether something outside was changed before.
@@ -115,7 +120,6 @@ class Program {
   PyObject* give(std::span<Tensor* const> arguments);
   Tensor* leaf(int index) const;
   bool is_unchanged() const;
-  void drop_guard();
 
   std::shared_ptr<Tape> tape_;
   std::vector<SlotPlan> plans_;
@@ -132,7 +136,7 @@ class Program {
   std::vector<Watched> places_;
   PyObject* holds_ = nullptr;
   bool is_partial_ = false;
-  std::vector<uintptr_t> homes_;
+  std::vector<std::pair<uintptr_t, int64_t>> homes_;
 };
 
 }  // namespace tessella

@@ -46,6 +46,12 @@ bool Tape::holds(const Tensor* x) const {
   return false;
 }
 
+bool Tape::asked_alike() const {
+  for (const Asked& each : asked)
+    if (as_tensor(each.tensor)->requires_grad != each.requires_grad) return false;
+  return true;
+}
+
 void Tape::forget_temporaries() {
   std::erase_if(asked, [](const Asked& each) {
     bool is_alone = Py_REFCNT(each.tensor) == 1;

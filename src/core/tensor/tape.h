@@ -107,6 +107,7 @@ class Tape {
   void add_drawing(PyObject* generator, Draw from, uint64_t used);
   void note_asked(Tensor* x);
   bool holds(const Tensor* x) const;  // as one that was asked
+  bool asked_alike() const;           // they say what they said
   void forget_temporaries();          // tensors that were asked, and that nobody else holds
 
   std::vector<Instruction> instructions;

@@ -38,7 +38,7 @@ class Captured:
 
     def __init__(self, box: list[Any], program: Program | None, watch: Watch) -> None:
         self.result = box[0]
-        self.program = program  # None: a result is part of a graph, so it can only be run
+        self.program = program  # None: such a call can only be run as it is written
         self.watch = watch
 
 
@@ -50,13 +50,17 @@ def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: lis
     try:
         for x in tensors:
             recording.add_argument(x)
+        graphs = [(x.requires_grad, x.grad_fn) for x in tensors]
         try:
             watch = Watch(function)
         except CaptureError as error:
             raise error.locate(getattr(function, "__name__", "compile"), []) from None
         with watched(watch):
             box = [function(*args, **keywords)]  # no name: who else holds a result is counted
-        return Captured(box, _describe(recording, box, tensors, since), watch)
+        is_kept = graphs == [(x.requires_grad, x.grad_fn) for x in tensors]
+        # An argument that has become part of a graph is not made so by a program.
+        program = _describe(recording, box, tensors, since) if is_kept else None
+        return Captured(box, program, watch)
     finally:
         recording.end()
 
@@ -64,9 +68,12 @@ def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: lis
 def _describe(recording: Any, box: list[Any], tensors: list[Any], since: int) -> Program | None:
     """Give the program, with its gradients if results are part of a graph; None: it has none."""
     recording.forget_temporaries()
+    if not recording.asked_alike():
+        return None
     program = Program(recording)
     program.instructions = [Instruction(i, row) for i, row in enumerate(recording.instructions())]
-    _add_memories(program, recording, tensors)
+    if not _add_memories(program, recording, tensors):
+        return None
     opened = _add_outputs(program, recording, box, tensors)
     if opened is None or not _add_gradients(program, recording, tensors):
         return None
@@ -104,13 +111,17 @@ def _add_pull(
     backward = Program(recording)
     rows = recording.instructions()
     backward.instructions = [Instruction(i, rows[i]) for i in range(start, len(rows))]
-    saved, captured = pullback.describe(program, backward, recording, tensors, cotangent, gradients)
+    needed = pullback.describe(program, backward, recording, tensors, cotangent, gradients)
+    if needed is None:
+        return None
+    saved, captured = needed
     program.pull = pullback.Pull(backward, inputs, opened[0])
     program.pull.saved, program.pull.captured = saved, captured
     return saved
 
 
-def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
+def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> bool:
+    """Say what the memories are; False if one is two things, such as the gradient of two leaves."""
     for slot, (bytes_, is_made, is_written, _, *facts) in enumerate(recording.slots()):
         number, overlaps = facts
         source = ARENA if is_made else CAPTURED
@@ -118,13 +129,18 @@ def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
     for leaf, (tensor, before, _) in enumerate(recording.leaves()):
         program.leaves.append(tensor)
         program.befores.append(before)
-        if before >= 0 and program.memories[before].source == CAPTURED:
+        if before >= 0 and program.memories[before].source != CAPTURED:
+            return False
+        if before >= 0:
             program.memories[before].source = GRADIENT
             program.memories[before].index = leaf
     for i, x in reversed(list(enumerate(tensors))):  # of several over one memory the first counts
         memory = program.memories[recording.slot_of(x)]
+        if memory.source == GRADIENT:
+            return False
         memory.source, memory.index = ARGUMENT, i
         memory.offset = x.offset * x.itemsize
+    return True
 
 
 def _add_outputs(

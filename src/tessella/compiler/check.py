@@ -5,6 +5,7 @@ from __future__ import annotations
 from tessella import _core
 from tessella.compiler import capture_errors
 from tessella.compiler.program import CAPTURED
+from tessella.dtypes import uint8
 from tessella.hints import Any, Callable
 from tessella.modes import no_grad
 from tessella.ops.creation import copy_of
@@ -81,7 +82,7 @@ def same_bits(x: Any, y: Any) -> bool:
         return x is y or (type(x) is type(y) and bool(x == y))
     if (x.shape, x.dtype) != (y.shape, y.dtype):
         return False
-    if x.size == 0 or bytes(memoryview(copy_of(x))) == bytes(memoryview(copy_of(y))):
+    if x.size == 0 or bool((_bytes_of(x) == _bytes_of(y)).all()):
         return True
     if not (x.dtype.is_floating or x.dtype.is_complex):
         return False
@@ -89,3 +90,7 @@ def same_bits(x: Any, y: Any) -> bool:
     is_signed = x.dtype.is_floating
     same = (x == y) & (x.signbit() == y.signbit()) if is_signed else x == y
     return bool((same | both).all())
+
+
+def _bytes_of(x: Tensor) -> Tensor:
+    return _core.bitcast(copy_of(x).reshape(-1), uint8.id)

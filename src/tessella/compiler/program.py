@@ -118,7 +118,11 @@ class Program:
                 return None
             if operand.slot not in numbers:
                 numbers[operand.slot] = len(numbers)
-            return (numbers[operand.slot], *operand[1:])
+            memory = self.memories[operand.slot]
+            start = operand.offset * DTYPES[operand.dtype].itemsize
+            if memory.source == ARGUMENT:  # which may lie elsewhere at the next call
+                start -= memory.offset
+            return (numbers[operand.slot], operand.dtype, start, *operand[3:])
 
         lines: list[Any] = [
             (each.name, each.params, each.draw, each.written, [place(x) for x in each.operands])

@@ -9,9 +9,19 @@ from __future__ import annotations
 
 from tessella import _core
 from tessella.compiler import capture_errors
-from tessella.compiler.program import ARENA, ARGUMENT, RESULT, Memory, Operand, Output, Program
+from tessella.compiler.program import (
+    ARENA,
+    ARGUMENT,
+    CAPTURED,
+    GRADIENT,
+    RESULT,
+    Memory,
+    Operand,
+    Output,
+    Program,
+)
 from tessella.dtypes import uint8
-from tessella.functions import Function
+from tessella.functions import Call, Function
 from tessella.hints import Any
 from tessella.ops.creation import copy_of, ones
 
@@ -71,8 +81,8 @@ def _is_looked_at(result: Any, since: int) -> bool:
         node = stack.pop()
         if not isinstance(node, _core.Node) or id(node) in seen or node.sequence <= since:
             continue
-        if node.hooks is not None:
-            return True
+        if node.hooks is not None or isinstance(node.function.record, Call):
+            return True  # a user's backward may do anything, and is to do it when asked
         seen.add(id(node))
         stack += node.inputs
     return False
@@ -102,8 +112,11 @@ def pull(
 def describe(
     forward: Program, backward: Program, recording: Any, tensors: list[Any], cotangent: Any,
     gradients: list[Any],
-) -> tuple[list[int], list[Any]]:  # fmt: skip
-    """Say what the memories of the second program are; give those of the first that it reads."""
+) -> tuple[list[int], list[Any]] | None:  # fmt: skip
+    """Say what the memories of the second program are; give those of the first that it reads.
+
+    None if it reads what may be gone by then.
+    """
     saved: list[int] = []
     captured: list[Any] = []
     used = {operand.slot for each in backward.instructions for operand in each.operands}
@@ -112,6 +125,8 @@ def describe(
     given = recording.slot_of(cotangent)
     made = {x.slot for each in forward.instructions for x in each.writes()}
     rows = recording.slots()
+    if any(slot in forward.memories and forward.memories[slot].source == GRADIENT for slot in used):
+        return None  # a leaf may have another gradient by then
     for slot in sorted(used):
         bytes_, _, is_written, _, number, overlaps = rows[slot]
         source = forward.memories[slot].source if slot in forward.memories else ARENA
@@ -126,7 +141,7 @@ def describe(
                 forward.memories[slot].index,
                 forward.memories[slot].offset,
             )
-        elif source not in (ARENA, RESULT):
+        elif source == CAPTURED:
             captured.append(recording.bytes_of(slot))
         else:
             memory.source = ARENA

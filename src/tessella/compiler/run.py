@@ -39,7 +39,7 @@ class Runnable:
         self.program = plan(fuse(simplify(program)))
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
-        self._homes = [_core.memory_number(x) for x in tensors]
+        self._homes = [_home(x) for x in tensors]
         self.core = build(self.program)
         pulled = program.pull
         self._back: Any = None
@@ -51,8 +51,8 @@ class Runnable:
     def renew(self, tensors: list[Any], watch: Watch) -> None:
         """Note a recording that is equal: where arguments lie now, and what was read in Python."""
         for i, x in enumerate(tensors):
-            if self._homes[i] != _core.memory_number(x):
-                self._homes[i] = 0
+            if self._homes[i] != _home(x):
+                self._homes[i] = (0, 0)
         self.core.set_homes(self._homes)
         places, is_partial = watch.exported()
         self.core.set_guard(changes.count(), places, watch.holds, is_partial)
@@ -118,6 +118,11 @@ class Runnable:
     def has_written(self) -> bool:
         """Whether a run that failed had changed something before."""
         return bool(self.core.has_written)
+
+
+def _home(x: Any) -> tuple[int, int]:
+    """Give where an argument lies: a number of its memory, and its place there."""
+    return _core.memory_number(x), x.offset * x.itemsize
 
 
 def build(program: Program) -> Any:
@@ -198,6 +203,13 @@ class Compiled:
         if name.startswith("__") or "function" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.function, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute of the function or module; its own begin with an underscore."""
+        if name.startswith("_") or name == "function":
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self.function, name, value)
 
     @property
     def programs(self) -> list[Program]:

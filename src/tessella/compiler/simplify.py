@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tessella.compiler.program import ARENA, UNUSED, Program
 
+STEADY = ("fill", "copy", "constant", "matmul", "linear")  # beside what is elementwise
+
 
 def simplify(program: Program) -> Program:
     """Leave out instructions that write only memory which is never read, and such memory."""
@@ -12,7 +14,9 @@ def simplify(program: Program) -> Program:
     live.update(slot for slot, memory in program.memories.items() if memory.source != ARENA)
     kept = []
     for each in reversed(program.instructions):
-        if any(operand.slot in live for operand in each.writes()):
+        # What can fail is to fail, whoever reads its result.
+        is_needed = not (each.is_tiled or each.name in STEADY)
+        if is_needed or any(operand.slot in live for operand in each.writes()):
             kept.append(each)
             live.update(operand.slot for operand in each.operands)
     kept.reverse()

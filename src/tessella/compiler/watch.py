@@ -16,6 +16,7 @@ import os
 import random
 import sys
 import sysconfig
+from collections import deque
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 from tessella import exceptions
@@ -99,7 +100,7 @@ class Watch:
             return
         self._places[key] = place = Place(kind, holder, name, value)
         self._add_function(value)
-        for each in place.items if isinstance(place.items, list) else ():
+        for each, _ in place.items if isinstance(place.items, list) else ():
             self._add_function(each)
 
     def add_frame(self, frame: Any) -> None:
@@ -251,7 +252,7 @@ def static_attribute(owner: Any, name: str) -> Any:
     own = getattr(owner, "__dict__", None)
     if own is not None and name in own:
         return own[name]
-    for cls in type(owner).__mro__:
+    for cls in (*(owner.__mro__ if isinstance(owner, type) else ()), *type(owner).__mro__):
         if name in cls.__dict__:
             found = cls.__dict__[name]
             if isinstance(found, MemberDescriptorType) or cls is FunctionType:
@@ -299,15 +300,31 @@ def _is_filled(cell: Any) -> bool:
         return False
 
 
-def items_of(value: Any) -> Any:
+def items_of(value: Any, depth: int = 4) -> Any:
     """Give what a container or an array holds, to be compared; None if it cannot change."""
     if isinstance(value, tuple) and all(isinstance(each, _CONSTANT) for each in value):
         return None
-    if isinstance(value, list | tuple | set | frozenset) and len(value) <= MOST_ITEMS:
-        return list(value)
-    if isinstance(value, dict) and len(value) <= MOST_ITEMS and not is_ours(module_of(type(value))):
-        return list(value.items())
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        if len(value) <= MOST_ITEMS:
+            return [(each, items_of(each, depth - 1) if depth else None) for each in value]
+        return _Restless()
+    if isinstance(value, dict) and not is_ours(module_of(type(value))):
+        if len(value) <= MOST_ITEMS:
+            below = depth - 1
+            return [((k, v), items_of(v, below) if depth else None) for k, v in value.items()]
+        return _Restless()
+    if isinstance(value, bytearray):
+        return bytes(value)
     return digest(value) if is_array(value) else None
+
+
+class _Restless:
+    """What a container holds that is too large to compare: never the same."""
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = object.__hash__
 
 
 def is_array(value: Any) -> bool:
@@ -323,7 +340,11 @@ def digest(array: Any) -> Any:
 def _same_items(now: Any, items: Any) -> bool:
     if not isinstance(items, list):
         return bool(now == items)
-    return isinstance(now, list) and len(now) == len(items) and all(map(_same, now, items))
+    return isinstance(now, list) and len(now) == len(items) and all(map(_same_item, now, items))
+
+
+def _same_item(now: tuple[Any, Any], before: tuple[Any, Any]) -> bool:
+    return _same(now[0], before[0]) and (before[1] is None or _same_items(now[1], before[1]))
 
 
 def _same(x: Any, y: Any) -> bool:

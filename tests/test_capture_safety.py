@@ -1,0 +1,196 @@
+"""What a compiled function must survive: memory that moves or goes, interrupts, its own owner."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import weakref
+from typing import Any
+
+import pytest
+
+import tessella as ts
+from tessella import nn, optim
+from worlds import Wrap, attempt, same, some
+
+
+def test_a_gradient_that_is_read_inside_and_gradients_around() -> None:
+    def play(wrap: Wrap) -> Any:
+        p = some(1, 3).requires_grad_()
+        p.grad = some(2, 3)
+        call = wrap(lambda x: (x * p.grad).sum())
+        seen = []
+        for i in range(6):
+            x = some(i, 3).requires_grad_()
+            y = call(x)
+            y.backward()
+            seen.append((y, x))
+            p.grad = some(i + 9, 3)
+        return seen
+
+    same(play)
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_an_argument_that_is_a_part_of_captured_memory_moves(writes: bool) -> None:
+    def play(wrap: Wrap) -> Any:
+        memory = ts.zeros(1 << 16)
+
+        def f(x: ts.Tensor) -> ts.Tensor:
+            if writes:
+                memory[-2:].add_(1.0)
+            return x + memory[-2:]
+
+        call = wrap(f)
+        starts = [0, 0, 0, (1 << 16) - 2, 1 << 15, 4, 0]
+        return [call(memory[start : start + 2]) for start in starts], memory
+
+    same(play)
+
+
+def test_parts_of_one_tensor_are_one_kind_of_call() -> None:
+    rows, layer = some(1, 320, 4), nn.Linear(4, 2)
+    with ts.no_grad():
+        call = ts.compile(layer)
+        for i in range(10):
+            part = rows[i * 32 : (i + 1) * 32]
+            assert call(part).tolist() == layer(part).tolist()
+    assert len(call.programs) == 1
+
+
+def test_a_gradient_that_a_signal_takes_away() -> None:
+    p = ts.ones(3).requires_grad_()
+    g = ts.full((3,), 2.0)
+    p.grad = g
+    call = ts.compile(lambda x, k: x * p.grad * k)
+    x = ts.ones(3)
+    for _ in range(3):
+        call(x, 2)
+    before = signal.signal(signal.SIGALRM, lambda *_: setattr(p, "grad", None))
+    signal.setitimer(signal.ITIMER_REAL, 1e-3, 1.3e-4)
+    try:
+        for _ in range(5000):
+            p.grad = g
+            got = attempt(lambda: call(x, 2).tolist())
+            assert got == [4.0] * 3 or "TypeError" in str(got) or "Error" in str(got)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_an_object_whose_method_is_compiled_goes_with_it() -> None:
+    class Trainer:
+        def __init__(self) -> None:
+            self.model = nn.Linear(2, 2)
+            self.optimizer = optim.SGD(self.model.parameters(), lr=0.1)
+            self.step = ts.compile(self.train)
+
+        def train(self, x: ts.Tensor) -> ts.Tensor:
+            self.optimizer.zero_grad()
+            loss = self.model(x).sum()
+            loss.backward()
+            self.optimizer.step()
+            return loss
+
+    trainer = Trainer()
+    for _ in range(5):
+        trainer.step(ts.ones(3, 2))
+    alive = weakref.ref(trainer)
+    del trainer
+    gc.collect()
+    assert alive() is None
+
+
+def test_an_argument_that_joins_a_graph() -> None:
+    def play(wrap: Wrap) -> Any:
+        w = some(1, 3).requires_grad_()
+
+        def f(x: ts.Tensor) -> ts.Tensor:
+            return x.add_(w)
+
+        call, seen = wrap(f), []
+        for i in range(6):
+            x = some(i, 3)
+            y = call(x)
+            y.sum().backward()
+            seen.append((x.requires_grad, y, w.grad))
+        return seen
+
+    same(play)
+
+
+def test_what_can_fail_fails_though_nobody_reads_it() -> None:
+    def play(wrap: Wrap) -> Any:
+        table = some(1, 3, 2)
+
+        def f(x: ts.Tensor, i: ts.Tensor) -> ts.Tensor:
+            _ = table[i]
+            return x * 2
+
+        call = wrap(f)
+        rows = [ts.tensor([1])] * 4 + [ts.tensor([9]), ts.tensor([2])]
+        return [attempt(lambda i=i: call(some(1, 2), i)) for i in rows]
+
+    same(play)
+
+
+def test_a_write_before_a_failure_is_noticed_by_backward() -> None:
+    def play(wrap: Wrap) -> Any:
+        state, table = some(1, 3), some(2, 4, 3)
+        leaf = some(3, 3).requires_grad_()
+
+        def f(i: ts.Tensor) -> ts.Tensor:
+            state.add_(1)
+            return table[i]
+
+        call = wrap(f)
+        for _ in range(4):
+            call(ts.tensor([1]))
+        loss = (leaf * state).sum()
+        return [
+            attempt(lambda: call(ts.tensor([9]))),
+            attempt(loss.backward),
+            state,
+            call(ts.tensor([2])),
+        ]
+
+    same(play)
+
+
+def test_backward_of_a_user_runs_when_it_is_asked_for() -> None:
+    def play(wrap: Wrap) -> Any:
+        count = ts.zeros(1)
+
+        class Doubled(ts.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:
+                return x * 2
+
+            @staticmethod
+            def backward(ctx: Any, g: ts.Tensor) -> ts.Tensor:
+                count.add_(1)
+                return g * 2
+
+        call, seen = wrap(lambda x: Doubled.apply(x).sum()), []
+        for i in range(6):
+            x = some(i, 3).requires_grad_()
+            y = call(x)
+            if i % 2:
+                y.backward()
+            seen.append((y, x, count.clone()))
+        return seen
+
+    same(play)
+
+
+def test_one_gradient_of_two_leaves_and_gradients_as_arguments() -> None:
+    def play(wrap: Wrap) -> Any:
+        a, b, g = some(1, 3).requires_grad_(), some(2, 3).requires_grad_(), some(3, 3)
+        a.grad = b.grad = g
+        both = wrap(lambda x: x + a.grad * 2 + b.grad)
+        one = wrap(lambda x: x + a.grad)
+        seen = [(both(some(i, 3)), one(g)) for i in range(4)]
+        a.grad = some(4, 3)
+        return seen, [(both(some(i, 3)), one(g)) for i in range(4)]
+
+    same(play)
