@@ -7,6 +7,7 @@ import signal
 import weakref
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tessella as ts
@@ -194,3 +195,61 @@ def test_one_gradient_of_two_leaves_and_gradients_as_arguments() -> None:
         return seen, [(both(some(i, 3)), one(g)) for i in range(4)]
 
     same(play)
+
+
+def test_an_argument_whose_place_does_not_suit_another_dtype() -> None:
+    def play(wrap: Wrap) -> Any:
+        base = ts.arange(16, dtype=ts.int16)
+        call = wrap(lambda x: x.view(ts.int32) + 1)
+        return [attempt(call, base[start : start + 4]) for start in [0, 0, 0, 0, 1, 2, 3, 4]]
+
+    same(play)
+
+
+def test_three_arguments_over_one_array_of_which_two_overlap_later() -> None:
+    def play(wrap: Wrap) -> Any:
+        array = np.arange(60_000, dtype="float32")
+
+        def f(a: ts.Tensor, b: ts.Tensor, c: ts.Tensor) -> ts.Tensor:
+            b.add_(c)
+            return a + c
+
+        def part(start: int) -> ts.Tensor:
+            return ts.from_numpy(array[start : start + 20_000])
+
+        call = wrap(f)
+        starts = [(0, 40_000, 1)] * 4 + [(0, 2, 1)] * 4
+        return [call(*map(part, each)) for each in starts], array.tolist()
+
+    same(play)
+
+
+def test_a_parameter_is_another_kind_of_argument_than_a_tensor() -> None:
+    def play(wrap: Wrap) -> Any:
+        call = wrap(lambda x, k: x * k if isinstance(x, nn.Parameter) else x + k)
+        x = some(1, 3).requires_grad_()
+        given = [x, x, x, nn.Parameter(some(2, 3)), nn.Parameter(some(2, 3)), x]
+        return [call(each, 3.0) for each in given]
+
+    same(play)
+
+
+def test_what_stands_for_tensors_in_a_program_is_found_by_nobody() -> None:
+    model = nn.Linear(2, 2)
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+    @ts.compile
+    def step(x: ts.Tensor) -> None:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    def hollow() -> set[int]:
+        """Name the tensors in lists that have no memory, as stand-ins have none between calls."""
+        lists = [each for each in gc.get_objects() if type(each) is list]
+        return {id(x) for each in lists for x in each if type(x) is ts.Tensor and x.is_virtual}
+
+    before = hollow()
+    for _ in range(5):
+        step(ts.ones(3, 2))
+    assert hollow() == before
