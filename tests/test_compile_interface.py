@@ -32,6 +32,7 @@ chance = random.Random(0)
 leaf = ts.ones(3).requires_grad_()
 outside = ts.ones(3)
 twins = ts.Generator(5), ts.Generator(5)
+moved = ts.Generator(6)
 
 
 def keep(x: ts.Tensor) -> ts.Tensor:
@@ -48,6 +49,12 @@ def give_gradient(x: ts.Tensor) -> ts.Tensor:
 def seed(x: ts.Tensor) -> ts.Tensor:
     ts.manual_seed(3)
     return x * ts.rand(3)
+
+
+def move_on(x: ts.Tensor) -> ts.Tensor:
+    y = x * ts.rand(3, generator=moved)
+    moved.counter += 8
+    return y
 
 
 def draw_from_both(x: ts.Tensor) -> ts.Tensor:
@@ -74,6 +81,8 @@ REFUSED: dict[str, tuple[Callable[[ts.Tensor], Any], str, str]] = {
              "use where(mask, x, 0) or multiply by the mask, which keep the shape"),
     "seed": (seed, "seeding a generator cannot be part of a compiled function",
              "do it outside of the function"),
+    "moved": (move_on, "a generator was moved by something else than drawing from it",
+              "seed it outside of the function"),
     "result": (lambda x: object(), "a result is a object",
                "return tensors, numbers, text, None, or tuples, lists and dicts of them"),
     "kept": (keep, "is kept where a repeated call would not put it",

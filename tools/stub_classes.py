@@ -131,7 +131,6 @@ class Recording:
 
 class ProgramArena:
     def prepare(self, program: Program) -> None: ...
-    def bytes(self) -> int: ...
 
 class Program:
     has_written: bool

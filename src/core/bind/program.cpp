@@ -378,9 +378,7 @@ void init_program(nb::module_& module) {
       .def("drawings", &Recording::drawings);
   nb::class_<ProgramArena>(module, "ProgramArena")
       .def(nb::init<>())
-      .def("prepare", &ProgramArena::prepare)
-      .def("bytes",
-           [](const ProgramArena& self) { return self.buffer ? self.buffer->bytes : size_t{0}; });
+      .def("prepare", &ProgramArena::prepare);
   // slots: (source, index, offset) for each slot of the recording
   nb::class_<Program>(module, "Program", nb::type_slots(PROGRAM_SLOTS))
       .def("__init__",

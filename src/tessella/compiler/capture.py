@@ -80,11 +80,10 @@ def _describe(recording: Any, box: list[Any], tensors: list[Any], since: int) ->
     saved: list[int] = []
     if opened:
         leaves = flatten(box[0])[0]
-        saved_or_none = _add_pull(program, recording, opened, leaves, tensors, since)
-        if saved_or_none is None:
+        needed = _add_pull(program, recording, opened, leaves, tensors, since)
+        if needed is None:
             return None
-        saved = saved_or_none
-        del leaves
+        saved = needed
     _refuse_leaks(program, recording, saved)
     _add_drawings(program, recording.drawings())
     if program.pull is not None:
