@@ -20,7 +20,7 @@ from tessella import _core
 FLOATS = ("float32", "float64")
 DTYPES = (*FLOATS * 3, "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64")
 SHAPES = [(3, 4), (3, 4), (4,), (4, 3), (4, 4), (1, 4), (3, 1), (2, 3, 4), (), (5,), (0, 4)]
-LARGE = [(400, 300), (400, 300), (300,), (400, 1), (300, 400), ()]
+LARGE = [(400, 300), (400, 300), (300,), (400, 1), (300, 400), (), (5, 20000), (5, 1)]
 LAYOUTS = ["plain", "plain", "plain", "reversed axes", "stepped", "backwards", "later rows"]
 
 
@@ -108,6 +108,16 @@ REDUCTIONS = [
     "ts.exp({x} - {x}.max(axis={k}, keepdims=True))", "{x}.mean()", "ts.sort({x}, axis={k})",
     "{x} - {x}.mean(axis={k}, keepdims=True)",
 ]  # fmt: skip
+ROWS = [  # what becomes one step with reductions in it
+    "{x} / {x}.sum(axis=-1, keepdims=True)", "({x} * 2).sum(axis=-1)", "({x} - 1).square().mean()",
+    "{x} / (({x} * {x}).mean(axis=-1, keepdims=True) + 1).sqrt()",
+    "({x} - {x}.mean(axis=-1, keepdims=True)).square().mean(axis=-1, keepdims=True) + 1",
+    "ts.exp({x} - {x}.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True) * 2",
+    "({x} + {y}).max(axis=-1, keepdims=True) + {y}", "({x} * {y}).sum(axis=-1)", "({x} - {y}).min()",
+    "({x} + 1).argmax(axis=-1)", "{x} * {x}.sum(axis=(-2, -1), keepdims=True)", "{x} + {x}.sum()",
+    "({x} > {x}.mean(axis=-1, keepdims=True)).sum(axis=-1)", "ts.any({x} * 2 > {y}, axis=-1)",
+    "({x}.sum(axis=-1, keepdims=True) + {x}).prod(axis=-1)", "{x}.clone().sum(axis=-1) * 3",
+]  # fmt: skip
 PRODUCTS = ["{x} @ {y}", "{x} @ {y}.T", "{x}.T @ {y}", "{x} @ {x}.T", "F.linear({x}, {y})"]
 CASTS = [f"{{x}}.astype(ts.{name})" for name in dict.fromkeys(DTYPES)]
 MADE = [
@@ -127,7 +137,7 @@ WRITES = [
 UPDATES = ["{x} += {y}", "{x} *= {y}", "{x} -= 1", "{x} /= 2"]  # they bind the name anew
 KINDS = [
     UNARY, UNARY, UNARY, BINARY, BINARY, BINARY, VIEWS, VIEWS, REDUCTIONS, REDUCTIONS, PRODUCTS,
-    CASTS, MADE, DRAWN, WRITES, WRITES, WRITES, UPDATES,
+    ROWS, ROWS, CASTS, MADE, DRAWN, WRITES, WRITES, WRITES, UPDATES,
 ]  # fmt: skip
 
 

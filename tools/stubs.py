@@ -74,6 +74,7 @@ RESULTS = {
     "opcodes": "list[tuple[str, int]]",
     "resolve_reshape": "tuple[int, ...]",
     "source_names": "list[str]",
+    "tile_limits": "tuple[int, int]",
     "supported_isas": "list[str]",
     "to_list": "list[Any]",
 }

@@ -45,7 +45,8 @@ struct Recording {
       nb::object draw = nb::none();
       if (each.draws) draw = nb::make_tuple(each.draw.key, each.draw.counter);
       rows.append(nb::make_tuple(each.name, each.params, operands, each.written, to_text(each.site),
-                                 draw, TileGroup::can_hold(each)));
+                                 draw, FORM_NAMES[static_cast<int>(TileGroup::form_of(each))],
+                                 each.reduce ? each.reduce->axes : 0));
     }
     return rows;
   }
@@ -450,6 +451,9 @@ void init_program(nb::module_& module) {
     for (const char* name : SOURCE_NAMES) names.append(name);
     return names;
   });
+  // The longest row that a tile holds; the most reductions of a group of instructions.
+  module.def("tile_limits",
+             [] { return nb::make_tuple(launch::LONGEST_ROW, launch::MOST_REDUCTIONS); });
   module.def("is_recording", is_taping);
   // Whose memory it shares as a view, if gradients are to follow writes to either; or None.
   module.def("base_of", [](nb::handle x) {

@@ -7,7 +7,7 @@
 
 #include "../threads.h"
 #include "patch.h"
-#include "reduce_plan.h"
+#include "reduce_tree.h"
 
 namespace tessella::launch {
 
@@ -17,40 +17,6 @@ namespace {
 struct Item {
   const char* data;
   int64_t count, begin, end;
-};
-
-// The values of blocks that wait for their partners: one for each bit set in the number of blocks.
-class WaitingBlocks {
- public:
-  WaitingBlocks(const ReducePlan& plan, int64_t count)
-      : kernel_(*plan.kernel), count_(count), bytes_(itemsize(plan.compute)) {}
-
-  Partials next() { return level(top_); }
-
-  void push() {
-    for (int64_t bits = pushed_++; bits & 1; bits >>= 1) join_top();
-    ++top_;
-  }
-
-  Partials finish() {
-    for (--top_; top_ > 0;) join_top();
-    return level(0);
-  }
-
- private:
-  Partials level(int i) { return {values_ + i * count_ * bytes_, indices_ + i * count_}; }
-
-  void join_top() {
-    --top_;
-    kernel_.join(count_, level(top_), level(top_ + 1));
-  }
-
-  const ReduceKernel& kernel_;
-  int64_t count_, bytes_;
-  int top_ = 0;
-  int64_t pushed_ = 0;
-  alignas(64) char values_[REDUCE_WAITING * 16];
-  int64_t indices_[REDUCE_WAITING];
 };
 
 void reduce_columns(const ReducePlan& plan, const Item& item, int64_t begin, int64_t end,
@@ -157,7 +123,8 @@ void reduce_block_of(const ReducePlan& plan, const Item& item, int64_t begin, in
   }
 }
 
-Partials reduce_blocks(const ReducePlan& plan, const Item& item, WaitingBlocks& waiting) {
+Partials reduce_blocks(const ReducePlan& plan, const Item& item,
+                       WaitingBlocks<REDUCE_WAITING>& waiting) {
   if (plan.path == ReducePath::rows) {
     Partials out = waiting.next();
     const char* x = item.data + item.begin * itemsize(plan.from);
@@ -171,12 +138,6 @@ Partials reduce_blocks(const ReducePlan& plan, const Item& item, WaitingBlocks& 
   return waiting.finish();
 }
 
-Partials scratch_partials(const ReducePlan& plan, void* scratch, int64_t first) {
-  char* values = static_cast<char*>(scratch);
-  auto* indices = reinterpret_cast<int64_t*>(values + plan.value_bytes());
-  return {values + first * itemsize(plan.compute), indices + first};
-}
-
 void reduce_item(const ReducePlan& plan, const ReduceTask& task, void* scratch, int64_t index) {
   int64_t span = index % plan.spans, group = index / plan.spans;
   int64_t outer = group / plan.groups, first = group % plan.groups * plan.group;
@@ -188,29 +149,12 @@ void reduce_item(const ReducePlan& plan, const ReduceTask& task, void* scratch, 
   Item item = {task.data + offset * itemsize(plan.from),
                std::min(plan.group, plan.kept.size - first), begin,
                std::min(begin + plan.span, plan.n)};
-  WaitingBlocks waiting(plan, item.count);
+  WaitingBlocks<REDUCE_WAITING> waiting(plan, item.count);
   Partials result = reduce_blocks(plan, item, waiting);
   if (plan.spans == 1)
     return reduce_finish(plan, item.count, result, task.out + out_offset * itemsize(plan.out),
                          plan.kept.out_stride);
-  for (int64_t i = 0; i < item.count; ++i) {
-    int64_t at = span * plan.outputs + out_offset + i * plan.kept.out_stride;
-    Partials to = scratch_partials(plan, scratch, at);
-    int64_t bytes = itemsize(plan.compute);
-    memcpy(to.values, static_cast<char*>(result.values) + i * bytes, static_cast<size_t>(bytes));
-    if (plan.has_indices) *to.indices = result.indices[i];
-  }
-}
-
-// Joins the partial results of the spans, [spans][outputs], for a range of outputs.
-void join_spans(const ReducePlan& plan, char* out, void* scratch, int64_t first, int64_t count) {
-  auto of = [&](int64_t span) {
-    return scratch_partials(plan, scratch, span * plan.outputs + first);
-  };
-  for (int64_t step = 1; step < plan.spans; step *= 2)
-    for (int64_t i = 0; i + step < plan.spans; i += 2 * step)
-      plan.kernel->join(count, of(i), of(i + step));
-  reduce_finish(plan, count, of(0), out + first * itemsize(plan.out), 1);
+  reduce_keep(plan, scratch, span, out_offset, plan.kept.out_stride, item.count, result);
 }
 
 // The shortest way for small tensors that are one run in memory and become one number.
@@ -246,12 +190,7 @@ void reduce(const ReduceTask& task, void* scratch) {
   if (plan.n == 0) return reduce_fill_empty(plan, task.out);
   parallel(plan.items(), plan.item_ns(), task.interruptible,
            [&](int64_t index, int) { reduce_item(plan, task, scratch, index); });
-  if (plan.spans == 1) return;
-  constexpr int64_t range = 1024;
-  int64_t ranges = (plan.outputs + range - 1) / range;
-  parallel(ranges, plan.spans * 128, task.interruptible, [&](int64_t i, int) {
-    join_spans(plan, task.out, scratch, i * range, std::min(range, plan.outputs - i * range));
-  });
+  if (plan.spans > 1) reduce_join(plan, task.out, scratch, task.interruptible);
 }
 
 }  // namespace tessella::launch

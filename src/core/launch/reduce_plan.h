@@ -66,6 +66,11 @@ constexpr int64_t REDUCE_WAITING = 2048;
 // Brings `count` finished values into the dtype of the result.
 void reduce_finish(const ReducePlan& plan, int64_t count, Partials values, char* out,
                    int64_t out_stride);
+// Keeps the values of one span of `count` outputs, `stride` apart, until all spans are there; and
+// joins all spans into the results.
+void reduce_keep(const ReducePlan& plan, void* scratch, int64_t span, int64_t first, int64_t stride,
+                 int64_t count, Partials values);
+void reduce_join(const ReducePlan& plan, char* out, void* scratch, bool interruptible);
 // The result of reducing no elements at all.
 void reduce_fill_empty(const ReducePlan& plan, char* out);
 

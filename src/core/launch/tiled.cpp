@@ -1,7 +1,11 @@
 // See tiled.h.
 #include "tiled.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "../threads.h"
+#include "reduce_tree.h"
 
 namespace tessella::launch {
 
@@ -9,45 +13,222 @@ namespace {
 
 // Per element and operation, in cache, times 4.
 constexpr int64_t NS_TIMES_4 = 1;
+constexpr int64_t SPREAD = 256;      // elements that the value of a long row is spread over
+constexpr int64_t MOST_WAITING = 8;  // levels of the tree over the tiles of a chunk
 
-void run_tile(const TiledTask& task, char* scratch, int64_t flat, int64_t count) {
-  auto tile_of = [&](const Stream& stream) { return scratch + stream.tile * TILE_BYTES; };
-  for (const Stream& stream : task.streams) {
-    if (stream.kind == StreamKind::strided)
-      gather_tile(*stream.space, 0, stream.data, stream.itemsize, flat, count, tile_of(stream));
+using Waiting = std::optional<WaitingBlocks<MOST_WAITING>>;
+static_assert(CHUNK / TILE < 1 << (MOST_WAITING - 1));
+
+class TileRun {
+ public:
+  TileRun(const TiledTask& task, char* scratch, Waiting* waiting)
+      : task_(task), scratch_(scratch), waiting_(waiting) {}
+
+  // `count` elements from number `first` of a row on: some whole rows, or a part of one.
+  void run(int64_t row, int64_t rows, int64_t first, int64_t count) {
+    row_ = row, rows_ = rows, first_ = first, count_ = count;
+    flat_ = row * task_.length + first;
+    for (const Stream& stream : task_.streams)
+      if (stream.kind == StreamKind::strided)
+        gather_tile(*stream.space, 0, stream.data, stream.itemsize,
+                    stream.is_of_rows ? row_ : flat_, stream.is_of_rows ? rows_ : count_,
+                    tile(stream.tile));
+    size_t reductions = 0;
+    for (const TileOp& op : task_.ops) switch (op.work) {
+        case TileWork::compute:
+          compute(op);
+          break;
+        case TileWork::convert:
+          op.cast_out(op.is_of_rows ? rows_ : count_, place(op.out), place(op.in[0]));
+          break;
+        case TileWork::reduce:
+          waiting_ ? reduce_part(op, *waiting_[reductions++]) : reduce_rows(op);
+      }
   }
-  auto place = [&](int number) -> char* {
+
+ private:
+  char* tile(int number) { return scratch_ + number * task_.tile_bytes; }
+  char* spare(int number) { return tile(task_.tiles - SPARE_TILES + number); }
+
+  char* place(int number) {
     if (number < 0) return nullptr;
-    const Stream& stream = task.streams[static_cast<size_t>(number)];
-    if (stream.kind == StreamKind::memory) return stream.data + flat * stream.itemsize;
-    return stream.kind == StreamKind::constant ? stream.data : tile_of(stream);
+    const Stream& stream = task_.streams[static_cast<size_t>(number)];
+    if (stream.kind == StreamKind::memory)
+      return stream.data + (stream.is_of_rows ? row_ : flat_) * stream.itemsize;
+    return stream.kind == StreamKind::constant ? stream.data : tile(stream.tile);
+  }
+
+  void compute(const TileOp& op) {
+    char* in[] = {place(op.in[0]), place(op.in[1]), place(op.in[2])};
+    if (op.has_spreads) return compute_spread(op, place(op.out), in);
+    call(op, op.is_of_rows ? rows_ : count_, place(op.out), in);
+  }
+
+  void call(const TileOp& op, int64_t count, char* out, char* const (&given)[3]) {
+    if (!op.has_casts) return op.kernel(count, out, given[0], given[1], given[2]);
+    char* in[] = {given[0], given[1], given[2]};
+    for (int i = 0; i < 3; ++i)
+      if (op.cast_in[i] && !op.is_spread[i])
+        op.cast_in[i](count, spare(i), in[i]), in[i] = spare(i);
+    char* result = op.cast_out ? spare(3) : out;
+    op.kernel(count, result, in[0], in[1], in[2]);
+    if (op.cast_out) op.cast_out(count, out, result);
+  }
+
+  // Long rows one by one, in pieces over which a value is spread; of short ones all at once.
+  void compute_spread(const TileOp& op, char* out, char* const (&given)[3]) {
+    bool is_short = task_.length <= SPREAD;
+    int64_t piece = std::min(task_.length, SPREAD);
+    char* in[] = {given[0], given[1], given[2]};
+    for (int64_t row = 0; row < rows_; ++row) {
+      for (int i = 0; i < 3; ++i)
+        if (op.is_spread[i])
+          in[i] = spread(op, i, given[i], row, piece, is_short ? row * piece : 0);
+      if (is_short) continue;
+      for (int64_t at = 0; at < task_.length; at += piece) {
+        int64_t first = row * task_.length + at;
+        for (int i = 0; i < 3; ++i)
+          if (op.in[i] >= 0 && !op.is_spread[i]) in[i] = element(op.in[i], given[i], first);
+        call(op, std::min(piece, task_.length - at), element(op.out, out, first), in);
+      }
+    }
+    if (is_short) call(op, count_, out, in);
+  }
+
+  char* element(int stream, char* data, int64_t number) {
+    const Stream& of = task_.streams[static_cast<size_t>(stream)];
+    return of.kind == StreamKind::constant ? data : data + number * of.itemsize;
+  }
+
+  // Puts the value of a row into `count` elements of a spare tile, from number `at` on.
+  char* spread(const TileOp& op, int i, const char* values, int64_t row, int64_t count,
+               int64_t at) {
+    int64_t bytes = task_.streams[static_cast<size_t>(op.in[i])].itemsize;
+    const char* value = values + row * bytes;
+    alignas(16) char converted[16];
+    if (op.cast_in[i]) op.cast_in[i](1, converted, value), value = converted, bytes = op.bytes[i];
+    fill_tile(value, bytes, count, spare(i) + at * bytes);
+    return spare(i);
+  }
+
+  const char* converted(const TileOp& op) {
+    const ReducePlan& plan = *op.reduction;
+    const char* x = place(op.in[0]);
+    if (!plan.cast) return x;
+    plan.cast(count_, spare(0), x);
+    return spare(0);
+  }
+
+  void reduce_rows(const TileOp& op) {
+    const ReducePlan& plan = *op.reduction;
+    Partials values{spare(1), reinterpret_cast<int64_t*>(spare(2))};
+    plan.kernel->rows(rows_, task_.length, task_.length, values, converted(op), 0);
+    reduce_finish(plan, rows_, values, place(op.out), 1);
+  }
+
+  void reduce_part(const TileOp& op, WaitingBlocks<MOST_WAITING>& waiting) {
+    op.reduction->kernel->rows(1, count_, 0, waiting.next(), converted(op), first_);
+    waiting.push();
+  }
+
+  const TiledTask& task_;
+  char* scratch_;
+  Waiting* waiting_;
+  int64_t row_ = 0, rows_ = 0, first_ = 0, count_ = 0, flat_ = 0;
+};
+
+int64_t worker_bytes(const TiledTask& task) { return task.tiles * task.tile_bytes; }
+
+// body(op, number, offset): each reduction, and where its values of spans lie in their scratch.
+template <class F>
+void each_reduction(const TiledTask& task, F body) {
+  int64_t offset = 0;
+  int number = 0;
+  for (const TileOp& op : task.ops) {
+    if (op.work != TileWork::reduce) continue;
+    body(op, number++, offset);
+    offset += op.reduction->scratch_bytes();
+  }
+}
+
+void run_part(const TiledTask& task, char* scratch, Waiting* waiting, int64_t row, int64_t begin,
+              int64_t end) {
+  TileRun run(task, scratch, waiting);
+  for (int64_t at = begin; at < end; at += TILE) run.run(row, 1, at, std::min(TILE, end - at));
+}
+
+// Parts of rows that reductions join in the end.
+void run_reduced_part(const TiledTask& task, char* scratch, char* partials, int64_t row,
+                      int64_t span) {
+  Waiting waiting[MOST_REDUCTIONS];
+  each_reduction(task, [&](const TileOp& op, int number, int64_t) {
+    waiting[number].emplace(*op.reduction, 1);
+  });
+  int64_t begin = span * CHUNK;
+  run_part(task, scratch, waiting, row, begin, std::min(begin + CHUNK, task.length));
+  each_reduction(task, [&](const TileOp& op, int number, int64_t offset) {
+    const ReducePlan& plan = *op.reduction;
+    Partials result = waiting[number]->finish();
+    char* out = task.streams[static_cast<size_t>(op.out)].data;
+    if (plan.spans > 1)
+      reduce_keep(plan, partials + offset, span, row, 1, 1, result);
+    else
+      reduce_finish(plan, 1, result, out + row * itemsize(plan.out), 1);
+  });
+}
+
+void run_parts(const TiledTask& task, char* scratch) {
+  int64_t spans = tiled_spans(task.length), each = worker_bytes(task);
+  if (!task.has_reductions && task.rows * spans <= 1)
+    return run_part(task, scratch, nullptr, 0, 0, task.length);
+  char* partials = scratch + each * task.workers;
+  auto body = [&](int64_t chunk, int worker) {
+    int64_t row = chunk / spans, begin = chunk % spans * CHUNK;
+    char* own = scratch + worker * each;
+    if (task.has_reductions) return run_reduced_part(task, own, partials, row, chunk % spans);
+    run_part(task, own, nullptr, row, begin, std::min(begin + CHUNK, task.length));
   };
-  for (const TileOp& op : task.ops)
-    op.kernel(count, place(op.out), place(op.in[0]), place(op.in[1]), place(op.in[2]));
+  auto ops = static_cast<int64_t>(task.ops.size());
+  parallel(task.rows * spans, CHUNK * ops * NS_TIMES_4 / 4, task.interruptible, body, task.workers);
+  each_reduction(task, [&](const TileOp& op, int, int64_t offset) {
+    char* out = task.streams[static_cast<size_t>(op.out)].data;
+    if (op.reduction->spans > 1) reduce_join(*op.reduction, out, partials + offset, false);
+  });
+}
+
+void run_whole_rows(const TiledTask& task, char* scratch) {
+  int64_t at_once = std::max<int64_t>(1, TILE / task.length);
+  int64_t each = std::max(at_once, CHUNK / task.length / at_once * at_once);
+  auto body = [&](int64_t chunk, int worker) {
+    TileRun run(task, scratch + worker * worker_bytes(task), nullptr);
+    int64_t end = std::min(task.rows, (chunk + 1) * each);
+    for (int64_t row = chunk * each; row < end; row += at_once) {
+      int64_t rows = std::min(at_once, end - row);
+      run.run(row, rows, 0, rows * task.length);
+    }
+  };
+  int64_t chunks = (task.rows + each - 1) / each;
+  if (chunks <= 1) return body(0, 0);
+  auto ops = static_cast<int64_t>(task.ops.size());
+  parallel(chunks, each * task.length * ops * NS_TIMES_4 / 4, task.interruptible, body,
+           task.workers);
 }
 
 }  // namespace
 
-int64_t tiled_scratch_bytes(int tiles, int workers) {
-  return static_cast<int64_t>(tiles) * TILE_BYTES * workers;
+int64_t tiled_scratch_bytes(const TiledTask& task) {
+  int64_t bytes = worker_bytes(task) * task.workers;
+  if (task.has_parts())
+    each_reduction(task,
+                   [&](const TileOp& op, int, int64_t) { bytes += op.reduction->scratch_bytes(); });
+  return bytes;
 }
 
 void tiled(const TiledTask& task, void* scratch) {
-  auto run = [&](int64_t begin, int64_t end, int worker) {
-    char* own = static_cast<char*>(scratch) + worker * task.tiles * TILE_BYTES;
-    for (int64_t flat = begin; flat < end; flat += TILE)
-      run_tile(task, own, flat, end - flat < TILE ? end - flat : TILE);
-  };
-  int64_t chunks = (task.size + CHUNK - 1) / CHUNK;
-  if (chunks <= 1) return run(0, task.size, 0);
-  auto ops = static_cast<int64_t>(task.ops.size());
-  parallel(
-      chunks, CHUNK * ops * NS_TIMES_4 / 4, task.interruptible,
-      [&](int64_t chunk, int worker) {
-        int64_t end = (chunk + 1) * CHUNK;
-        run(chunk * CHUNK, end < task.size ? end : task.size, worker);
-      },
-      task.workers);
+  if (task.has_parts())
+    run_parts(task, static_cast<char*>(scratch));
+  else
+    run_whole_rows(task, static_cast<char*>(scratch));
 }
 
 }  // namespace tessella::launch

@@ -1,15 +1,24 @@
-// Chains of elementwise operations, a tile at a time: a tile that stays in the L1 cache goes
-// through all operations before the next one is begun. The kernels are those of single operations,
-// so the bits are theirs.
+// Chains of elementwise operations, of reductions along rows and of what follows from those, a tile
+// at a time: a tile that stays in the cache goes through all operations before the next one is
+// begun. The kernels are those of single operations, so the bits are theirs.
+//
+// All elements are rows of one length. If a row fits a tile, a tile is some whole rows, and what a
+// reduction gives can be used by later operations; else it is a part of a row, and the values of
+// reductions are there at the end. Without reductions all elements are one row.
 #pragma once
 
 #include <vector>
 
+#include "../kernels/cast.h"
 #include "../kernels/elementwise.h"
+#include "reduce_plan.h"
 #include "space.h"
 #include "tile.h"
 
 namespace tessella::launch {
+
+constexpr int64_t LONGEST_ROW = TILE * 16;  // that a tile can hold
+constexpr int MOST_REDUCTIONS = 8;          // of one chain
 
 // Where the elements of an operand come from, or go to.
 enum class StreamKind : uint8_t {
@@ -21,28 +30,52 @@ enum class StreamKind : uint8_t {
 
 struct Stream {
   StreamKind kind;
+  bool is_of_rows;  // it has an element for each row
   int64_t itemsize;
   char* data = nullptr;          // of all but tiles
   const Space* space = nullptr;  // of what is strided: the shape of the chain, its strides
   int tile = -1;                 // which tile of scratch
 };
 
+enum class TileWork : uint8_t {
+  compute,  // elementwise
+  convert,  // to another dtype, or none
+  reduce,   // each row to a value
+};
+
 struct TileOp {
-  ElementwiseFn kernel;
-  int out;
-  int in[3];  // streams, -1: none
+  TileWork work;
+  bool is_of_rows = false;  // it computes with values of rows
+  bool has_casts = false;
+  bool has_spreads = false;
+  bool is_spread[3] = {};  // the stream has the values of rows, each to be used over its row
+  ElementwiseFn kernel = nullptr;
+  CastFn cast_in[3] = {};     // into the dtype that is computed in; or null
+  int64_t bytes[3] = {};      // of an element of that dtype
+  CastFn cast_out = nullptr;  // of the result; or null
+  const ReducePlan* reduction = nullptr;
+  int out = -1;
+  int in[3] = {-1, -1, -1};  // streams, -1: none
 };
 
 struct TiledTask {
-  int64_t size;
+  int64_t rows, length;
   const std::vector<Stream>& streams;
   const std::vector<TileOp>& ops;
-  int tiles;  // of scratch
-  bool interruptible;
+  int tiles;  // of scratch; those of conversions and reductions come last
+  int64_t tile_bytes;
+  bool has_reductions, interruptible;
   int workers;
+
+  bool has_parts() const { return !has_reductions || length > LONGEST_ROW; }
 };
 
-int64_t tiled_scratch_bytes(int tiles, int workers);
+constexpr int SPARE_TILES = 4;  // for conversions and reductions
+
+// How many parts a row is cut into, if it is not whole.
+constexpr int64_t tiled_spans(int64_t length) { return (length + CHUNK - 1) / CHUNK; }
+
+int64_t tiled_scratch_bytes(const TiledTask& task);
 void tiled(const TiledTask& task, void* scratch);
 
 }  // namespace tessella::launch

@@ -272,6 +272,11 @@ void run_fill(Tensor* out, const char* element, bool interruptible) {
     noted.take("fill", std::move(params), {out}, {}, [=](Tensor* const* operands, const Draw&) {
       run_fill(operands[0], bytes.data(), interruptible);
     });
+    Scalar number{};
+    if (bytes.size() <= sizeof number.bytes) {
+      memcpy(number.bytes, bytes.data(), bytes.size());
+      noted.is_filling(number);
+    }
   }
   int64_t strides[MAX_NDIM];
   memset(strides, 0, sizeof(int64_t) * out->ndim);
@@ -285,10 +290,12 @@ void run_copy(Tensor* out, Tensor* x, bool interruptible) {
   if (out->dtype != x->dtype && (is_user(out->dtype) || is_user(x->dtype)))
     fail_user_dtype(info(is_user(x->dtype) ? x->dtype : out->dtype).name);
   Noted noted;
-  if (is_taping())
+  if (is_taping()) {
     noted.take("copy", "", {out}, {x}, [=](Tensor* const* operands, const Draw&) {
       run_copy(operands[0], operands[1], interruptible);
     });
+    noted.is_copy();
+  }
   int64_t strides[MAX_NDIM];
   broadcast_strides(x, out->ndim, out->shape(), strides);
   LongWork work(out->size, {out, x});

@@ -17,6 +17,7 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
                [=](Tensor* const* operands, const Draw&) {
                  run_reduce(op, operands[1], axes, operands[0], interruptible);
                });
+    noted.is_reduction({op, axes, interruptible});
   }
   launch::ReduceTask task{.op = op,
                           .dtype = x->dtype,

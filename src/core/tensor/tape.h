@@ -44,6 +44,13 @@ struct ElementwiseCall {
   Scalar scalars[3];
 };
 
+// A reduction, likewise.
+struct ReduceCall {
+  launch::ReduceOp op;
+  uint64_t axes;
+  bool interruptible;
+};
+
 struct Instruction {
   std::string name, params;
   std::vector<Place> operands;
@@ -53,6 +60,9 @@ struct Instruction {
   Repeat repeat;
   Site site{};
   std::optional<ElementwiseCall> elementwise;
+  std::optional<ReduceCall> reduce;
+  std::optional<Scalar> fill;
+  bool copies = false;  // element by element, perhaps into another dtype
 };
 
 // Memory that a function uses.
@@ -150,9 +160,12 @@ class Noted {
     take(name, std::move(params), std::span<Tensor* const>(written.begin(), written.size()),
          std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
   }
-  // It takes random numbers; it is elementwise.
+  // It takes random numbers; it is elementwise, a reduction, a filling, a copy.
   void draw(Draw from);
   void is_elementwise(const ElementwiseCall& call) { instruction_->elementwise = call; }
+  void is_reduction(const ReduceCall& call) { instruction_->reduce = call; }
+  void is_filling(const Scalar& number) { instruction_->fill = number; }
+  void is_copy() { instruction_->copies = true; }
 
  private:
   void finish();

@@ -1,6 +1,8 @@
 // See tile_group.h.
 #include "tile_group.h"
 
+#include <algorithm>
+
 #include "../memory/account.h"
 #include "../threads.h"
 
@@ -8,76 +10,202 @@ namespace tessella {
 
 namespace {
 
+using launch::StreamKind;
+using launch::TileOp;
+using launch::TileWork;
+
 const ElementwiseKernel& kernel_of(const ElementwiseCall& call) {
   return elementwise_table().kernels[static_cast<int>(call.opcode)][static_cast<int>(call.dtype)];
 }
 
+bool is_computed_in(DType dtype, DType kernels) {
+  return dtype == kernels || compute_dtype(dtype) == kernels;
+}
+
+// Elements of each row that a reduction makes one of; 0: they are not the last axes.
+int64_t row_length(const Instruction& reduction) {
+  const Layout& layout = reduction.operands[1].layout;
+  int64_t length = 1;
+  bool is_inside = false;
+  for (int i = 0; i < layout.ndim; ++i) {
+    if (layout.shape[i] == 1) continue;
+    bool is_reduced = reduction.reduce->axes >> i & 1;
+    if (is_inside && !is_reduced) return 0;
+    is_inside |= is_reduced;
+    if (is_reduced) length *= layout.shape[i];
+  }
+  return length;
+}
+
 }  // namespace
 
-bool TileGroup::can_hold(const Instruction& instruction) {
-  if (!instruction.elementwise) return false;
-  const ElementwiseCall& call = *instruction.elementwise;
-  const ElementwiseKernel& kernel = kernel_of(call);
+Form TileGroup::form_of(const Instruction& instruction) {
   const Place& out = instruction.operands[0];
-  if (!kernel.fn || kernel.out != out.dtype || !out.layout.is_contiguous()) return false;
-  for (int i = 0; i < call.arity; ++i)  // halves are computed in another dtype
-    if (compute_dtype(call.dtypes[i]) != call.dtypes[i]) return false;
-  return compute_dtype(out.dtype) == out.dtype;
+  if (!out.layout.is_contiguous()) return Form::alone;
+  if (instruction.fill) return is_user(out.dtype) ? Form::alone : Form::elementwise;
+  if (instruction.copies) {
+    const Place& x = instruction.operands[1];
+    bool is_plain = !is_user(out.dtype) && !is_user(x.dtype) && x.layout.is_contiguous();
+    return is_plain && x.layout.size() == out.layout.size() ? Form::elementwise : Form::alone;
+  }
+  if (instruction.reduce) {
+    DType dtype = instruction.operands[1].dtype;
+    bool is_plain = kind(dtype) != DKind::complex && !is_user(dtype) && out.layout.size();
+    return is_plain && row_length(instruction) > 1 ? Form::reduce : Form::alone;
+  }
+  if (!instruction.elementwise) return Form::alone;
+  const ElementwiseKernel& kernel = kernel_of(*instruction.elementwise);
+  return kernel.fn && is_computed_in(out.dtype, kernel.out) ? Form::elementwise : Form::alone;
 }
 
 TileGroup::TileGroup(const Tape& tape, std::span<const int> instructions,
-                     std::span<Buffer* const> buffers) {
-  const Layout& first = tape.instructions[static_cast<size_t>(instructions[0])].operands[0].layout;
-  shape_.assign(first.shape, first.shape + first.ndim);
-  size_ = first.size();
+                     std::span<Buffer* const> buffers)
+    : buffers_(buffers) {
+  set_rows(tape, instructions);
   for (int at : instructions) {
     const Instruction& each = tape.instructions[static_cast<size_t>(at)];
-    const ElementwiseCall& call = *each.elementwise;
-    launch::TileOp op{kernel_of(call).fn, -1, {-1, -1, -1}};
-    size_t next = 1;
-    for (int i = 0; i < call.arity; ++i)
-      op.in[i] = call.is_tensor[i] ? stream_of(each.operands[next++], buffers)
-                                   : stream_of(call.scalars[i], call.dtypes[i]);
-    op.out = stream_of(each.operands[0], buffers);
-    ops_.push_back(op);
-    is_interruptible_ &= call.interruptible;
+    if (each.reduce)
+      add_reduction(each);
+    else if (each.elementwise)
+      add_elementwise(each);
+    else
+      add_copy(each);
   }
   assign_tiles();
+  if (needs_spares_) tiles_ += launch::SPARE_TILES;
+  buffers_ = {};
 }
 
-int TileGroup::stream_of(const Place& place, std::span<Buffer* const> buffers) {
-  Key key{place.slot, place.dtype, place.layout.offset, {}};
-  Layout spread = place.layout.broadcast_to(shape_);
-  key.strides.assign(spread.strides, spread.strides + spread.ndim);
+void TileGroup::set_rows(const Tape& tape, std::span<const int> instructions) {
+  auto at = [&](int i) -> const Instruction& { return tape.instructions[static_cast<size_t>(i)]; };
+  const Instruction& first = at(instructions[0]);
+  const Layout& layout = first.operands[first.reduce ? 1 : 0].layout;
+  shape_.assign(layout.shape, layout.shape + layout.ndim);
+  length_ = layout.size();
+  for (int i : instructions) {
+    if (!at(i).reduce) continue;
+    length_ = row_length(at(i));
+    rows_ = layout.size() / length_;
+    if (length_ <= launch::LONGEST_ROW) capacity_ = std::max(capacity_, length_);
+    break;
+  }
+}
+
+bool TileGroup::is_of_rows(const Instruction& each) const {
+  return !std::ranges::equal(each.operands[0].layout.sizes(), shape_);
+}
+
+void TileGroup::add_elementwise(const Instruction& each) {
+  const ElementwiseCall& call = *each.elementwise;
+  const ElementwiseKernel& kernel = kernel_of(call);
+  TileOp op{TileWork::compute};
+  op.kernel = kernel.fn;
+  size_t next = 1;
+  for (int i = 0; i < call.arity; ++i) {
+    DType dtype = call.dtypes[i], computed = compute_dtype(dtype);
+    if (!call.is_tensor[i]) {
+      Scalar number;
+      cast_kernel(dtype, computed)(1, number.bytes, call.scalars[i].bytes);
+      op.in[i] = number_stream(number, computed);
+      continue;
+    }
+    read(&op, i, each.operands[next++], each);
+    op.bytes[i] = itemsize(computed);
+    if (computed != dtype) op.cast_in[i] = cast_kernel(dtype, computed), op.has_casts = true;
+    widest_ = std::max(widest_, itemsize(computed));
+  }
+  DType out = each.operands[0].dtype;
+  if (out != kernel.out) op.cast_out = cast_kernel(kernel.out, out), op.has_casts = true;
+  widest_ = std::max(widest_, itemsize(kernel.out));
+  needs_spares_ |= op.has_casts;
+  is_interruptible_ &= call.interruptible;
+  write(op, each, is_of_rows(each));
+}
+
+void TileGroup::add_copy(const Instruction& each) {
+  DType to = each.operands[0].dtype, from = each.fill ? to : each.operands[1].dtype;
+  TileOp op{TileWork::convert};
+  op.cast_out = cast_kernel(from, to);
+  if (each.fill)
+    op.in[0] = number_stream(*each.fill, to);
+  else
+    read(&op, 0, each.operands[1], each);
+  write(op, each, is_of_rows(each));
+}
+
+void TileGroup::add_reduction(const Instruction& each) {
+  const Place& x = each.operands[1];
+  int64_t shape[] = {rows_, length_}, strides[] = {length_, 1};
+  launch::ReduceTask task{each.reduce->op, x.dtype, 2,       shape, strides,
+                          nullptr,         0b10,    nullptr, true};
+  reductions_.push_back(std::make_unique<launch::ReducePlan>(task));
+  launch::ReducePlan& plan = *reductions_.back();
+  plan.spans = launch::tiled_spans(length_);
+  TileOp op{TileWork::reduce};
+  op.reduction = &plan;
+  read(&op, 0, x, each);
+  widest_ = std::max({widest_, itemsize(plan.compute), int64_t{sizeof(int64_t)}});
+  needs_spares_ = true;
+  is_interruptible_ &= each.reduce->interruptible;
+  write(op, each, true);
+}
+
+void TileGroup::write(TileOp op, const Instruction& each, bool is_of_rows) {
+  const Place& out = each.operands[0];
+  op.is_of_rows = is_of_rows;
+  op.out = stream_of(out, out.layout.sizes(), is_of_rows);
+  ops_.push_back(op);
+}
+
+// Input i of an operation: what has a value for each row is spread where it meets whole rows.
+void TileGroup::read(TileOp* op, int i, const Place& place, const Instruction& reader) {
+  if (!reader.reduce && is_of_rows(reader)) {
+    op->in[i] = stream_of(place, reader.operands[0].layout.sizes(), true);
+    return;
+  }
+  Key values{place.slot, place.dtype, place.layout.offset, true, {}};
+  for (const TileOp& other : ops_) {
+    if (keys_[static_cast<size_t>(other.out)] != values) continue;
+    op->in[i] = other.out;
+    op->is_spread[i] = op->has_spreads = needs_spares_ = true;
+    return;
+  }
+  op->in[i] = stream_of(place, shape_, false);
+}
+
+int TileGroup::stream_of(const Place& place, Shape shape, bool is_of_rows) {
+  Layout spread = place.layout.broadcast_to(shape);
+  bool is_contiguous = spread.is_contiguous();
+  Key key{place.slot, place.dtype, place.layout.offset, is_of_rows, {}};
+  if (!is_contiguous) key.strides.assign(spread.strides, spread.strides + spread.ndim);
   for (size_t i = 0; i < keys_.size(); ++i)
     if (keys_[i] == key) return static_cast<int>(i);
-  launch::Stream stream{launch::StreamKind::tile, itemsize(place.dtype)};
-  Buffer* source = buffers[static_cast<size_t>(place.slot)];
-  if (source) {
-    stream.kind = launch::StreamKind::memory;
-    if (size_ && !spread.is_contiguous()) {
-      const int64_t* strides[] = {spread.strides};
-      spaces_.push_back(std::make_unique<launch::Space>(spread.ndim, spread.shape, 1, strides));
-      stream.kind = launch::StreamKind::strided;
-      stream.space = spaces_.back().get();
-    }
+  Buffer* source = buffers_[static_cast<size_t>(place.slot)];
+  launch::Stream stream{source ? StreamKind::memory : StreamKind::tile, is_of_rows,
+                        itemsize(place.dtype)};
+  if (source && !is_contiguous && spread.size()) {
+    const int64_t* strides[] = {spread.strides};
+    spaces_.push_back(std::make_unique<launch::Space>(spread.ndim, spread.shape, 1, strides));
+    stream.kind = StreamKind::strided;
+    stream.space = spaces_.back().get();
   }
-  keys_.push_back(std::move(key));
-  sources_.push_back(source);
-  offsets_.push_back(place.layout.offset * itemsize(place.dtype));
-  streams_.push_back(stream);
-  return static_cast<int>(streams_.size()) - 1;
+  return new_stream(std::move(key), stream, source);
 }
 
-int TileGroup::stream_of(const Scalar& number, DType dtype) {
-  int64_t bytes = itemsize(dtype);
-  constants_.push_back(std::make_unique<char[]>(static_cast<size_t>(launch::TILE * bytes)));
-  launch::fill_tile(number.bytes, bytes, size_ < launch::TILE ? size_ : launch::TILE,
-                    constants_.back().get());
-  keys_.push_back({-1 - static_cast<int>(keys_.size()), dtype, 0, {}});  // like no other
-  sources_.push_back(nullptr);
-  offsets_.push_back(0);
-  streams_.push_back({launch::StreamKind::constant, bytes, constants_.back().get()});
+int TileGroup::number_stream(const Scalar& number, DType dtype) {
+  int64_t bytes = itemsize(dtype), count = std::min(capacity_, std::max(rows_, rows_ * length_));
+  constants_.push_back(std::make_unique<char[]>(static_cast<size_t>(count * bytes)));
+  launch::fill_tile(number.bytes, bytes, count, constants_.back().get());
+  return new_stream({-1 - static_cast<int>(keys_.size()), dtype, 0, false, {}},  // like no other
+                    {StreamKind::constant, false, bytes, constants_.back().get()}, nullptr);
+}
+
+int TileGroup::new_stream(Key key, launch::Stream stream, Buffer* source) {
+  widest_ = std::max(widest_, stream.itemsize);
+  offsets_.push_back(key.offset * stream.itemsize);
+  keys_.push_back(std::move(key));
+  sources_.push_back(source);
+  streams_.push_back(stream);
   return static_cast<int>(streams_.size()) - 1;
 }
 
@@ -89,42 +217,58 @@ void TileGroup::assign_tiles() {
     for (int in : ops_[i].in)
       if (in >= 0) last[static_cast<size_t>(in)] = i;
   }
-  std::vector<int> free;
-  auto take = [&](launch::Stream& stream) {
-    if (stream.tile >= 0) return;
-    if (free.empty()) free.push_back(tiles_++);
-    stream.tile = free.back();
-    free.pop_back();
-  };
   // What is strided is gathered before the first operation.
   for (launch::Stream& stream : streams_)
-    if (stream.kind == launch::StreamKind::strided) take(stream);
+    if (stream.kind == StreamKind::strided) stream.tile = tiles_++;
+  share_tiles(last);
+}
+
+void TileGroup::share_tiles(const std::vector<size_t>& last) {
+  std::vector<int> free;
+  std::vector<bool> is_given(streams_.size());
   for (size_t i = 0; i < ops_.size(); ++i) {
-    // A result may lie where an operand lay that ends here: elements are read before written.
-    for (int in : ops_[i].in)
-      if (in >= 0 && last[static_cast<size_t>(in)] == i && in != ops_[i].out) {
-        launch::Stream& stream = streams_[static_cast<size_t>(in)];
-        bool is_listed = in == ops_[i].in[1] && in == ops_[i].in[0];
-        is_listed |= in == ops_[i].in[2] && (in == ops_[i].in[0] || in == ops_[i].in[1]);
-        bool has_width = stream.itemsize == streams_[static_cast<size_t>(ops_[i].out)].itemsize;
-        if (stream.tile >= 0 && has_width && !is_listed) free.push_back(stream.tile);
+    const TileOp& op = ops_[i];
+    launch::Stream& out = streams_[static_cast<size_t>(op.out)];
+    auto give_ended = [&](bool only_alike) {
+      for (int in : op.in) {
+        if (in < 0 || in == op.out) continue;
+        auto at = static_cast<size_t>(in);
+        bool is_alike = streams_[at].itemsize == out.itemsize;
+        if (last[at] != i || is_given[at] || streams_[at].tile < 0) continue;
+        if (only_alike && !is_alike) continue;
+        is_given[at] = true;
+        free.push_back(streams_[at].tile);
       }
-    launch::Stream& out = streams_[static_cast<size_t>(ops_[i].out)];
-    if (out.kind == launch::StreamKind::tile) take(out);
+    };
+    // A result may lie where an operand lay that ends here: elements are read before written.
+    if (op.work == TileWork::compute && !op.has_spreads) give_ended(true);
+    if (out.kind == StreamKind::tile && out.tile < 0) {
+      if (free.empty()) free.push_back(tiles_++);
+      out.tile = free.back();
+      free.pop_back();
+    }
+    give_ended(false);
   }
 }
 
+launch::TiledTask TileGroup::task() const {
+  int64_t bytes = (capacity_ * widest_ + 63) / 64 * 64;
+  return {
+      rows_,        length_, streams_, ops_, tiles_, bytes, !reductions_.empty(), is_interruptible_,
+      num_threads()};
+}
+
 size_t TileGroup::scratch_bytes() const {
-  return static_cast<size_t>(launch::tiled_scratch_bytes(tiles_, num_threads()));
+  return static_cast<size_t>(launch::tiled_scratch_bytes(task()));
 }
 
 void TileGroup::run() {
   for (size_t i = 0; i < streams_.size(); ++i)
     if (sources_[i]) streams_[i].data = sources_[i]->host_ptr() + offsets_[i];
-  int workers = num_threads();
-  Scratch scratch(scratch_bytes());
-  LongWork work(size_ * static_cast<int64_t>(ops_.size()), {});
-  launch::tiled({size_, streams_, ops_, tiles_, is_interruptible_, workers}, scratch.data());
+  launch::TiledTask task = this->task();
+  Scratch scratch(static_cast<size_t>(launch::tiled_scratch_bytes(task)));
+  LongWork work(rows_ * length_ * static_cast<int64_t>(ops_.size()), {});
+  launch::tiled(task, scratch.data());
 }
 
 }  // namespace tessella

@@ -1,4 +1,5 @@
-// Elementwise instructions of a tape that run as one, tile by tile (launch/tiled.h).
+// Instructions of a tape that run as one, tile by tile (launch/tiled.h): elementwise ones, copies,
+// and reductions along rows.
 #pragma once
 
 #include "../launch/tiled.h"
@@ -6,36 +7,56 @@
 
 namespace tessella {
 
+// How an instruction can be part of a group.
+enum class Form : uint8_t { alone, elementwise, reduce };  // the last: of the last axes
+constexpr const char* FORM_NAMES[] = {"", "elementwise", "reduce"};
+
 class TileGroup {
  public:
   // `buffers` are those that stand for the slots; nullptr: an intermediate that lies in tiles.
-  // The caller has checked that instructions can run so: all write contiguous memory of one shape,
-  // and what one writes another sees in no other layout.
+  // The caller has checked that instructions can run so. All write contiguous memory. Those of the
+  // shape of the first one's elements see what another one writes in no other layout; those with an
+  // element for each row see such memory row by row; and the former may read the latter's, each
+  // element over its row.
   TileGroup(const Tape& tape, std::span<const int> instructions, std::span<Buffer* const> buffers);
 
-  // Whether an instruction can be part of a group.
-  static bool can_hold(const Instruction& instruction);
+  static Form form_of(const Instruction& instruction);
 
   void run();
   size_t scratch_bytes() const;
 
  private:
-  // What a stream is told from others by; a number has no slot.
+  // What a stream is told from others by; a number has no slot. No strides: contiguous.
   struct Key {
     int slot;
     DType dtype;
     int64_t offset;
+    bool is_of_rows;
     std::vector<int64_t> strides;
     bool operator==(const Key&) const = default;
   };
 
-  int stream_of(const Place& place, std::span<Buffer* const> buffers);
-  int stream_of(const Scalar& number, DType dtype);
+  void set_rows(const Tape& tape, std::span<const int> instructions);
+  void add_elementwise(const Instruction& each);
+  void add_copy(const Instruction& each);
+  void add_reduction(const Instruction& each);
+  bool is_of_rows(const Instruction& each) const;
+  int stream_of(const Place& place, Shape shape, bool is_of_rows);
+  void read(launch::TileOp* op, int i, const Place& place, const Instruction& reader);
+  int number_stream(const Scalar& number, DType dtype);
+  int new_stream(Key key, launch::Stream stream, Buffer* source);
+  void write(launch::TileOp op, const Instruction& each, bool is_of_rows);
   void assign_tiles();
+  void share_tiles(const std::vector<size_t>& last);
+  launch::TiledTask task() const;
 
+  std::span<Buffer* const> buffers_;  // only while it is made
   std::vector<int64_t> shape_;
-  int64_t size_ = 0;
+  int64_t rows_ = 1, length_ = 0;
+  int64_t capacity_ = launch::TILE;  // elements of a tile
+  int64_t widest_ = 1;               // bytes of an element
   bool is_interruptible_ = true;
+  bool needs_spares_ = false;
   std::vector<Key> keys_;
   std::vector<Buffer*> sources_;  // of each stream, or nullptr
   std::vector<int64_t> offsets_;  // bytes
@@ -43,6 +64,7 @@ class TileGroup {
   std::vector<launch::TileOp> ops_;
   std::vector<std::unique_ptr<launch::Space>> spaces_;
   std::vector<std::unique_ptr<char[]>> constants_;
+  std::vector<std::unique_ptr<launch::ReducePlan>> reductions_;
   int tiles_ = 0;
 };
 

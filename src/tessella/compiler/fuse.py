@@ -1,49 +1,191 @@
-"""fuse: joins elementwise instructions that follow each other, to be run tile by tile.
+"""fuse: joins instructions into steps that run tile by tile.
 
-Instructions of one shape become one step: a tile that stays in the cache goes through all of them.
-What they write is contiguous, and another one of the step that touches the same memory sees it in
-the same layout: so at each tile all is as if the instructions had run one after the other. Memory
-that is used in one step only lies in tiles, and has no place in the arena.
+A tile that stays in the cache goes through all instructions of a step before the next one is begun.
+Elementwise instructions of one shape are such a step; so are reductions along its last axes, and
+what is computed with an element for each row that they leave, also where it is spread over its row
+again: softmax and norms written by hand are one step.
+
+At each tile all is as if the instructions had run one after the other: what they write is
+contiguous, and another one that touches the same memory sees it in the same layout. An instruction
+may join an earlier step if nothing between has to do with its memory. Memory that is used in one
+step only lies in tiles, and has no place in the arena.
 """
 
 from __future__ import annotations
 
-from tessella.compiler.program import ARENA, UNUSED, Instruction, Program
+from math import prod
+
+from tessella import _core
+from tessella.compiler.program import ARENA, RESULT, UNUSED, Instruction, Operand, Program
 
 MOST = 64  # instructions in a step
+WINDOW = 8  # steps that an instruction may go back
+LONGEST_ROW, MOST_REDUCTIONS = _core.tile_limits()
 
 
 def fuse(program: Program) -> Program:
     """Join instructions into steps."""
-    step: list[Instruction] = []
+    steps: list[Step] = []
     # Where two memories are one, only the order of instructions tells what is read.
     is_entangled = any(memory.overlaps for memory in program.memories.values())
     for each in program.instructions:
-        if is_entangled or not (step and fits(step, each)):
-            step = []
-            program.steps.append(step)
-        step.append(each)
+        step = None if is_entangled else _home(program, steps, each)
+        if step is None:
+            step = Step(each)
+            steps.append(step)
+        else:
+            step.add(each)
+    program.steps = [step.instructions for step in steps]
+    program.instructions = [each for step in steps for each in step.instructions]
     _hide(program)
     return program
 
 
-def fits(step: list[Instruction], each: Instruction) -> bool:
-    """Tell whether an instruction can run with those of a step, tile by tile."""
-    if not (each.is_tiled and step[0].is_tiled and len(step) < MOST):
-        return False
-    if each.operands[0].shape != step[0].operands[0].shape:
-        return False
-    return not any(_collide(each, other) for other in step)
+def _home(program: Program, steps: list[Step], each: Instruction) -> Step | None:
+    """Find the last step that an instruction can be part of."""
+    is_free = program.memories[each.operands[0].slot].source in (ARENA, RESULT)
+    for step in steps[: -WINDOW - 1 : -1]:
+        if not step.why_not(each):
+            return step
+        if not is_free or step.meets(each):
+            return None
+    return None
 
 
-def _collide(each: Instruction, other: Instruction) -> bool:
-    """Tell whether two see memory that one of them writes in different layouts."""
-    return any(
-        x.slot == y.slot and x != y
-        for x in each.operands
-        for y in other.operands
-        if x is each.operands[0] or y is other.operands[0]
-    )
+class Step:
+    """Instructions that run as one, and what the next one must agree with."""
+
+    __slots__ = ("instructions", "length", "reductions", "rows", "shape", "slots", "touched")
+
+    def __init__(self, first: Instruction) -> None:
+        self.instructions: list[Instruction] = []
+        self.shape = first.operands[1 if first.form == "reduce" else 0].shape
+        self.rows = self.length = 0  # none until there is a reduction
+        self.reductions = 0
+        self.touched: dict[int, list[tuple[Operand, bool, bool]]] = {}  # of a row? written?
+        self.slots: dict[int, bool] = {}  # whether it is written
+        self.add(first)
+
+    def add(self, each: Instruction) -> None:
+        """Add an instruction."""
+        if each.form == "reduce":
+            self.length = row_length(each)
+            self.rows = prod(self.shape) // self.length
+            self.reductions += 1
+        self.instructions.append(each)
+        for i, operand in enumerate(each.operands):
+            is_written = i < each.written
+            of_rows = self._is_of_rows(each, operand)
+            self.touched.setdefault(operand.slot, []).append((operand, of_rows, is_written))
+            self.slots[operand.slot] = self.slots.get(operand.slot, False) or is_written
+
+    def meets(self, each: Instruction) -> bool:
+        """Tell whether an instruction uses memory that one of the step writes, or the reverse."""
+        return any(
+            operand.slot in self.slots and (i < each.written or self.slots[operand.slot])
+            for i, operand in enumerate(each.operands)
+        )
+
+    def why_not(self, each: Instruction) -> str:
+        """Say why an instruction cannot run with those of the step; "": it can."""
+        first = self.instructions[0]
+        if not each.form:
+            return f"{each.name} runs alone"
+        if not first.form or (first.form == "reduce" and not is_flat(first.operands[1])):
+            return f"{first.name} runs alone"
+        if len(self.instructions) >= MOST:
+            return f"{MOST} instructions are the most of a step"
+        if each.form == "reduce":
+            why = self._why_not_reduce(each)
+        else:
+            size, shape = prod(each.operands[0].shape), each.operands[0].shape
+            is_row = self.rows and size == self.rows and self.length <= LONGEST_ROW
+            is_alike = shape == self.shape or is_row
+            why = "" if is_alike else f"its shape {list(shape)} is not {list(self.shape)}"
+        return why or self._why_not_seen(each)
+
+    def _why_not_reduce(self, each: Instruction) -> str:
+        x = each.operands[1]
+        if x.shape != self.shape:
+            return f"it reduces {list(x.shape)}, not {list(self.shape)}"
+        length = row_length(each)
+        if self.rows and self.length != length:
+            return f"its rows have {length} elements, not {self.length}"
+        if self.reductions >= MOST_REDUCTIONS:
+            return f"{MOST_REDUCTIONS} reductions are the most of a step"
+        if not is_flat(x) and not self.slots.get(x.slot):
+            return f"it reads {x.slot} in another order than that of rows"
+        return ""
+
+    def _why_not_seen(self, each: Instruction) -> str:
+        for i, x in enumerate(each.operands):
+            if x.slot not in self.slots:
+                continue
+            of_rows = self._is_of_rows(each, x)
+            for y, was_of_rows, was_written in self.touched[x.slot]:
+                if not (was_written or i < each.written):
+                    continue
+                if was_of_rows and not of_rows and was_written and i >= each.written:
+                    is_whole = self.length <= LONGEST_ROW and each.form == "elementwise"
+                    is_seen = is_whole and self._is_spread(x, y)
+                elif was_of_rows and of_rows:
+                    is_seen = x[:3] == y[:3] and is_flat(x) and is_flat(y)
+                else:
+                    is_seen = was_of_rows == of_rows and x == y
+                if not is_seen:
+                    return f"it uses memory {x.slot} in another way than {self.name(y)}"
+        return ""
+
+    def _is_of_rows(self, each: Instruction, operand: Operand) -> bool:
+        """Tell whether an operand has an element for each row."""
+        if each.form == "reduce":
+            return operand is each.operands[0]
+        return each.operands[0].shape != self.shape
+
+    def _is_spread(self, x: Operand, y: Operand) -> bool:
+        """Tell whether x has an element of y, which has one for each row, over each row."""
+        if x[:2] != y[:2] or x.offset != y.offset or len(x.shape) > len(self.shape):
+            return False
+        padding = len(self.shape) - len(x.shape)
+        left = self.length  # of the last axes: what is not of rows comes first
+        step = 1
+        for axis in range(len(self.shape) - 1, -1, -1):
+            size = self.shape[axis]
+            at = axis - padding
+            has_axis = at >= 0 and x.shape[at] == size
+            stride = x.strides[at] if has_axis else 0
+            if size == 1:
+                continue
+            if left > 1:
+                left //= size
+                if stride:
+                    return False
+            else:
+                if stride != step:
+                    return False
+                step *= size
+        return True
+
+    def name(self, operand: Operand) -> str:
+        """Name the instruction that uses an operand."""
+        return next(each.name for each in self.instructions if operand in each.operands)
+
+
+def row_length(each: Instruction) -> int:
+    """Give how many elements a reduction makes one of."""
+    shape = each.operands[1].shape
+    return prod(size for axis, size in enumerate(shape) if each.axes >> axis & 1)
+
+
+def is_flat(x: Operand) -> bool:
+    """Tell whether elements follow each other in memory."""
+    step = 1
+    for size, stride in zip(reversed(x.shape), reversed(x.strides), strict=True):
+        if size != 1:
+            if stride != step:
+                return False
+            step *= size
+    return True
 
 
 def _hide(program: Program) -> None:
@@ -52,14 +194,18 @@ def _hide(program: Program) -> None:
     shared: set[int] = set()
     for at, step in enumerate(program.steps):
         for each in step:
-            for operand in (*each.reads(), *each.writes()):
+            for operand in each.operands:
                 if users.setdefault(operand.slot, at) != at or len(step) == 1:
                     shared.add(operand.slot)
+    early: set[int] = set()
     read: set[int] = set()
     written: set[int] = set()
     for each in program.instructions:
-        read.update(operand.slot for operand in each.reads() if operand.slot not in written)
+        for operand in each.reads():
+            read.add(operand.slot)
+            if operand.slot not in written:
+                early.add(operand.slot)
         written.update(operand.slot for operand in each.writes())
-    for slot in users.keys() - shared - read:
+    for slot in read - shared - early:
         if program.memories[slot].source == ARENA:
             program.memories[slot].source = UNUSED

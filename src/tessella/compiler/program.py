@@ -23,7 +23,7 @@ Operand.__doc__ = "A tensor as an instruction sees it: a layout over a memory."
 class Instruction:
     """One operation: what it is called, what it writes and reads, and the user's line."""
 
-    __slots__ = ("draw", "index", "is_tiled", "line", "name", "operands", "params", "written")
+    __slots__ = ("axes", "draw", "form", "index", "line", "name", "operands", "params", "written")
 
     def __init__(self, index: int, row: tuple[Any, ...]) -> None:
         self.index = index  # in the recording
@@ -33,7 +33,8 @@ class Instruction:
         self.written: int = row[3]
         self.line: str = row[4]
         self.draw: Any = row[5]  # (key, counter), then (generator, delta); None: it draws nothing
-        self.is_tiled: bool = row[6]  # whether it can run tile by tile with others
+        self.form: str = row[6]  # how it can run tile by tile with others; "": it cannot
+        self.axes: int = row[7]  # bit i: a reduction takes axis i away
 
     def writes(self) -> list[Operand]:
         """Give the operands that it writes."""
@@ -180,7 +181,8 @@ class Program:
             if len(step) == 1:
                 lines.append(self.show_instruction(step[0]))
             else:
-                lines.append(f"tiles over {list(step[0].operands[0].shape)}:")
+                shape = step[0].operands[1 if step[0].form == "reduce" else 0].shape
+                lines.append(f"tiles over {list(shape)}:")
                 lines += [f"  {self.show_instruction(each)}" for each in step]
         given = [self.show_output(out) for out in self.outputs]
         lines += [f"grad {leaf} = {self.show(operand)}" for leaf, operand in self.gradients]

@@ -15,7 +15,7 @@ def simplify(program: Program) -> Program:
     kept = []
     for each in reversed(program.instructions):
         # What can fail is to fail, whoever reads its result.
-        is_needed = not (each.is_tiled or each.name in STEADY)
+        is_needed = not (each.form or each.name in STEADY)
         if is_needed or any(operand.slot in live for operand in each.writes()):
             kept.append(each)
             live.update(operand.slot for operand in each.operands)
