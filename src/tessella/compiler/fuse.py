@@ -99,7 +99,7 @@ class Step:
             why = self._why_not_reduce(each)
         else:
             size, shape = prod(each.operands[0].shape), each.operands[0].shape
-            is_row = self.rows and size == self.rows and self.length <= LONGEST_ROW
+            is_row = bool(self.rows) and size == self.rows and self.length <= LONGEST_ROW
             is_alike = shape == self.shape or is_row
             why = "" if is_alike else f"its shape {list(shape)} is not {list(self.shape)}"
         return why or self._why_not_seen(each)
@@ -131,7 +131,7 @@ class Step:
                 elif was_of_rows and of_rows:
                     is_seen = x[:3] == y[:3] and is_flat(x) and is_flat(y)
                 else:
-                    is_seen = was_of_rows == of_rows and x == y
+                    is_seen = was_of_rows == of_rows and tuple(x) == tuple(y)
                 if not is_seen:
                     return f"it uses memory {x.slot} in another way than {self.name(y)}"
         return ""
@@ -144,25 +144,20 @@ class Step:
 
     def _is_spread(self, x: Operand, y: Operand) -> bool:
         """Tell whether x has an element of y, which has one for each row, over each row."""
-        if x[:2] != y[:2] or x.offset != y.offset or len(x.shape) > len(self.shape):
+        if x[:3] != y[:3]:
             return False
-        padding = len(self.shape) - len(x.shape)
-        left = self.length  # of the last axes: what is not of rows comes first
-        step = 1
-        for axis in range(len(self.shape) - 1, -1, -1):
+        left, step = self.length, 1  # of a row, of which all axes come first; of the rows
+        for axis in range(-1, -len(self.shape) - 1, -1):
             size = self.shape[axis]
-            at = axis - padding
-            has_axis = at >= 0 and x.shape[at] == size
-            stride = x.strides[at] if has_axis else 0
+            has_axis = -axis <= len(x.shape) and x.shape[axis] != 1
+            stride = x.strides[axis] if has_axis else 0
             if size == 1:
                 continue
+            if stride != (0 if left > 1 else step):
+                return False
             if left > 1:
                 left //= size
-                if stride:
-                    return False
             else:
-                if stride != step:
-                    return False
                 step *= size
         return True
 
