@@ -45,7 +45,7 @@ struct Recording {
       nb::object draw = nb::none();
       if (each.draws) draw = nb::make_tuple(each.draw.key, each.draw.counter);
       rows.append(nb::make_tuple(each.name, each.params, operands, each.written, to_text(each.site),
-                                 draw, TileGroup::can_hold(each)));
+                                 draw, !TileGroup::why_alone(each)));
     }
     return rows;
   }
@@ -136,7 +136,7 @@ struct ProgramArena {
   }
 
   PyObject* run(Program& program, std::span<Tensor* const> arguments,
-                const std::vector<Draw>* starts = nullptr) {
+                const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr) {
     program.has_written = false;
     try {
       ensure(program);
@@ -149,7 +149,7 @@ struct ProgramArena {
     } reserving;
     reserve.used = 0;
     scratch_reserve = &reserve;
-    return program.run(arguments, buffer, starts);
+    return program.run(arguments, buffer, starts, clock);
   }
 };
 
@@ -372,6 +372,19 @@ void init_program(nb::module_& module) {
              return own(
                  make_over(retain(store.buffer), DType::uint8, Layout::contiguous({&bytes, 1})));
            })
+      // The file and the line in the user's code; ("", 0): they are not known.
+      .def("site_of",
+           [](const Recording& self, int instruction) {
+             const Site& site = self.tape->instructions.at(static_cast<size_t>(instruction)).site;
+             if (!site.code) return nb::make_tuple("", 0);
+             return nb::make_tuple(nb::borrow(site.code->co_filename),
+                                   PyCode_Addr2Line(site.code, site.instruction));
+           })
+      .def("why_alone",
+           [](const Recording& self, int instruction) {
+             return TileGroup::why_alone(
+                 self.tape->instructions.at(static_cast<size_t>(instruction)));
+           })
       .def("instructions", &Recording::instructions)
       .def("slots", &Recording::slots)
       .def("leaves", &Recording::leaves)
@@ -416,6 +429,17 @@ void init_program(nb::module_& module) {
       .def("run",
            [](Program& self, nb::list arguments, ProgramArena& arena) {
              return nb::steal(arena.run(self, tensors_of(arguments)));
+           })
+      // And how many nanoseconds each step took.
+      .def("run_timed",
+           [](Program& self, nb::list arguments, ProgramArena& arena) {
+             Clock clock;
+             nb::object results =
+                 nb::steal(arena.run(self, tensors_of(arguments), nullptr, &clock));
+             nb::list times;
+             for (size_t i = 1; i < clock.size(); ++i)
+               times.append(std::chrono::nanoseconds(clock[i] - clock[i - 1]).count());
+             return nb::make_tuple(results, times);
            })
       // As at a former run of another program of the recording: starts are its.
       .def("run_from",

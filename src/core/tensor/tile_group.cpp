@@ -14,15 +14,18 @@ const ElementwiseKernel& kernel_of(const ElementwiseCall& call) {
 
 }  // namespace
 
-bool TileGroup::can_hold(const Instruction& instruction) {
-  if (!instruction.elementwise) return false;
+const char* TileGroup::why_alone(const Instruction& instruction) {
+  if (!instruction.elementwise) return "it is not elementwise";
   const ElementwiseCall& call = *instruction.elementwise;
   const ElementwiseKernel& kernel = kernel_of(call);
   const Place& out = instruction.operands[0];
-  if (!kernel.fn || kernel.out != out.dtype || !out.layout.is_contiguous()) return false;
-  for (int i = 0; i < call.arity; ++i)  // halves are computed in another dtype
-    if (compute_dtype(call.dtypes[i]) != call.dtypes[i]) return false;
-  return compute_dtype(out.dtype) == out.dtype;
+  for (int i = 0; i < call.arity; ++i)
+    if (compute_dtype(call.dtypes[i]) != call.dtypes[i]) return "halves are computed in float32";
+  if (compute_dtype(out.dtype) != out.dtype) return "halves are computed in float32";
+  if (!kernel.fn) return "it has no kernel of its dtype";
+  if (kernel.out != out.dtype) return "what it writes has another dtype";
+  if (!out.layout.is_contiguous()) return "what it writes is not contiguous";
+  return nullptr;
 }
 
 TileGroup::TileGroup(const Tape& tape, std::span<const int> instructions,

@@ -13,8 +13,8 @@ class TileGroup {
   // and what one writes another sees in no other layout.
   TileGroup(const Tape& tape, std::span<const int> instructions, std::span<Buffer* const> buffers);
 
-  // Whether an instruction can be part of a group.
-  static bool can_hold(const Instruction& instruction);
+  // Why an instruction cannot be part of a group; nullptr: it can.
+  static const char* why_alone(const Instruction& instruction);
 
   void run();
   size_t scratch_bytes() const;
