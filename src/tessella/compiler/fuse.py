@@ -16,10 +16,9 @@ MOST = 64  # instructions in a step
 def fuse(program: Program) -> Program:
     """Join instructions into steps."""
     step: list[Instruction] = []
-    # Where two memories are one, only the order of instructions tells what is read.
-    is_entangled = any(memory.overlaps for memory in program.memories.values())
+    reason = why_apart(program)
     for each in program.instructions:
-        if is_entangled or not (step and fits(step, each)):
+        if not step or reason or why_not(program, step, each):
             step = []
             program.steps.append(step)
         step.append(each)
@@ -27,23 +26,37 @@ def fuse(program: Program) -> Program:
     return program
 
 
-def fits(step: list[Instruction], each: Instruction) -> bool:
-    """Tell whether an instruction can run with those of a step, tile by tile."""
-    if not (each.is_tiled and step[0].is_tiled and len(step) < MOST):
-        return False
+def why_apart(program: Program) -> str:
+    """Say why no instructions of a program can run together; "" if they can."""
+    # Where two memories are one, only the order of instructions tells what is read.
+    is_entangled = any(memory.overlaps for memory in program.memories.values())
+    return "memories from outside overlap" if is_entangled else ""
+
+
+def why_not(program: Program, step: list[Instruction], each: Instruction) -> str:
+    """Say why an instruction cannot run with those of a step, tile by tile; "" if it can."""
+    for one in (step[0], each):
+        if not one.is_tiled:
+            return f"{one.name} runs alone: {program.recording.why_alone(one.index)}"
+    if len(step) >= MOST:
+        return f"{MOST} instructions are the most"
     if each.operands[0].shape != step[0].operands[0].shape:
-        return False
-    return not any(_collide(each, other) for other in step)
+        return f"its shape {each.operands[0].shape} is not {step[0].operands[0].shape}"
+    for other in step:
+        slot = _collide(each, other)
+        if slot >= 0:
+            return f"{other.name} sees {program.name(slot)} in another layout"
+    return ""
 
 
-def _collide(each: Instruction, other: Instruction) -> bool:
-    """Tell whether two see memory that one of them writes in different layouts."""
-    return any(
-        x.slot == y.slot and x != y
-        for x in each.operands
-        for y in other.operands
-        if x is each.operands[0] or y is other.operands[0]
-    )
+def _collide(each: Instruction, other: Instruction) -> int:
+    """Find memory that two see in different layouts and one of them writes; -1: there is none."""
+    for x in each.operands:
+        for y in other.operands:
+            is_written = x is each.operands[0] or y is other.operands[0]
+            if is_written and x.slot == y.slot and x != y:
+                return int(x.slot)
+    return -1
 
 
 def _hide(program: Program) -> None:

@@ -170,9 +170,13 @@ class Program:
         """Write an instruction."""
         left = ", ".join(map(self.show, each.writes()))
         right = ", ".join(map(self.show, each.reads()))
+        return f"{left} = {each.name}({right}){self.show_params(each)}"
+
+    def show_params(self, each: Instruction) -> str:
+        """Write what an instruction is told beside its operands."""
         draw = f" draws {each.draw}" if each.draw else ""
         params = each.params if len(each.params) < 60 else each.params[:57] + "…"
-        return f"{left} = {each.name}({right}){params}{draw}"
+        return f"{params}{draw}"
 
     def __str__(self) -> str:
         lines = []
