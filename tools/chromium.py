@@ -66,8 +66,7 @@ class Browser:
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=False)  # fmt: skip
+        self.resize(width, height)
 
     def __enter__(self) -> Browser:
         return self
@@ -113,6 +112,11 @@ class Browser:
 
     # --- what a user does ---
 
+    def resize(self, width: int, height: int) -> None:
+        """Give the window another size."""
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=False)  # fmt: skip
+
     def open(self, path: Path) -> None:
         """Open a file as a page, and wait until it is loaded."""
         self.events.clear()
@@ -121,11 +125,16 @@ class Browser:
             self.events.append(self._receive())
 
     def evaluate(self, expression: str) -> Any:
-        """Give the value of an expression of JavaScript, as JSON has it."""
-        found = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Give the value of an expression of JavaScript, or of its promise, as JSON has it."""
+        found = self.send("Runtime.evaluate", expression=expression, returnByValue=True,
+                          awaitPromise=True)  # fmt: skip
         if "exceptionDetails" in found:
             raise RuntimeError(f"{expression}: {found['exceptionDetails']}")
         return found["result"].get("value")
+
+    def wait(self, seconds: float) -> None:
+        """Let the page do what it has begun."""
+        self.evaluate(f"new Promise(done => setTimeout(done, {1000 * seconds}))")
 
     def hover(self, x: float, y: float) -> None:
         """Move the mouse."""

@@ -19,6 +19,7 @@ from tessella.compiler import Compiled
 from tessella.compiler.program import Instruction, Program
 
 STEP_FILE = Path(__file__).name
+SIZE = 1200, 1000  # of the window
 
 
 def training_step() -> Compiled:
@@ -55,7 +56,7 @@ def program(compiled: Compiled) -> Program:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Browser]:
-    with Browser(1200, 1000) as browser:
+    with Browser(*SIZE) as browser:
         yield browser
 
 
@@ -156,13 +157,17 @@ def test_the_peak_is_marked(browser: Browser, compiled: Compiled) -> None:
     assert line[1] - plot[1] == pytest.approx(22, abs=1)
 
 
-def test_labels_lie_inside_of_their_rectangles(browser: Browser) -> None:
+@pytest.mark.parametrize("width", [1200, 420])
+def test_labels_lie_inside_of_their_rectangles(browser: Browser, width: int) -> None:
+    browser.resize(width, 1000)
+    browser.wait(0.1)
     outside = browser.evaluate(
         "[...document.querySelectorAll('.buffer text')].filter(t => t.style.display !== 'none')"
         ".filter(t => { const a = t.getBoundingClientRect(),"
-        " b = t.parentNode.getBoundingClientRect();"
+        " b = t.parentNode.querySelector('rect').getBoundingClientRect();"
         " return a.right > b.right || a.bottom > b.bottom + 1; }).map(t => t.textContent)"
     )
+    browser.resize(*SIZE)
     assert outside == []
 
 
@@ -216,15 +221,22 @@ def test_pointing_at_an_instruction_lights_its_buffers(browser: Browser, program
 
 
 def test_a_click_keeps_what_is_lit_and_escape_lets_go(browser: Browser, program: Program) -> None:
-    browser.click(*middle(boxes(browser, ".buffer")[0]))
-    browser.hover(5, 5)
-    (slot,) = slots(browser, ".buffer.lit")
-    lit = texts(browser, ".instruction.lit > code")
-    assert lit == [program.show_instruction(e) for e in program.instructions if slot in uses(e)]
-    first = boxes(browser, ".instruction.lit")[0]
-    assert 0 <= first[1] < 1000  # it was scrolled to
-    browser.press("Escape")
-    assert texts(browser, ".lit") == []
+    order = browser.evaluate("[...document.querySelectorAll('.buffer')].map(e => +e.dataset.slot)")
+    scrolled = 0
+    for at, slot in enumerate(order[:8]):
+        browser.evaluate("scrollTo(0, 0)")
+        browser.click(*middle(boxes(browser, ".buffer")[at]))
+        browser.wait(0.2)  # by a scroll another thing may lie below the mouse, which did not move
+        assert slots(browser, ".buffer.lit") == {slot}
+        scrolled += browser.evaluate("scrollY") > 100
+        browser.hover(5, 995)
+        browser.hover(1, 1)
+        lit = texts(browser, ".instruction.lit > code")
+        assert lit == [program.show_instruction(e) for e in program.instructions if slot in uses(e)]
+        assert 0 <= boxes(browser, ".instruction.lit")[0][1] < 1000
+        browser.press("Escape")
+        assert texts(browser, ".lit") == []
+    assert scrolled > 5
 
 
 def test_a_name_in_an_instruction_lights_its_other_uses(browser: Browser, program: Program) -> None:

@@ -11,6 +11,7 @@ function wire(article) {
   const instructions = [...article.querySelectorAll(".instruction")];
   const memories = [...article.querySelectorAll("[data-slot]")];
   let kept = null; // by a click
+  let clicked = ""; // where: what a scroll moves below the mouse is not pointed at
 
   const uses = (instruction) => instruction.dataset.uses.split(" ");
   const users = (slot) => instructions.filter((each) => uses(each).includes(slot));
@@ -61,13 +62,18 @@ function wire(article) {
   }
 
   const targetOf = (event) => event.target.closest?.("[data-slot], .instruction") ?? null;
-  article.addEventListener("pointerover", (event) => light(targetOf(event) ?? kept));
+  // Whole pixels, as a click has them.
+  const placeOf = (event) => `${Math.floor(event.screenX)} ${Math.floor(event.screenY)}`;
+  article.addEventListener("pointerover", (event) => {
+    if (placeOf(event) !== clicked) light(targetOf(event) ?? kept);
+  });
   article.addEventListener("pointerleave", () => light(kept));
   article.addEventListener("focusin", (event) => {
     if (event.target.matches(":focus-visible")) light(targetOf(event) ?? kept);
   });
   article.addEventListener("click", (event) => {
     const target = targetOf(event);
+    clicked = placeOf(event);
     if (target) keep(target);
   });
   document.addEventListener("keydown", (event) => {
@@ -79,7 +85,7 @@ function wire(article) {
   const fit = () => {
     for (const text of article.querySelectorAll(".buffer text")) {
       text.style.display = "";
-      const room = text.parentNode.getBoundingClientRect().width - 8;
+      const room = text.parentNode.querySelector("rect").getBoundingClientRect().width - 8;
       if (text.getComputedTextLength() > room) text.style.display = "none";
     }
   };
