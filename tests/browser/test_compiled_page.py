@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,7 @@ def test_rectangles_tell_what_they_are(browser: Browser, compiled: Compiled) -> 
         tips, compiled.memory().rows, strict=True
     ):
         assert tip.startswith(f"{name}  float32 {shape}\n")
+        assert re.search(rf"\nmade by \w+ at {STEP_FILE}:\d+$", tip)
         assert f"({size:,} B) at offset {offset:,}\nborn at step {born}, dies at step {dies}" in tip
 
 

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 from tessella.compiler.costs import operations_of
-from tessella.compiler.explain import ends_of, lines_of
+from tessella.compiler.explain import ends_of
 from tessella.compiler.plan import MemoryTable, lifetimes, live_bytes
 from tessella.compiler.program import Instruction, Operand, Program
 from tessella.dtypes import DTYPES
@@ -121,26 +121,26 @@ def _buffer(program: Program, slot: int, row: tuple[str, tuple[int, ...], int, i
     count = len(program.steps)
     height = max(LOWEST, HEIGHT * size / peak)
     top = ROOM + min(HEIGHT * (1 - (offset + size) / peak), HEIGHT - height)
-    maker = program.steps[born]
+    maker, operand = next(
+        (each, operand)
+        for each in program.steps[born]
+        for operand in each.writes()
+        if operand.slot == slot
+    )
     tip = (
-        f"{name}  {_dtype_of(program, slot)} {shape}\n{to_text(size)} ({size:,} B) at offset "
-        f"{offset:,}\nborn at step {born}, dies at step {dies}\nmade by {maker[-1].name}"
-        + (f" at {lines_of(maker)}" if lines_of(maker) else "")
+        f"{name}  {DTYPES[operand.dtype].name} {shape}\n{to_text(size)} ({size:,} B) at offset "
+        f"{offset:,}\nborn at step {born}, dies at step {dies}\nmade by {maker.name}"
+        + (f" at {maker.line}" if maker.line else "")
     )
     texts = f'<text x="5" y="12">{escape(name)}</text>' if height >= LABEL else ""
     if height >= TWO_LABELS:
         texts += f'<text x="5" y="26">{escape(to_text(size))}</text>'
     return (
-        f'<svg class="buffer {kind_of(maker)}" data-slot="{slot}" tabindex="0" '
+        f'<svg class="buffer {kind_of(program.steps[born])}" data-slot="{slot}" tabindex="0" '
         f'x="{born / count:.4%}" y="{top:.2f}" width="{(dies - born + 1) / count:.4%}" '
         f'height="{height:.2f}"><title>{escape(tip)}</title>'
         f'<rect width="100%" height="100%"/>{texts}</svg>\n'
     )
-
-
-def _dtype_of(program: Program, slot: int) -> str:
-    found = (x.dtype for each in program.instructions for x in each.writes() if x.slot == slot)
-    return str(DTYPES[next(found)].name)
 
 
 def _ticks(peak: int) -> range:
