@@ -402,6 +402,13 @@ def test_page_is_whole_and_has_every_instruction_and_buffer(name: str, tmp_path:
     assert str(program).splitlines()[-1] in page.text
 
 
+def test_memory_of_no_elements_is_shown(tmp_path: Path) -> None:
+    compiled = compiled_of(lambda x: (ts.empty(0, 3) @ x).sum(axis=0) + x.sum(), ts.ones(3, 2))
+    assert compiled.memory().rows[0][1:3] == ((0, 3), 0)
+    compiled.show(tmp_path / "page.html")
+    assert len(compiled.profile(ts.ones(3, 2)).rows) == 4
+
+
 def test_page_names_no_other_file(tmp_path: Path) -> None:
     compiled_of(lambda x: x @ x @ x, ts.ones(3, 3)).show(str(tmp_path / "page.html"))
     text = (tmp_path / "page.html").read_text("utf-8")

@@ -124,7 +124,7 @@ def _buffer(program: Program, slot: int, row: tuple[str, tuple[int, ...], int, i
     maker, operand = next(
         (each, operand)
         for each in program.steps[born]
-        for operand in each.writes()
+        for operand in each.operands
         if operand.slot == slot
     )
     tip = (

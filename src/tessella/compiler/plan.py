@@ -6,7 +6,7 @@ lowest offset that is free for its whole life: the larger first, or those that l
 
 from __future__ import annotations
 
-from tessella.compiler.program import ARENA, Program
+from tessella.compiler.program import ARENA, Instruction, Program
 
 ALIGNMENT = 64
 
@@ -83,10 +83,11 @@ class MemoryTable:
         self.name = name
         self.peak = program.arena_bytes
         self.rows: list[tuple[str, tuple[int, ...], int, int, int, int]] = []
-        shapes = {
+        shapes = {  # nobody writes memory of no elements
             operand.slot: operand.shape
+            for part in (Instruction.reads, Instruction.writes)
             for each in program.instructions
-            for operand in each.writes()
+            for operand in part(each)
         }
         for slot, (born, dies) in sorted(lifetimes(program).items(), key=lambda row: row[1]):
             memory = program.memories[slot]
