@@ -13,7 +13,7 @@ PYTEST := TESSELLA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n 2
 
 ASAN := build/asan
 
-.PHONY: demo test test-interop proof peers bench lint format generate sanitize wheel clean
+.PHONY: demo test test-interop test-browser proof peers bench lint format generate sanitize wheel clean
 
 $(BIN)/installed: pyproject.toml CMakeLists.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -70,6 +70,10 @@ peers: wheel
 test-interop: peers
 	$(BENCH)/bin/pip install -q pytest hypothesis
 	$(BENCH)/bin/python -m pytest tests/interop
+
+# Pages that compiled functions write, in Debian's chromium without a window.
+test-browser: $(BIN)/installed
+	$(BIN)/python -m pytest tests/browser
 
 bench: peers
 	$(BENCH)/bin/python -m bench --rows "$(ROWS)" $(if $(CHECK),--check)

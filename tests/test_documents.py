@@ -14,7 +14,7 @@ import numpy
 import pytest
 
 import tessella as ts
-from tessella import _core, data, diagrams, dtypes, namespace, nn, optim
+from tessella import _core, compiler, data, diagrams, dtypes, namespace, nn, optim
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,7 +76,7 @@ PLAIN: dict[str, Any] = {
 }
 PLAIN |= {
     f"{owner.__name__}.{name}": value
-    for owner in (ts.DynamicArray, diagrams.Graph)
+    for owner in (ts.DynamicArray, diagrams.Graph, compiler.Compiled)
     for name, value in inspect.getmembers(owner, inspect.isfunction)
     if not name.startswith("_")
 }

@@ -44,8 +44,9 @@ struct Recording {
       for (const Place& place : each.operands) operands.append(to_python(place));
       nb::object draw = nb::none();
       if (each.draws) draw = nb::make_tuple(each.draw.key, each.draw.counter);
+      Tiling tiling = TileGroup::tiling_of(each);
       rows.append(nb::make_tuple(each.name, each.params, operands, each.written, to_text(each.site),
-                                 draw, FORM_NAMES[static_cast<int>(TileGroup::form_of(each))],
+                                 draw, FORM_NAMES[static_cast<int>(tiling.form)], tiling.why_alone,
                                  each.reduce ? each.reduce->axes : 0));
     }
     return rows;
@@ -137,7 +138,7 @@ struct ProgramArena {
   }
 
   PyObject* run(Program& program, std::span<Tensor* const> arguments,
-                const std::vector<Draw>* starts = nullptr) {
+                const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr) {
     program.has_written = false;
     try {
       ensure(program);
@@ -150,7 +151,7 @@ struct ProgramArena {
     } reserving;
     reserve.used = 0;
     scratch_reserve = &reserve;
-    return program.run(arguments, buffer, starts);
+    return program.run(arguments, buffer, starts, clock);
   }
 };
 
@@ -373,6 +374,14 @@ void init_program(nb::module_& module) {
              return own(
                  make_over(retain(store.buffer), DType::uint8, Layout::contiguous({&bytes, 1})));
            })
+      // The file and the line in the user's code; ("", 0): they are not known.
+      .def("site_of",
+           [](const Recording& self, int instruction) {
+             const Site& site = self.tape->instructions.at(static_cast<size_t>(instruction)).site;
+             if (!site.code) return nb::make_tuple("", 0);
+             return nb::make_tuple(nb::borrow(site.code->co_filename),
+                                   PyCode_Addr2Line(site.code, site.instruction));
+           })
       .def("instructions", &Recording::instructions)
       .def("slots", &Recording::slots)
       .def("leaves", &Recording::leaves)
@@ -417,6 +426,17 @@ void init_program(nb::module_& module) {
       .def("run",
            [](Program& self, nb::list arguments, ProgramArena& arena) {
              return nb::steal(arena.run(self, tensors_of(arguments)));
+           })
+      // And how many nanoseconds each step took.
+      .def("run_timed",
+           [](Program& self, nb::list arguments, ProgramArena& arena) {
+             Clock clock;
+             nb::object results =
+                 nb::steal(arena.run(self, tensors_of(arguments), nullptr, &clock));
+             nb::list times;
+             for (size_t i = 1; i < clock.size(); ++i)
+               times.append(std::chrono::nanoseconds(clock[i] - clock[i - 1]).count());
+             return nb::make_tuple(results, times);
            })
       // As at a former run of another program of the recording: starts are its.
       .def("run_from",

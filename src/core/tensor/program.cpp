@@ -267,8 +267,9 @@ void Program::aim(size_t slot, char* data) {
   stand_ins_[slot]->device = Device::cpu;
 }
 
-void Program::run_steps() {
+void Program::run_steps(Clock* clock) {
   size_t done = 0;
+  if (clock) clock->push_back(std::chrono::steady_clock::now());
   try {
     for (Step& step : steps_) {
       Draw draw = step.instruction->draw;
@@ -282,6 +283,7 @@ void Program::run_steps() {
         step.group->run();
       else
         step.instruction->repeat(step.operands.data(), draw);
+      if (clock) clock->push_back(std::chrono::steady_clock::now());
     }
   } catch (...) {
     // As far as the function would have got: what was drawn before stays drawn, and what may have
@@ -311,7 +313,7 @@ void Program::advance(size_t instruction) {
 }
 
 PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
-                       const std::vector<Draw>* given) {
+                       const std::vector<Draw>* given, Clock* clock) {
   struct InUse {  // until all is done, or has failed
     std::vector<Buffer*>& real;
     std::vector<Buffer*>& stand_ins;
@@ -353,7 +355,7 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
   for (const GeneratorUse& each : generators_)
     if (!given)
       starts.push_back({read_word(each.object, "seed"), read_word(each.object, "counter")});
-  run_steps();
+  run_steps(clock);
   for (size_t i = 0; i < plans_.size(); ++i)
     if (real_[i] && is_written_[i]) mark_written(real_[i]);
   for (size_t i = 0; !given && i < generators_.size(); ++i)

@@ -4,6 +4,7 @@
 // that nobody holds any more.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "tape.h"
@@ -46,6 +47,8 @@ struct PlannedDraw {
   uint64_t delta = 0;
 };
 
+using Clock = std::vector<std::chrono::steady_clock::time_point>;
+
 class Program {
  public:
   // Each step is one instruction, or several that run as one.
@@ -81,9 +84,10 @@ class Program {
 
   // A new list of the outputs; the arena is at least as large as was said. Throws what an
   // instruction throws; `has_written` then tells whether something outside was changed before.
-  // With `starts` it draws from where generators stood then, and does not move them.
+  // With `starts` it draws from where generators stood then, and does not move them. `clock` gets
+  // the time before the first step and after each.
   PyObject* run(std::span<Tensor* const> arguments, Buffer* arena,
-                const std::vector<Draw>* starts = nullptr);
+                const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr);
 
   // Makes memory for results, so that the first run needs none.
   void prepare();
@@ -115,7 +119,7 @@ class Program {
   Buffer* result_buffer(const SlotPlan& plan, size_t slot);
   void note_writes(const Instruction& instruction, Step* step);
   void aim(size_t slot, char* data);
-  void run_steps();
+  void run_steps(Clock* clock);
   void advance(size_t instruction);
   PyObject* give(std::span<Tensor* const> arguments);
   Tensor* leaf(int index) const;

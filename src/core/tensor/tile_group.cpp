@@ -39,23 +39,30 @@ int64_t row_length(const Instruction& reduction) {
 
 }  // namespace
 
-Form TileGroup::form_of(const Instruction& instruction) {
+Tiling TileGroup::tiling_of(const Instruction& instruction) {
   const Place& out = instruction.operands[0];
-  if (!out.layout.is_contiguous()) return Form::alone;
-  if (instruction.fill) return is_user(out.dtype) ? Form::alone : Form::elementwise;
+  bool is_copy = instruction.fill || instruction.copies;
+  if (!is_copy && !instruction.elementwise && !instruction.reduce)
+    return {Form::alone, "it is not elementwise"};
+  for (const Place& place : instruction.operands)
+    if (is_user(place.dtype)) return {Form::alone, "its dtype is a user's"};
+  if (!out.layout.is_contiguous()) return {Form::alone, "what it writes is not contiguous"};
   if (instruction.copies) {
-    const Place& x = instruction.operands[1];
-    bool is_plain = !is_user(out.dtype) && !is_user(x.dtype) && x.layout.is_contiguous();
-    return is_plain && x.layout.size() == out.layout.size() ? Form::elementwise : Form::alone;
+    const Layout& x = instruction.operands[1].layout;
+    bool is_plain = x.is_contiguous() && x.size() == out.layout.size();
+    if (!is_plain) return {Form::alone, "it brings elements into another order"};
   }
-  if (instruction.reduce) {
-    DType dtype = instruction.operands[1].dtype;
-    bool is_plain = kind(dtype) != DKind::complex && !is_user(dtype) && out.layout.size();
-    return is_plain && row_length(instruction) > 1 ? Form::reduce : Form::alone;
+  if (instruction.elementwise) {
+    const ElementwiseKernel& kernel = kernel_of(*instruction.elementwise);
+    if (!kernel.fn || !is_computed_in(out.dtype, kernel.out))
+      return {Form::alone, "what it writes has another dtype"};
   }
-  if (!instruction.elementwise) return Form::alone;
-  const ElementwiseKernel& kernel = kernel_of(*instruction.elementwise);
-  return kernel.fn && is_computed_in(out.dtype, kernel.out) ? Form::elementwise : Form::alone;
+  if (!instruction.reduce) return {Form::elementwise};
+  if (kind(instruction.operands[1].dtype) == DKind::complex)
+    return {Form::alone, "it reduces complex numbers"};
+  if (row_length(instruction) < 2 || out.layout.size() == 0)
+    return {Form::alone, "it does not reduce the last axes"};
+  return {Form::reduce};
 }
 
 TileGroup::TileGroup(const Tape& tape, std::span<const int> instructions,

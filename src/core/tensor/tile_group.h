@@ -11,6 +11,11 @@ namespace tessella {
 enum class Form : uint8_t { alone, elementwise, reduce };  // the last: of the last axes
 constexpr const char* FORM_NAMES[] = {"", "elementwise", "reduce"};
 
+struct Tiling {
+  Form form;
+  const char* why_alone = "";
+};
+
 class TileGroup {
  public:
   // `buffers` are those that stand for the slots; nullptr: an intermediate that lies in tiles.
@@ -20,7 +25,7 @@ class TileGroup {
   // element over its row.
   TileGroup(const Tape& tape, std::span<const int> instructions, std::span<Buffer* const> buffers);
 
-  static Form form_of(const Instruction& instruction);
+  static Tiling tiling_of(const Instruction& instruction);
 
   void run();
   size_t scratch_bytes() const;

@@ -98,6 +98,22 @@ def other_bits(what: str) -> CaptureError:
     )
 
 
+def not_repeated_here() -> CaptureError:
+    """A call is to be measured where compiled functions are called as they are written."""
+    return CaptureError(
+        "programs are not run inside of a compiled call, nor where values are watched",
+        "call profile() outside of compiled functions and of detect_anomaly()",
+    )
+
+
+def never_repeated() -> CaptureError:
+    """Calls go on being recorded, or are run as they are written."""
+    return CaptureError(
+        "such a call is run as it is written: it has no program",
+        "the function may change what it reads, or gradients may flow into several of its results",
+    )
+
+
 def not_compiled() -> CaptureError:
     """There is no program yet."""
     return CaptureError(

@@ -28,10 +28,13 @@ def fuse(program: Program) -> Program:
     steps: list[Step] = []
     # Where two memories are one, only the order of instructions tells what is read.
     is_entangled = any(memory.overlaps for memory in program.memories.values())
+    apart = "memories from outside overlap" if is_entangled else ""
     for each in program.instructions:
-        step = None if is_entangled else _home(program, steps, each)
+        step = None if apart else _home(program, steps, each)
         if step is None:
-            step = Step(each)
+            if steps:
+                program.reasons.append(apart or steps[-1].why_not(each))
+            step = Step(program, each)
             steps.append(step)
         else:
             step.add(each)
@@ -55,9 +58,12 @@ def _home(program: Program, steps: list[Step], each: Instruction) -> Step | None
 class Step:
     """Instructions that run as one, and what the next one must agree with."""
 
-    __slots__ = ("instructions", "length", "reductions", "rows", "shape", "slots", "touched")
+    __slots__ = (
+        "instructions", "length", "program", "reductions", "rows", "shape", "slots", "touched",
+    )  # fmt: skip
 
-    def __init__(self, first: Instruction) -> None:
+    def __init__(self, program: Program, first: Instruction) -> None:
+        self.program = program
         self.instructions: list[Instruction] = []
         self.shape = first.operands[1 if first.form == "reduce" else 0].shape
         self.rows = self.length = 0  # none until there is a reduction
@@ -89,32 +95,33 @@ class Step:
     def why_not(self, each: Instruction) -> str:
         """Say why an instruction cannot run with those of the step; "": it can."""
         first = self.instructions[0]
-        if not each.form:
-            return f"{each.name} runs alone"
-        if not first.form or (first.form == "reduce" and not is_flat(first.operands[1])):
-            return f"{first.name} runs alone"
+        for one in (first, each):
+            if not one.form:
+                return f"{one.name} runs alone: {one.why_alone}"
+        if first.form == "reduce" and not is_flat(first.operands[1]):
+            return f"{first.name} runs alone: it reads elements in another order"
         if len(self.instructions) >= MOST:
-            return f"{MOST} instructions are the most of a step"
+            return f"{MOST} instructions are the most"
         if each.form == "reduce":
             why = self._why_not_reduce(each)
         else:
             size, shape = prod(each.operands[0].shape), each.operands[0].shape
             is_row = bool(self.rows) and size == self.rows and self.length <= LONGEST_ROW
             is_alike = shape == self.shape or is_row
-            why = "" if is_alike else f"its shape {list(shape)} is not {list(self.shape)}"
+            why = "" if is_alike else f"its shape {shape} is not {self.shape}"
         return why or self._why_not_seen(each)
 
     def _why_not_reduce(self, each: Instruction) -> str:
         x = each.operands[1]
         if x.shape != self.shape:
-            return f"it reduces {list(x.shape)}, not {list(self.shape)}"
+            return f"it reduces {x.shape}, not {self.shape}"
         length = row_length(each)
         if self.rows and self.length != length:
             return f"its rows have {length} elements, not {self.length}"
         if self.reductions >= MOST_REDUCTIONS:
-            return f"{MOST_REDUCTIONS} reductions are the most of a step"
+            return f"{MOST_REDUCTIONS} reductions are the most"
         if not is_flat(x) and not self.slots.get(x.slot):
-            return f"it reads {x.slot} in another order than that of rows"
+            return f"it reads elements of {self.program.name(x.slot)} in another order"
         return ""
 
     def _why_not_seen(self, each: Instruction) -> str:
@@ -133,14 +140,14 @@ class Step:
                 else:
                     is_seen = was_of_rows == of_rows and tuple(x) == tuple(y)
                 if not is_seen:
-                    return f"it uses memory {x.slot} in another way than {self.name(y)}"
+                    return f"{self._user_of(y)} sees {self.program.name(x.slot)} in another layout"
         return ""
 
     def _is_of_rows(self, each: Instruction, operand: Operand) -> bool:
         """Tell whether an operand has an element for each row."""
         if each.form == "reduce":
             return operand is each.operands[0]
-        return each.operands[0].shape != self.shape
+        return bool(each.operands[0].shape != self.shape)
 
     def _is_spread(self, x: Operand, y: Operand) -> bool:
         """Tell whether x has an element of y, which has one for each row, over each row."""
@@ -161,8 +168,7 @@ class Step:
                 step *= size
         return True
 
-    def name(self, operand: Operand) -> str:
-        """Name the instruction that uses an operand."""
+    def _user_of(self, operand: Operand) -> str:
         return next(each.name for each in self.instructions if operand in each.operands)
 
 

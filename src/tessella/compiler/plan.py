@@ -6,7 +6,7 @@ lowest offset that is free for its whole life: the larger first, or those that l
 
 from __future__ import annotations
 
-from tessella.compiler.program import ARENA, Program
+from tessella.compiler.program import ARENA, Instruction, Program
 
 ALIGNMENT = 64
 
@@ -52,13 +52,18 @@ def lifetimes(program: Program) -> dict[int, tuple[int, int]]:
     return lives
 
 
-def lower_bound(program: Program) -> int:
-    """Give the largest sum of what lives at one step: no arena can be smaller."""
+def live_bytes(program: Program) -> list[int]:
+    """Give for each step how much of the arena holds something that is used at it or around it."""
     totals = [0] * len(program.steps)
     for slot, (first, last) in lifetimes(program).items():
         for at in range(first, last + 1):
             totals[at] += -(-program.memories[slot].bytes // ALIGNMENT) * ALIGNMENT
-    return max(totals, default=0)
+    return totals
+
+
+def lower_bound(program: Program) -> int:
+    """Give the largest sum of what lives at one step: no arena can be smaller."""
+    return max(live_bytes(program), default=0)
 
 
 def _lowest(placed: list[tuple[int, int, int, int]], first: int, last: int, size: int) -> int:
@@ -78,21 +83,22 @@ class MemoryTable:
         self.name = name
         self.peak = program.arena_bytes
         self.rows: list[tuple[str, tuple[int, ...], int, int, int, int]] = []
-        shapes = {
+        shapes = {  # nobody writes memory of no elements
             operand.slot: operand.shape
+            for part in (Instruction.reads, Instruction.writes)
             for each in program.instructions
-            for operand in each.writes()
+            for operand in part(each)
         }
         for slot, (born, dies) in sorted(lifetimes(program).items(), key=lambda row: row[1]):
             memory = program.memories[slot]
             row = (program.name(slot), shapes[slot], memory.bytes, born, dies, memory.offset)
             self.rows.append(row)
+        self.without_reuse = sum(-(-row[2] // ALIGNMENT) * ALIGNMENT for row in self.rows)
 
     def __str__(self) -> str:
-        total = sum(-(-row[2] // ALIGNMENT) * ALIGNMENT for row in self.rows)
         lines = [
             f"compiled {self.name}: peak {self.peak:,} B in 1 arena, "
-            f"{len(self.rows)} buffers (without reuse {total:,} B)",
+            f"{len(self.rows)} buffers (without reuse {self.without_reuse:,} B)",
             "  buffer       shape        bytes     born  dies  offset",
         ]
         lines += [

@@ -23,7 +23,10 @@ Operand.__doc__ = "A tensor as an instruction sees it: a layout over a memory."
 class Instruction:
     """One operation: what it is called, what it writes and reads, and the user's line."""
 
-    __slots__ = ("axes", "draw", "form", "index", "line", "name", "operands", "params", "written")
+    __slots__ = (
+        "axes", "draw", "form", "index", "line", "name", "operands", "params", "why_alone",
+        "written",
+    )  # fmt: skip
 
     def __init__(self, index: int, row: tuple[Any, ...]) -> None:
         self.index = index  # in the recording
@@ -34,7 +37,8 @@ class Instruction:
         self.line: str = row[4]
         self.draw: Any = row[5]  # (key, counter), then (generator, delta); None: it draws nothing
         self.form: str = row[6]  # how it can run tile by tile with others; "": it cannot
-        self.axes: int = row[7]  # bit i: a reduction takes axis i away
+        self.why_alone: str = row[7]
+        self.axes: int = row[8]  # bit i: a reduction takes axis i away
 
     def writes(self) -> list[Operand]:
         """Give the operands that it writes."""
@@ -96,6 +100,7 @@ class Program:
         self.recording = recording
         self.instructions: list[Instruction] = []
         self.steps: list[list[Instruction]] = []  # those that run as one
+        self.reasons: list[str] = []  # why each step but the first could not join the one before
         self.memories: dict[int, Memory] = {}
         self.outputs: list[Output] = []
         self.structure: Any = None  # of the results: a container of the numbers of outputs
@@ -171,9 +176,13 @@ class Program:
         """Write an instruction."""
         left = ", ".join(map(self.show, each.writes()))
         right = ", ".join(map(self.show, each.reads()))
+        return f"{left} = {each.name}({right}){self.show_params(each)}"
+
+    def show_params(self, each: Instruction) -> str:
+        """Write what an instruction is told beside its operands."""
         draw = f" draws {each.draw}" if each.draw else ""
         params = each.params if len(each.params) < 60 else each.params[:57] + "…"
-        return f"{left} = {each.name}({right}){params}{draw}"
+        return f"{params}{draw}"
 
     def __str__(self) -> str:
         lines = []

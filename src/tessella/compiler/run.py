@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import warnings
 from itertools import pairwise
 
@@ -11,12 +12,15 @@ from tessella.arguments import to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
+from tessella.compiler.explain import Explanation
 from tessella.compiler.fuse import fuse
+from tessella.compiler.keys import call_key
 from tessella.compiler.plan import MemoryTable, plan
+from tessella.compiler.profile import Profile
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Repeated
 from tessella.compiler.simplify import simplify
-from tessella.compiler.watch import Watch, digest, is_array
+from tessella.compiler.watch import Watch
 from tessella.declarations import describe
 from tessella.hints import Any, Callable
 from tessella.modes import enable_grad
@@ -41,6 +45,7 @@ class Runnable:
         # reaches in another way too: until they were seen elsewhere, they must stay there.
         self._homes = [_home(x) for x in tensors]
         self.core = build(self.program)
+        self.times: list[list[int]] | None = None  # of steps, in ns; None: they are not measured
         pulled = program.pull
         self._back: Any = None
         if pulled is not None:
@@ -86,7 +91,7 @@ class Runnable:
         """Run; give the results as the function does."""
         pulled = self.program.pull
         if pulled is None:
-            return self.finish(self.core.run(tensors, arena), tensors)
+            return self.finish(self._made(tensors, arena), tensors)
         inputs = [tensors[each] if isinstance(each, int) else each for each in pulled.inputs]
         with enable_grad():  # as the function had it at its end, whatever is outside
             leaves = Repeated.apply(self, tensors, arena, *inputs)
@@ -94,7 +99,14 @@ class Runnable:
 
     def run_leaves(self, tensors: list[Any], arena: Any) -> list[Any]:
         """Run; give the results one by one."""
-        return self.fill(self.core.run(tensors, arena), tensors)
+        return self.fill(self._made(tensors, arena), tensors)
+
+    def _made(self, tensors: list[Any], arena: Any) -> list[Any]:
+        if self.times is None:
+            return self.core.run(tensors, arena)  # type: ignore[no-any-return]
+        made, times = self.core.run_timed(tensors, arena)
+        self.times.append(times)
+        return made  # type: ignore[no-any-return]
 
     def run_back(self, given: list[Any], starts: Any) -> list[Any]:
         """Give the gradients of inputs; one thread at a time, and not within itself."""
@@ -228,9 +240,88 @@ class Compiled:
           m1           (3,)         12           0     2       0
           m2           (3,)         12           1     2      64
         """
+        return MemoryTable(self.__name__, self._known_program())
+
+    def explain(self) -> Explanation:
+        """Say of each step of the last program why the next instruction is not part of it.
+
+        >>> f = ts.compile(lambda x: (x * 2 + 1).sum(axis=0))
+        >>> for _ in range(2):
+        ...     _ = f(ts.ones(3, 3))
+        >>> print(f.explain())
+        compiled <lambda>: 3 instructions in 2 steps
+            0  mul, add (3, 3)  <doctest ...>:1
+               ends before sum: sum runs alone: it does not reduce the last axes
+            1  sum (3,)         <doctest ...>:1
+        """
+        return Explanation(self.__name__, self._known_program())
+
+    def show(self, path: str | os.PathLike[str]) -> None:
+        """Write the last program as a page for a browser: its steps, and its arena over time.
+
+        The page needs no other file. It is there as a whole, or what was there before is.
+
+        >>> f = ts.compile(lambda x: (x @ x).sum(axis=0))
+        >>> for _ in range(2):
+        ...     _ = f(ts.ones(3, 3))
+        >>> f.show("f.html")
+        """
+        from tessella.compiler.page import save_page
+
+        save_page(path, self.__name__, self._known_program())
+
+    def _known_program(self) -> Program:
         if self.program is None:
             raise capture_errors.not_compiled().locate(self.__name__, [])
-        return MemoryTable(self.__name__, self.program)
+        return self.program
+
+    def profile(self, *args: Any, repeats: int = 1, **keywords: Any) -> Profile:
+        """Call the function with these arguments, and measure each step of its program.
+
+        It is a call like any other, or `repeats` of them: parameters, gradients and generators
+        move on. If there is no program of such a call yet, the calls that make it come before.
+        Times are medians; `result` is what the last call gave.
+
+        >>> f = ts.compile(lambda x: (x @ x).sum(axis=0))
+        >>> measured = f.profile(ts.ones(3, 3), repeats=5)
+        >>> [row.title for row in measured.rows], measured.calls, measured.result.tolist()
+        (['matmul (3, 3)', 'sum (3,)'], 5, [9.0, 9.0, 9.0])
+        """
+        try:
+            count = to_int("repeats", repeats)
+            if count < 1:
+                raise errors.wrong_value("repeats", repeats, "at least 1")
+            if _core.is_recording() or _core.watches_values() or not self._replay.enter():
+                raise capture_errors.not_repeated_here()
+        except errors.TessellaError as error:
+            raise error.locate("profile", []) from None
+        try:
+            return self._measure(args, keywords, count)
+        finally:
+            self._replay.leave()
+
+    def _measure(self, args: Any, keywords: Any, count: int) -> Profile:
+        tensors, key = call_key(args, keywords)
+        each = None
+        for _ in range(2 * RECORDINGS):
+            programs = self._kinds[key].programs if key in self._kinds else []
+            each = next((each for each in programs if each.accepts(tensors)), None)
+            if each is not None:
+                break
+            self._call(args, keywords, tensors, key)
+        if each is None:
+            raise capture_errors.never_repeated().locate("profile", [])
+        times: list[list[int]] = []
+        each.times = times
+        try:
+            result = self._run(each, args, keywords, tensors)
+            for _ in range(count - 1):
+                if not each.accepts(tensors):  # what the function does has changed by its calls
+                    break
+                result = self._run(each, args, keywords, tensors)
+        finally:
+            each.times = None
+        return Profile(self.__name__, each.program, times, result)
 
     def _call(self, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
         kind = self._kinds.get(key)
@@ -340,6 +431,9 @@ class _Bound:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         return self._compiled(self._instance, *args, **keywords)
 
+    def profile(self, *args: Any, **keywords: Any) -> Profile:
+        return self._compiled.profile(self._instance, *args, **keywords)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._compiled, name)
 
@@ -354,71 +448,6 @@ def _rebuild(structure: Any, leaves: list[Any]) -> Any:
     if isinstance(structure, int):
         return leaves[structure]
     return flatten(structure)[1](leaves)
-
-
-def call_key(args: Any, keywords: Any) -> tuple[list[Any], Any]:
-    """Give the tensors of a call, and what its program depends on beside their values."""
-    leaves: list[Any]
-    if not keywords and all(type(x) is Tensor for x in args):
-        tensors = list(args)
-        return tensors, _core.call_key(tensors)
-    leaves, rebuild = flatten((args, keywords))
-    tensors, plain = [], []
-    for x in leaves:
-        if isinstance(x, Tensor):
-            tensors.append(x)
-            plain.append(_PLACE)
-        else:
-            plain.append(_value_key(x))
-    structure = _frozen(rebuild(plain))
-    return tensors, (structure, _core.call_key(tensors))
-
-
-_PLACE = ("tensor",)
-
-
-class _Held:
-    """An object in a key: it is compared by what it is, and lives as long as the key."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held) and self.value is other.value
-
-
-def _value_key(value: Any) -> Any:
-    if isinstance(value, float):
-        return _Leaf((float, value.hex()))
-    if value is None or isinstance(value, int | str | bytes | complex):
-        return _Leaf((type(value), repr(value)))
-    if is_array(value):
-        return _Leaf((type(value), digest(value)))
-    return _Leaf(_Held(value))
-
-
-class _Leaf:
-    """A value in the structure of a key, so that it is not taken for a container."""
-
-    __slots__ = ("key",)
-
-    def __init__(self, key: Any) -> None:
-        self.key = key
-
-
-def _frozen(tree: Any) -> Any:
-    if isinstance(tree, _Leaf):
-        return tree.key
-    if tree is _PLACE:
-        return tree
-    if isinstance(tree, dict):
-        return dict, tuple((key, _frozen(value)) for key, value in tree.items())
-    return type(tree), tuple(_frozen(value) for value in tree)
 
 
 def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> Any:

@@ -1,0 +1,75 @@
+"""keys: what the program of a call depends on beside the values of its tensors."""
+
+from __future__ import annotations
+
+from tessella import _core
+from tessella.compiler.watch import digest, is_array
+from tessella.hints import Any
+from tessella.trees import flatten
+
+Tensor = _core.Tensor
+
+
+def call_key(args: Any, keywords: Any) -> tuple[list[Any], Any]:
+    """Give the tensors of a call, and what its program depends on beside their values."""
+    leaves: list[Any]
+    if not keywords and all(type(x) is Tensor for x in args):
+        tensors = list(args)
+        return tensors, _core.call_key(tensors)
+    leaves, rebuild = flatten((args, keywords))
+    tensors, plain = [], []
+    for x in leaves:
+        if isinstance(x, Tensor):
+            tensors.append(x)
+            plain.append(_PLACE)
+        else:
+            plain.append(_value_key(x))
+    structure = _frozen(rebuild(plain))
+    return tensors, (structure, _core.call_key(tensors))
+
+
+_PLACE = ("tensor",)
+
+
+class _Held:
+    """An object in a key: it is compared by what it is, and lives as long as the key."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and self.value is other.value
+
+
+def _value_key(value: Any) -> Any:
+    if isinstance(value, float):
+        return _Leaf((float, value.hex()))
+    if value is None or isinstance(value, int | str | bytes | complex):
+        return _Leaf((type(value), repr(value)))
+    if is_array(value):
+        return _Leaf((type(value), digest(value)))
+    return _Leaf(_Held(value))
+
+
+class _Leaf:
+    """A value in the structure of a key, so that it is not taken for a container."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+
+
+def _frozen(tree: Any) -> Any:
+    if isinstance(tree, _Leaf):
+        return tree.key
+    if tree is _PLACE:
+        return tree
+    if isinstance(tree, dict):
+        return dict, tuple((key, _frozen(value)) for key, value in tree.items())
+    return type(tree), tuple(_frozen(value) for value in tree)
