@@ -85,6 +85,9 @@ class Host(Op):
 
     def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
         """Hand over contiguous arrays, and copy what comes back."""
+        _core.refuse_capture(
+            "what runs in NumPy", f"call {self.title} outside of it, and pass what it gives"
+        )
         np = need_numpy()
         if out.size == 0:
             return

@@ -484,7 +484,12 @@ void init_program(nb::module_& module) {
   module.def("memory_number",
              [](nb::handle x) { return reinterpret_cast<uintptr_t>(tensor_of(x)->buffer); });
   // Throws if a function is recorded: what it does cannot be repeated.
-  module.def("refuse_capture", [](const char* what) { refuse_capture(what, nullptr); });
+  module.def(
+      "refuse_capture",
+      [](const char* what, const char* cure) { refuse_capture(what, *cure ? cure : nullptr); },
+      nb::arg("what"), nb::arg("cure") = "");
+  module.def("pause_recording", pause_tape);
+  module.def("resume_recording", resume_tape);
 }
 
 }  // namespace tessella

@@ -17,6 +17,11 @@ namespace {
 
 thread_local Tape* running;  // also while a noted operation runs
 
+struct Paused {
+  Tape *tape, *running;
+};
+thread_local std::vector<Paused> paused;
+
 }  // namespace
 
 Tape::~Tape() {
@@ -182,6 +187,19 @@ void Noted::take(const char* name, std::string params, std::span<Tensor* const> 
 void Noted::draw(Draw from) {
   instruction_->draws = true;
   instruction_->draw = from;
+}
+
+void pause_tape() {
+  paused.push_back({tape, running});
+  tape = running = nullptr;
+  scratch_reserve = nullptr;
+}
+
+void resume_tape() {
+  tape = paused.back().tape;
+  running = paused.back().running;
+  scratch_reserve = running ? &running->scratch : nullptr;
+  paused.pop_back();
 }
 
 void refuse_capture(const char* what, const char* cure) {

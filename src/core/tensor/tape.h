@@ -175,6 +175,11 @@ class Noted {
   std::unique_ptr<Instruction> instruction_;
 };
 
+// From one to the other nothing is noted, and what is made counts as having been there before: a
+// module that is loaded at its first use keeps what it makes, whoever was first.
+void pause_tape();
+void resume_tape();
+
 // Throws the error of what cannot be repeated if something is noted: `what` is done, `cure` helps.
 void refuse_capture(const char* what, const char* cure);
 

@@ -329,7 +329,7 @@ class _Restless:
 
 def is_array(value: Any) -> bool:
     """Tell whether a value is an array of NumPy or its like; not the class of such."""
-    return hasattr(value, "__array_interface__") and not isinstance(value, type)
+    return hasattr(type(value), "__array_interface__")
 
 
 def digest(array: Any) -> Any:

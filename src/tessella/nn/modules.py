@@ -72,8 +72,10 @@ class Module(walks.Owner):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; parameters, buffers and modules become parts of this one."""
-        changes.bump()
         here = self.__dict__
+        if isinstance(value, Tensor) and here.get(name) is value:
+            return  # self.length += 1 has written into the tensor, and changes no structure
+        changes.bump()
         if isinstance(value, Buffer):
             self.register_buffer(name, value, value.persistent)
             return
