@@ -158,6 +158,13 @@ void fail_step_zero() {
   fail(Code::invalid_argument, "slice step is 0", "a step is a positive or negative integer");
 }
 
+void fail_limits(const std::string& what, int64_t value, int64_t low, int64_t high) {
+  std::string range = low == high  ? "it must be " + number(low)
+                      : low > high ? "there is no value that it may have"
+                                   : "it must be from " + number(low) + " to " + number(high);
+  fail(Code::index_out_of_bounds, what + " is " + number(value), range);
+}
+
 void fail_index_out_of_bounds(int64_t index, int axis, int64_t size) {
   std::string range = size ? "valid indices run from " + number(-size) + " to " + number(size - 1)
                            : "the axis is empty: no index is valid";

@@ -45,6 +45,7 @@ from tessella import (
     io as io,
     kinds as kinds,
     layouts as layouts,
+    limits as limits,
     linalg as linalg,
     memory as memory,
     metrics as metrics,

@@ -104,6 +104,32 @@ void run_scatter_join(Tensor* values, Tensor* x, const Axes& axes, const Tensors
   launch::scatter_join(indexing.task, x->dtype, static_cast<launch::Joining>(joining));
 }
 
+std::optional<int64_t> outside(const Tensor* x, int64_t low, int64_t high) {
+  int64_t found;
+  bool is_found = launch::find_outside(x->ndim, x->shape(), x->strides(),
+                                       reinterpret_cast<const int64_t*>(x->data()), low, high,
+                                       &found);
+  return is_found ? std::optional(found) : std::nullopt;
+}
+
+// A copy of integers that must be from low to high: throws for one that is not, at a repetition
+// too. Python knows what they are and says it better; `what` is for repetitions that have written.
+void run_limit(Tensor* out, Tensor* x, int64_t low, int64_t high, const std::string& what) {
+  Noted noted;
+  if (is_taping())
+    noted.take("limit", name_value("low", low) + name_value("high", high), {out}, {x},
+               [=](Tensor* const* operands, const Draw&) {
+                 run_limit(operands[0], operands[1], low, high, what);
+               });
+  std::optional<int64_t> found;
+  {
+    LongWork work(x->size, {out, x});
+    found = outside(x, low, high);
+  }
+  if (found) fail_limits(what, *found, low, high);
+  run_copy(out, x, true);
+}
+
 }  // namespace
 
 void init_index(nb::module_& module) {
@@ -122,6 +148,15 @@ void init_index(nb::module_& module) {
   module.def("scatter_join", [](nb::handle values, nb::handle x, const Axes& axes,
                                 nb::sequence indices, int place, int joining) {
     run_scatter_join(numbers_of(values), numbers_of(x), axes, tensors_of(indices), place, joining);
+  });
+  module.def("limit", [](nb::handle out, nb::handle x, int64_t low, int64_t high,
+                         const std::string& what) {
+    run_limit(tensor_of(out), tensor_of(x), low, high, what);
+  });
+  // The first that is not from low to high, for an error.
+  module.def("find_outside", [](nb::handle x, int64_t low, int64_t high) {
+    check_values(tensor_of(x));
+    return outside(tensor_of(x), low, high);
   });
   // (ndim, count): row d holds the coordinates along axis d.
   module.def("nonzero", [](nb::handle mask) { return own(nonzero_of(numbers_of(mask))); });

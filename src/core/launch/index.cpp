@@ -348,6 +348,24 @@ bool check_indices(const IndexTask& task, BadIndex* bad) {
   return true;
 }
 
+bool find_outside(int ndim, const int64_t* shape, const int64_t* strides, const int64_t* x,
+                  int64_t low, int64_t high, int64_t* found) {
+  Runs<1> runs(ndim, shape, {strides});
+  int64_t step = runs.inner_stride(0);
+  bool is_found = false;
+  runs.walk(0, runs.size, [&](const int64_t (&offsets)[1], int64_t count) {
+    const int64_t* run = x + offsets[0];
+    bool is_inside = true;
+    for (int64_t i = 0; i < count; ++i)
+      is_inside &= (run[i * step] >= low) & (run[i * step] <= high);
+    for (int64_t i = 0; i < count && !is_inside && !is_found; ++i) {
+      *found = run[i * step];
+      is_found = *found < low || *found > high;
+    }
+  });
+  return is_found;
+}
+
 bool gather(const IndexTask& task) {
   switch (task.itemsize) {
     case 1:

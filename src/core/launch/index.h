@@ -36,6 +36,10 @@ struct BadIndex {
 // Is every index in [-size, size)? If not, says which is the first that is not.
 bool check_indices(const IndexTask& task, BadIndex* bad);
 
+// Finds the first of some integers that is not from low to high, in row-major order.
+bool find_outside(int ndim, const int64_t* shape, const int64_t* strides, const int64_t* x,
+                  int64_t low, int64_t high, int64_t* found);
+
 // values = x[indices]. False if an index was outside its axis: then it was taken for 0.
 bool gather(const IndexTask& task);
 

@@ -183,6 +183,13 @@ void refuse_reading(const char* what) {
                  "return the tensor and read it outside; to choose by its value, use where(…)");
 }
 
+// Where a size or a place is meant.
+void refuse_index() {
+  refuse_capture("reading an integer for Python",
+                 "give an index tensor: x[i + ts.arange(n)] for the n rows from i on, "
+                 "ts.take(x, i, axis=0) for one; a length is compared: ts.arange(size) < n");
+}
+
 // The only element, as a Python number.
 PyObject* only_item(PyObject* x, const char* what) {
   return guarded([&]() -> PyObject* {
@@ -218,6 +225,7 @@ PyObject* to_index(PyObject* x) {
     DKind of = kind(as_tensor(x)->dtype);
     if (as_tensor(x)->ndim != 0 || (of != DKind::signed_int && of != DKind::unsigned_int))
       fail_not_index(info(as_tensor(x)->dtype).name, as_tensor(x)->sizes());
+    if (as_tensor(x)->has_memory()) refuse_index();
     return only_item(x, "index");
   });
 }

@@ -13,6 +13,7 @@ from tessella.dtypes import DType
 from tessella.hints import Any, Sequence
 from tessella.host import Host, need_precision
 from tessella.kinds import cast, common_dtype
+from tessella.limits import require
 from tessella.linalg.shapes import (
     adjoint,
     batch_shape,
@@ -196,7 +197,6 @@ class Triangular(Op):
     It is Tessella's own: it needs no NumPy, and has the bits of its products.
     """
 
-    no_capture = "it reads whether the matrix is regular"
     operands = ("a", "b")
     params = {"upper": REQUIRED, "left": True, "unitriangular": False}
 
@@ -225,8 +225,9 @@ class Triangular(Op):
         a, b = (x.detach() for x in inputs)
         _core.copy(out, b, True)
         upper, unit = params["upper"], params["unitriangular"]
-        if not unit and bool((a.diagonal(0, -2, -1) == 0).any()):
-            raise errors.singular("a", True)
+        if not unit:
+            regular = (a.diagonal(0, -2, -1) != 0).all()
+            require(regular, "whether a is regular", lambda: errors.singular("a", True))
         if params["left"]:
             _substitute(a, out, upper, unit)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tessella.errors import (
     ArgumentError,
     DTypeMismatch,
+    IndexOutOfBounds,
     InvalidArgument,
     ShapeError,
     type_name,
@@ -93,6 +94,25 @@ def mask_dtype(dtype: object, query: object) -> DTypeMismatch:
 def mask_shape(mask: object, logits: object) -> ShapeError:
     """A mask that does not broadcast to queries and keys."""
     return ShapeError(f"attn_mask is {mask}", f"it must broadcast to {logits}: (…, queries, keys)")
+
+
+def lengths_dtype(dtype: object) -> DTypeMismatch:
+    """Lengths that are no integers."""
+    return DTypeMismatch(f"lengths is {dtype}", "it must hold integers: lengths.astype(ts.int64)")
+
+
+def lengths_shape(shape: object, batch: int) -> ShapeError:
+    """Lengths that are not one for each row of the batch."""
+    each = f", or ({batch},): one for each row of the batch" if batch else ": there is no batch"
+    return ShapeError(f"lengths is {shape}", f"it must be (){each}")
+
+
+def wrong_length(length: int, places: int) -> IndexOutOfBounds:
+    """A length that is not one of the keys' tensor."""
+    return IndexOutOfBounds(
+        f"a length is {length}, of {places} places of key and value",
+        f"it must be from 0 to {places}; make the tensors with room for as many as will come",
+    )
 
 
 def other_batch(name: str, given: int, wanted: int) -> ShapeError:

@@ -10,6 +10,7 @@ from tessella.composites import Device, DTypeLike, Operand, composite
 from tessella.dtypes import boolean, float64, int64, uint8
 from tessella.hints import Any
 from tessella.kinds import cast
+from tessella.limits import limited, require
 from tessella.ops.creation import zeros
 from tessella.ops.elementwise import clip, log1p, where
 from tessella.ops.index import take_along_axis
@@ -156,7 +157,7 @@ def bernoulli_(x: Tensor, p: Operand = 0.5, *,
 # --- drawing by weights --------------------------------------------------------------------------
 
 
-@composite(no_capture="it reads values", tested="tests/test_placing.py")
+@composite(tested="tests/test_placing.py")
 def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
                 generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Draw indices of the weights in a vector, or in each row of a matrix.
@@ -176,16 +177,24 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
     if num_samples < 1:
         raise errors.wrong_value("num_samples", num_samples, "1 or more")
     weights = x.detach().astype(float64)
-    if not all((weights >= 0) & (weights < math.inf)).item():
-        raise errors.wrong_value("x", "not a weight everywhere", "0 or more, and finite")
-    positive = sum(weights > 0, axis=-1)
-    least = 1 if replacement else num_samples
-    if not all(positive >= least).item():
-        fewest = int(min(positive).item())
-        raise errors.wrong_value("the number of positive weights", fewest, f"{least} or more")
+    require(
+        all((weights >= 0) & (weights < math.inf)), "whether x is a weight everywhere",
+        lambda: errors.wrong_value("x", "not a weight everywhere", "0 or more, and finite"),
+    )  # fmt: skip
+    what, least = "the number of positive weights", 1 if replacement else num_samples
+    limited(
+        _fewest(weights > 0), least, x.shape[-1], what,
+        lambda fewest: errors.wrong_value(what, fewest, f"{least} or more"),
+    )  # fmt: skip
     choose = _draw_again if replacement else _draw_apart
     with drawing(generator):
         return choose(weights, num_samples, generator)
+
+
+def _fewest(positive: Tensor) -> Tensor:
+    """Give the least number of true elements of a row; of no rows, nothing."""
+    counts = sum(positive, axis=-1)
+    return min(counts) if counts.size else counts
 
 
 def _draw_apart(weights: Tensor, count: int, generator: Generator | None) -> Tensor:

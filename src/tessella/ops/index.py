@@ -14,6 +14,8 @@ from tessella.exchange import is_shareable, share
 from tessella.hints import Any, Sequence
 from tessella.indexing import Gathering, converted, is_basic
 from tessella.kinds import cast
+from tessella.limits import limited
+from tessella.ops import masks
 from tessella.ops.creation import arange, copy_of, full, zeros
 from tessella.ops.elementwise import floor_divide, remainder, where
 from tessella.ops.movement import broadcast_to, getitem, normal_axes, reshape
@@ -216,11 +218,14 @@ def set(x: Tensor, key: Any, value: Any) -> None:
         is_recorded = _core.needs_node(x, source)
         if is_recorded:
             inplace.check_seen(x)
-        if is_basic(key):
+        if is_basic(key) and not _has_values(key):
             target = x.detach()[key]
             inplace.write(target, source.detach())
             if is_recorded:
                 inplace.record_write(x, target, source)
+            return
+        if (is_recorded or _core.is_recording()) and (masked := masks.find_mask(x, key)):
+            _write_masked(x, masked, source, is_recorded)
             return
         plan = Gathering(x, key)
         base = x.detach() if plan.basic is None else getitem(x.detach(), key=plan.basic)
@@ -234,6 +239,23 @@ def set(x: Tensor, key: Any, value: Any) -> None:
         raise error.locate("setitem", shown) from None
 
 
+def _has_values(key: Any) -> bool:
+    """Tell whether a program would have to read a place from a tensor to see a view there."""
+    items = key if isinstance(key, tuple) else (key,)
+    return _core.is_recording() and any(isinstance(item, Tensor) for item in items)
+
+
+def _write_masked(x: Tensor, masked: masks.Masked, source: Tensor, is_recorded: bool) -> None:
+    target = masks.view_of(x.detach(), masked)
+    inplace.check_memory(target, source)
+    if not is_recorded:
+        masks.filled(target, masked, source.detach(), out=target)
+        return
+    value = masks.filled(masks.view_of(x, masked), masked, source)
+    inplace.write(target, value.detach())
+    inplace.record_write(x, target, value)
+
+
 def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
     inplace.check_memory(base, source)
     inplace.check_kinds(base, source)
@@ -243,8 +265,17 @@ def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
     elif _core.may_overlap(base, source):
         spread = copy_of(spread)
     indices = [copy_of(i) if _core.may_overlap(base, i) else i for i in plan.indices]
+    if _core.is_recording():  # a program that fails before it writes is explained by the function
+        indices = [_checked(i, a, base.shape[a]) for i, a in zip(indices, plan.axes, strict=True)]
     _core.scatter(spread, base, plan.axes, indices, plan.place)
     _core.bump_version(base)
+
+
+def _checked(index: Tensor, axis: int, size: int) -> Tensor:
+    def fail(value: int) -> errors.TessellaError:
+        return errors.index_out_of_bounds(value, axis, size)
+
+    return limited(index, -size, size - 1, f"an index for axis {axis} of size {size}", fail)
 
 
 def _record_gathered(x: Tensor, target: Tensor, plan: Gathering, source: Tensor) -> None:
@@ -368,7 +399,6 @@ def argwhere(x: Tensor) -> Tensor:
 
 
 @composite(
-    no_capture="it reads values",
     ref="unravel_index", ulps=0, is_method=False,
     samples=[case(arange(6), shape=(2, 3)), case(full((2, 2), 5), shape=(3, 1, 4)),
              case(arange(0), shape=(2,))],
@@ -386,9 +416,8 @@ def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
     if any(size < 0 for size in shape):
         raise errors.wrong_value("shape", shape, "sizes of 0 or more")
     count = math.prod(shape)
-    for index in (rest.min().item(), rest.max().item()) if rest.size else ():
-        if not 0 <= index < count:
-            raise errors.index_out_of_bounds(int(index), 0, count)
+    rest = limited(rest, 0, count - 1, f"an index of {count} elements",
+                   lambda index: errors.index_out_of_bounds(index, 0, count))  # fmt: skip
     places = []
     for size in reversed(shape):
         places.append(remainder(rest, size))

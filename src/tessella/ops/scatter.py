@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella import _core, errors
+from tessella import _core, errors, inplace
 from tessella._core import Tensor
 from tessella.composites import Number, Operand, composite
 from tessella.declarations import case
@@ -10,9 +10,11 @@ from tessella.dtypes import boolean, int64
 from tessella.hints import Any, Literal
 from tessella.indexing import Gathering
 from tessella.kinds import cast, scalar_tensor
+from tessella.limits import limited
 from tessella.ops.creation import arange, full, ones, zeros
-from tessella.ops.elementwise import add, floor_divide, mul
+from tessella.ops.elementwise import add, floor_divide, mul, where
 from tessella.ops.index import need_integers, put_axes, scatter_axes, take, take_along_axis
+from tessella.ops.masks import by_counts, count_true
 from tessella.ops.movement import broadcast_to, normal_axes, reshape
 from tessella.ops.selection import join_axes
 
@@ -201,7 +203,6 @@ def _need_mask(mask: Tensor) -> None:
 
 
 @composite(
-    no_capture="the size of its result depends on values",
     ref=lambda np, x, mask, source: _masked_ref(np, x, mask, source), ulps=0, has_twin=True,
     samples=[case((3, 4), (3, 4), (12,)), case((3, 4), (4,), (4, 3))],
     errors=[case((3,), (4,), (4,), match="cannot become 3"),
@@ -215,11 +216,12 @@ def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     [0.0, 0.0, 1.0]
     """
     _need_mask(mask)
-    found = _core.nonzero(broadcast_to(mask, x.shape).reshape(-1))
-    if found.shape[1] > source.size:
-        raise errors.wrong_value("source.size", source.size, f"{found.shape[1]} or more")
-    chosen = reshape(source, (-1,))[: found.shape[1]]
-    return reshape(put_axes(reshape(x, (-1,)), chosen, (0,), (found[0],)), x.shape)
+    spread = broadcast_to(mask, x.shape)
+    size = source.size
+    limited(count_true(spread), 0, size, "the number of true elements of the mask",
+            lambda count: errors.wrong_value("source.size", size, f"{count} or more"))  # fmt: skip
+    inplace.check_kinds(x, source)
+    return where(spread, by_counts(cast(reshape(source, (-1,)), x.dtype), spread), x)
 
 
 def _masked_ref(np: Any, x: Any, mask: Any, source: Any) -> Any:

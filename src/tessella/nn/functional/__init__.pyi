@@ -795,6 +795,7 @@ def scaled_dot_product_attention(
     *,
     scale: _float | None = None,
     enable_gqa: _bool = False,
+    lengths: Tensor | None = None,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella import errors
+from tessella import _core, errors
 from tessella._core import Function, Tensor
 from tessella.composites import composite
 from tessella.declarations import case
@@ -10,6 +10,7 @@ from tessella.dtypes import float32, int64
 from tessella.fusions import Fused, need_float, settled
 from tessella.hints import Any
 from tessella.kinds import cast
+from tessella.limits import limited
 from tessella.modes import no_grad
 from tessella.nn import layer_errors
 from tessella.ops.creation import arange, ones, zeros
@@ -141,7 +142,7 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None,
 
 
 @composite(
-    no_capture="it reads values",
+    no_capture="without num_classes the size of its result depends on values",
     home="nn.functional", is_method=False, ulps=0,
     ref=lambda np, x, num_classes=-1: np.eye(
         num_classes if num_classes >= 0 else int(np.max(x, initial=-1)) + 1, dtype=np.int64)[x],
@@ -160,11 +161,9 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     if num_classes < -1:
         raise errors.wrong_value("num_classes", num_classes, "-1, or at least 0")
     indices = cast(x, int64)
-    is_empty = indices.size == 0
     if num_classes == -1:
-        num_classes = 0 if is_empty else int(indices.max().item()) + 1
-    if not is_empty and not 0 <= indices.min().item() <= indices.max().item() < num_classes:
-        flat = indices.reshape(-1)
-        wrong = flat[(flat < 0) | (flat >= num_classes)]
-        raise layer_errors.no_row(int(wrong[0].item()), num_classes, "classes")
+        _core.refuse_capture("one_hot without num_classes", "say how many: one_hot(x, num_classes)")
+        num_classes = int(indices.max().item()) + 1 if indices.size else 0
+    indices = limited(indices, 0, num_classes - 1, f"an index of {num_classes} classes",
+                      lambda index: layer_errors.no_row(index, num_classes, "classes"))  # fmt: skip
     return cast(unsqueeze(indices, -1) == arange(num_classes), int64)
