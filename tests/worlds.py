@@ -89,7 +89,7 @@ def attempt(function: Callable[..., Any], *args: Any) -> Any:
 
 def some(i: int, *shape: int, dtype: Any = ts.float32) -> ts.Tensor:
     """Give numbers that depend on i alone."""
-    return ts.randn(*shape, dtype=dtype, generator=ts.Generator(i))
+    return ts.randn(shape, dtype=dtype, generator=ts.Generator(i))
 
 
 def training(model: Any, optimizer: Any, *after: Callable[[], Any]) -> Any:

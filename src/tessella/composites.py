@@ -207,6 +207,8 @@ def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def explain(error: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             if not isinstance(error, errors.TessellaError):
                 return None
+            if record.instead and isinstance(error, errors.CaptureError):
+                error.hint = record.instead
             return error.relocate(record.title, record.describe_call(args, keywords))
 
         def call(*args: Any, **keywords: Any) -> Any:

@@ -124,6 +124,7 @@ class Declared:
         takes_inplace: bool = False,
         no_gradient: str = "",
         no_capture: str = "",
+        instead: str = "",
     ) -> None:
         self.name = f"{home}.{name}" if home else name
         self.home = home  # the subpackage that it is a member of
@@ -148,6 +149,7 @@ class Declared:
         self.no_gradient = no_gradient
         # Why some of its calls cannot be part of a compiled function.
         self.no_capture = no_capture or self.no_capture
+        self.instead = instead  # what to write there, where the hint of its parts is not enough
         # The test that stands for a reference, where there is none to compare with.
         self.tested = tested
         # How many units in the last place a float result may be off; 0: correctly rounded.

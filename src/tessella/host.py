@@ -15,6 +15,7 @@ from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import copy_of
 from tessella.records import Op
 
+OUTSIDE = "call it outside of the function, and pass what it gives"
 Failure = Callable[[str, bool], errors.TessellaError]
 
 
@@ -85,9 +86,7 @@ class Host(Op):
 
     def run(self, out: Tensor, inputs: list[Any], params: dict[str, Any]) -> None:
         """Hand over contiguous arrays, and copy what comes back."""
-        _core.refuse_capture(
-            "what runs in NumPy", f"call {self.title} outside of it, and pass what it gives"
-        )
+        _core.refuse_capture("what runs in NumPy", OUTSIDE)
         np = need_numpy()
         if out.size == 0:
             return

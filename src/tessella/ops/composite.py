@@ -194,7 +194,8 @@ def _combinations_ref(np: Any, x: Any, r: int = 2, with_replacement: bool = Fals
 
 
 @composite(
-    no_capture="the size of its result depends on values",
+    no_capture="it counts choices by their values",
+    instead="x[places] with places = ts.combinations(ts.arange(len(x)), r), made outside",
     ref=_combinations_ref, ulps=0, is_method=False,
     samples=[case((4,)), case((5,), 3), case((3,), r=2, with_replacement=True), case((3,), 1),
              case((2,), 3), case((0,), 2), case((3,), 0), case((30,), 29), case((4,), 4),
@@ -357,7 +358,7 @@ def isclose(
 
 
 @composite(
-    no_capture="it reads values",
+    no_capture="it gives a bool of Python", instead="(x == y).all() gives a tensor",
     ref=lambda np, x, y: bool(x.shape == np.shape(y) and (x == y).all()),
     samples=[case((3, 4), (3, 4)), case((3,), (3, 1)), case((0,), (0,))],
 )  # fmt: skip
@@ -370,7 +371,9 @@ def array_equal(x: Tensor, y: Tensor) -> bool:
     return x.shape == y.shape and bool(all(equal(x, y)))
 
 
-@composite(no_capture="it reads values", ref="allclose", **_CLOSE)
+@composite(
+    no_capture="it gives a bool of Python", instead="ts.isclose(x, y).all() gives a tensor",
+    ref="allclose", **_CLOSE)  # fmt: skip
 def allclose(
     x: Operand, y: Operand, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tessella import errors
+import builtins
+
+from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import DTypeLike, composite
 from tessella.declarations import case
@@ -10,10 +12,17 @@ from tessella.dtypes import as_dtype, boolean, int64, uint8
 from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.creation import arange, ones_like, zeros
-from tessella.ops.elementwise import greater_equal, less_equal
+from tessella.ops.elementwise import (
+    floor_divide,
+    greater_equal,
+    less_equal,
+    logical_not,
+    remainder,
+)
 from tessella.ops.index import nonzero
 from tessella.ops.joining import concat, stack
 from tessella.ops.movement import diagonal, embed, normal_axes, permute, reshape, unsqueeze
+from tessella.ops.ordering import argsort
 from tessella.ops.reduce import sum
 
 
@@ -143,7 +152,14 @@ def _indices(row: int, col: int, offset: int, dtype: DTypeLike | None, lower: bo
             raise errors.wrong_value(name, value, "0 or more")
     compare = less_equal if lower else greater_equal
     inside = compare(arange(col), unsqueeze(arange(row), 1) + offset)
-    return cast(stack(nonzero(inside)), int64 if dtype is None else as_dtype(dtype))
+    wanted = int64 if dtype is None else as_dtype(dtype)
+    if not _core.is_recording():
+        return cast(stack(nonzero(inside)), wanted)
+    # In a program, as many as are known to be inside come first in an order that keeps theirs.
+    before = [min(max(i + offset + lower, 0), col) for i in range(row)]
+    count = builtins.sum(before) if lower else row * col - builtins.sum(before)
+    places = argsort(logical_not(reshape(inside, (-1,))))[:count]
+    return cast(stack([floor_divide(places, col), remainder(places, col)]), wanted)
 
 
 _INDICES = {
@@ -154,7 +170,6 @@ _INDICES = {
 
 
 @composite(
-    no_capture="it counts the elements of a mask",
     ref=lambda np, row, col, offset=0: np.stack(np.tril_indices(row, offset, col)),
            **_INDICES)  # fmt: skip
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike | None = None) -> Tensor:
@@ -167,7 +182,6 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike | None
 
 
 @composite(
-    no_capture="it counts the elements of a mask",
     ref=lambda np, row, col, offset=0: np.stack(np.triu_indices(row, offset, col)),
            **_INDICES)  # fmt: skip
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike | None = None) -> Tensor:

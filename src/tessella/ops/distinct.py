@@ -18,7 +18,7 @@ from tessella.ops.joining import concat, stack
 from tessella.ops.movement import normal_axes, permute, reshape
 from tessella.ops.ordering import argsort
 from tessella.ops.reduce import any, cumulative_sum
-from tessella.ops.sets import unique_all, unique_values
+from tessella.ops.sets import SIZED_BY_VALUES, unique_all, unique_values
 
 
 def _columns(x: Tensor, axis: int) -> Tensor:
@@ -77,7 +77,7 @@ _FLAGS: dict[str, Any] = {"return_inverse": True, "return_counts": True}
 
 
 @composite(
-    no_capture="the size of its result depends on values",
+    **SIZED_BY_VALUES,
     ref=_unique_ref, ulps=0, step=True, domain=(-1, 1),
     samples=[case((7,)), case((5, 9), sorted=False), case((0,)), case((), **_FLAGS),
              case((3, 4), return_inverse=True), case((30,), return_counts=True),
@@ -131,7 +131,7 @@ def _consecutive_ref(np: Any, x: Any, return_inverse: bool = False, return_count
 
 
 @composite(
-    no_capture="the size of its result depends on values",
+    **SIZED_BY_VALUES,
     ref=_consecutive_ref, ulps=0, step=True, domain=(-1, 1),
     samples=[case((17,)), case((5, 9), **_FLAGS), case((0,), **_FLAGS), case(()),
              case((30, 1), axis=0, **_FLAGS), case((2, 20), axis=-1, return_counts=True),

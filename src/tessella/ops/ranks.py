@@ -193,6 +193,8 @@ def _means_otherwise(name: str) -> list[Refusal]:
 
 
 _QUANTILES: dict[str, Any] = {
+    "no_capture": "a tensor q is read",
+    "instead": "give q as a number, or as several calls with one each",
     "keywords": {"interpolation": "method"},
     "samples": [case((7,), q=0.3), case((3, 4), q=0.5, axis=0), case((2, 3, 4), q=1.0, axis=(0, 2)),
                 case((3, 6), q=0.4, axis=1, method="nearest", keepdims=True),
@@ -213,7 +215,7 @@ _MEDIANS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@composite(no_capture="it reads values", ref="quantile", **_QUANTILES)
+@composite(ref="quantile", **_QUANTILES)
 def quantile(
     x: Tensor, q: Operand, axis: Axes = None, *,
     method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",
@@ -231,7 +233,7 @@ def quantile(
     return _quantiles(x, q, axis, method, keepdims, False)
 
 
-@composite(no_capture="it reads values", ref="nanquantile", **_QUANTILES)
+@composite(ref="nanquantile", **_QUANTILES)
 def nanquantile(
     x: Tensor, q: Operand, axis: Axes = None, *,
     method: Literal["linear", "lower", "higher", "midpoint", "nearest"] = "linear",

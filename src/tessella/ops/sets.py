@@ -94,13 +94,18 @@ def _unique_ref(*wanted: int) -> Any:
     return reference
 
 
+SIZED_BY_VALUES: dict[str, Any] = {
+    "no_capture": "the size of its result depends on values",
+    "instead": "call it outside of the function, and pass what it gives",
+}
 _UNIQUE: dict[str, Any] = {
+    **SIZED_BY_VALUES,
     "is_method": False, "ulps": 0, "step": True,
     "samples": [case((7,)), case((5, 9)), case((0,)), case(())],
 }  # fmt: skip
 
 
-@composite(no_capture="the size of its result depends on values", ref=_unique_ref(0), **_UNIQUE)
+@composite(ref=_unique_ref(0), **_UNIQUE)
 def unique_values(x: Tensor, /) -> Tensor:
     """Give the different elements, in order.
 
@@ -110,7 +115,7 @@ def unique_values(x: Tensor, /) -> Tensor:
     return _values(x)
 
 
-@composite(no_capture="the size of its result depends on values", ref=_unique_ref(0, 3), **_UNIQUE)
+@composite(ref=_unique_ref(0, 3), **_UNIQUE)
 def unique_counts(x: Tensor, /) -> UniqueCountsResult:
     """Give the different elements, in order, and how often each occurs.
 
@@ -123,7 +128,7 @@ def unique_counts(x: Tensor, /) -> UniqueCountsResult:
     return UniqueCountsResult(take(ordered, starts), ends - starts)
 
 
-@composite(no_capture="the size of its result depends on values", ref=_unique_ref(0, 2), **_UNIQUE)
+@composite(ref=_unique_ref(0, 2), **_UNIQUE)
 def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
     """Give the different elements, in order, and which of them each element is.
 
@@ -134,9 +139,7 @@ def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
     return UniqueInverseResult(found.values, found.inverse_indices)
 
 
-@composite(
-    no_capture="the size of its result depends on values", ref=_unique_ref(0, 1, 2, 3), **_UNIQUE
-)
+@composite(ref=_unique_ref(0, 1, 2, 3), **_UNIQUE)
 def unique_all(x: Tensor, /) -> UniqueAllResult:
     """Give the different elements, in order, where each is first, which of them each element is,
     and how often each occurs.
@@ -236,7 +239,8 @@ def _bincount_ref(np: Any, x: Any, weights: Any = None, minlength: int = 0) -> A
 
 
 @composite(
-    no_capture="it reads values",
+    no_capture="the size of its result depends on values",
+    instead="ts.zeros(n).scatter_add(0, x, ts.ones(len(x))) counts up to a number that is known",
     ref=_bincount_ref,
     samples=[case(arange(5)), case(arange(3), minlength=6), case(arange(4), (4,)),
              case(zeros((6,), dtype=int64), (6,), minlength=2)],
