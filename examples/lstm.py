@@ -39,15 +39,21 @@ def main(steps: int = 600, seed: int = 0) -> float:
     ts.manual_seed(seed)
     model = Forecaster()
     optimizer = ts.optim.Adam(model.parameters(), lr=5e-3)
-    for step in range(steps):
+
+    @ts.compile
+    def step() -> ts.Tensor:
         x = waves(64)
         optimizer.zero_grad()
         loss = F.mse_loss(model(x[:, :-1]), x[:, 1:])
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        if step % 100 == 0:
-            print(f"step {step}: loss {loss.item():.4f}")
+        return loss
+
+    for i in range(steps):
+        loss = step()
+        if i % 100 == 0:
+            print(f"step {i}: loss {loss.item():.4f}")
     x = waves(256)
     with ts.no_grad():
         return float(F.mse_loss(model(x[:, :-1])[:, 10:], x[:, 11:]))

@@ -1,4 +1,4 @@
-"""A first look: tensors, views, broadcasting, gradients, a timed matrix product, an error.
+"""A first look: tensors, views, broadcasting, gradients, a timed product, a program, an error.
 
 It is the smallest tour; the operation reference is docs/operations.md.
 """
@@ -59,6 +59,15 @@ def show_gradients() -> None:
     show("loss.backward(); w.grad", w.grad)
 
 
+def show_compile() -> None:
+    """Show a compiled function: the same bits, as one program that runs tile by tile."""
+    wave = ts.compile(lambda x: (x * 2).sin() + 1)
+    x = ts.linspace(0, 1, 1000)
+    first, _, third = wave(x), wave(x), wave(x)  # from the third call on the program runs
+    show("wave = ts.compile(lambda x: (x * 2).sin() + 1); wave.program", wave.program)
+    show("first.tolist() == third.tolist()", first.tolist() == third.tolist())
+
+
 def show_error() -> None:
     """Show what a mistake looks like."""
     try:
@@ -69,8 +78,12 @@ def show_error() -> None:
 
 def main() -> None:
     """Run the tour."""
-    for part in (show_views, show_arithmetic, show_gradients, show_product, show_error):
-        part()
+    show_views()
+    show_arithmetic()
+    show_gradients()
+    show_product()
+    show_compile()
+    show_error()
 
 
 if __name__ == "__main__":

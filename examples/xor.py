@@ -15,11 +15,17 @@ def train(seed: int, epochs: int = 2000) -> float:
     ts.manual_seed(seed)
     model = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1), nn.Sigmoid())
     optimizer = ts.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(epochs):
+
+    @ts.compile
+    def step() -> ts.Tensor:
         optimizer.zero_grad()
         loss = F.mse_loss(model(INPUTS), TARGETS)
         loss.backward()
         optimizer.step()
+        return loss
+
+    for _ in range(epochs):
+        loss = step()
     return float(loss)
 
 

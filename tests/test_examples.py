@@ -11,7 +11,9 @@ import pytest
 
 import tessella as ts
 from conftest import FULL
-from tessella import data
+from tessella import compiler, data, nn
+from tessella.compiler import Compiled
+from worlds import frozen
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
 
@@ -87,6 +89,68 @@ def test_fashion_is_recognised(model: str, least: float, tmp_path: Path) -> None
     folder = fashion(tmp_path) if FULL else digits_as_idx(tmp_path)
     epochs = 5 if model == "convolutional" and not FULL else 10
     assert load("fashion").main(folder, model, epochs) >= least
+
+
+# --- compiled, which is the default, and as they are written -------------------------------------
+
+SHORT: dict[str, tuple[Any, ...]] = {
+    "xor": (1,), "digits": (1,), "regression": (2,), "autoencoder": (2,), "lstm": (8,),
+    "convolution": (1,), "gpt": (8, 16, 2, 12), "fashion": ("dense", 1, 512),
+    "fashion convolutional": ("convolutional", 1, 512),
+}  # fmt: skip
+
+
+def trace_of(name: str, args: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run an example; give its result and the parameters that it ends with."""
+    models: list[nn.Module] = []
+    parameters = nn.Module.parameters
+
+    def remember(self: nn.Module, *args: Any, **keywords: Any) -> Any:
+        if not any(self is model for model in models):
+            models.append(self)
+        return parameters(self, *args, **keywords)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(nn.Module, "parameters", remember)
+        result = load(name).main(*args)
+    assert models
+    return frozen(result), [frozen(model) for model in models]
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_compiled_example_ends_with_the_bits_of_eager(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module, args = name.split()[0], SHORT[name]
+    if module == "fashion":
+        args = (digits_as_idx(tmp_path), *args)
+    made: list[Compiled] = []
+
+    def watched(function: Any) -> Compiled:
+        made.append(Compiled(function))
+        return made[-1]
+
+    for holder in (ts, compiler):
+        monkeypatch.setattr(holder, "compile", watched)
+    compiled = trace_of(module, args, monkeypatch), capsys.readouterr().out
+    assert made and all(each.program is not None for each in made)
+    for holder in (ts, compiler):
+        monkeypatch.setattr(holder, "compile", lambda function: function)
+    assert compiled == (trace_of(module, args, monkeypatch), capsys.readouterr().out)
+
+
+def test_every_example_is_run_both_ways() -> None:
+    without_training = {"tensors"}
+    names = {path.stem for path in FOLDER.glob("*.py")}
+    assert names - without_training == {name.split()[0] for name in SHORT}
+
+
+def test_tour_of_tensors_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    load("tensors").main()
+    assert "first.tolist() == third.tolist()\n    True" in capsys.readouterr().out
 
 
 def test_examples_are_short() -> None:

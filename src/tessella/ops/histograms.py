@@ -105,6 +105,7 @@ _EDGES = tensor([0, 1, 2, 4])
     no_gradient="counts jump, and edges are read from the elements",
     samples=[case((3, 40), range=(-2, 2)), case((30,), bins=4, range=(-1.0, 2.0)),
              case((30,), _EDGES), case((30,), 6, range=(0, 3), density=True), case((0,), 3),
+             case((9,), 4),
              case((12,), _EDGES, weights=arange(12)),
              case((4,), 3, range=(0, 1), weights=tensor([0.5, 1.5, 2.0, 0.25]))],
     errors=[case((2,), 0, match="bins is 0"), case((2,), range=(3, 1), match="the range is"),
