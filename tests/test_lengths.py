@@ -91,6 +91,18 @@ def test_write_at_a_position_follows_its_value(
     same(play)
 
 
+@pytest.mark.parametrize("write", [set_first, set_last, set_several, copy_index, scatter])
+def test_write_at_a_position_moves_no_more_than_what_is_written(write: Callable[..., None]) -> None:
+    x = ts.zeros(4, 4)
+    call = ts.compile(lambda at, row: write(x, at, row))
+    for i in range(3):
+        call(ts.tensor(i), some(i, 4, 4))
+    assert call.program is not None
+    written = [each.name for each in call.program.instructions for out in each.writes()
+               if out.shape == (4, 4) and each.name != "scatter"]  # fmt: skip
+    assert not written
+
+
 @pytest.mark.parametrize("write", [set_first, set_second, set_several, copy_index])
 def test_gradients_flow_through_a_write_at_a_position(write: Callable[..., None]) -> None:
     def play(wrap: Wrap) -> Any:

@@ -141,7 +141,7 @@ class Composite(Declared):
 
     def __init__(
         self, body: FunctionType, *, variadic: str = "", has_twin: bool = False,
-        gives: str = "tensor", **declared: Any,
+        writes: Callable[..., None] | None = None, gives: str = "tensor", **declared: Any,
     ) -> None:  # fmt: skip
         text = (body.__doc__ or "").replace("\n    ", "\n")
         doc, _, example = text.partition(">>>")
@@ -149,7 +149,8 @@ class Composite(Declared):
         self.example = f">>>{example}".strip() if example else ""
         self.body = body
         self.variadic = variadic
-        self.has_twin = has_twin
+        self.has_twin = has_twin or writes is not None
+        self.writes = writes  # how the twin writes into x without another tensor of its size
         self.gives = gives if body.__annotations__["return"] == "Tensor" else "other"
         self._read_parameters()
         self.operands = tuple(name for name, check in self.checks.items() if check in _OF_TENSORS)
@@ -177,8 +178,13 @@ class Composite(Declared):
                                  default is REQUIRED)
                                 for name, default in self.parameters.items()])  # fmt: skip
 
-    def call_sorted(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Name the arguments, check them and call the body."""
+    def call_sorted(
+        self,
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
+        body: Callable[..., Any] | None = None,
+    ) -> Any:
+        """Name the arguments, check them and call the body, or another function like it."""
         rest: tuple[Any, ...] = ()
         if self.rest:
             args, rest = args[: self.positional], args[self.positional :]
@@ -195,11 +201,11 @@ class Composite(Declared):
             if name not in found:
                 break
             head.append(found.pop(name))
-        return self.body(*head, *rest, **found)
+        return (body or self.body)(*head, *rest, **found)
 
 
 def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a composite: what `Declared` takes, `variadic`, `has_twin` and `gives`."""
+    """Declare a composite: what `Declared` takes, `variadic`, `has_twin`, `writes` and `gives`."""
 
     def declare(body: Any) -> Any:
         record = Composite(body, **declared)

@@ -143,6 +143,9 @@ def _put(
     check_target(out, name)
     if name == "x" and _core.needs_node(*(x for x in args if isinstance(x, Tensor))):
         return _put_recorded(each, out, args, keywords)
+    if name == "x" and isinstance(each, Composite) and each.writes and not out.is_virtual:
+        each.call_sorted(args, keywords, each.writes)
+        return out
     value = _compute(each, out, args, keywords)
     if value is None:
         _core.bump_version(out)

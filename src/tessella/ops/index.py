@@ -232,7 +232,7 @@ def set(x: Tensor, key: Any, value: Any) -> None:
         if is_recorded:
             _record_gathered(x, base, plan, source)
         else:
-            _write_gathered(base, plan, source)
+            write_axes(base, source, plan.axes, plan.indices, plan.place)
     except errors.TessellaError as error:
         error.operation = ""
         shown = [f"x      {describe(x)}", f"key    {describe(key)}", f"value  {describe(value)}"]
@@ -256,19 +256,24 @@ def _write_masked(x: Tensor, masked: masks.Masked, source: Tensor, is_recorded: 
     inplace.record_write(x, target, value)
 
 
-def _write_gathered(base: Tensor, plan: Gathering, source: Tensor) -> None:
-    inplace.check_memory(base, source)
-    inplace.check_kinds(base, source)
-    spread = _core.view(source, _core.layout_of(source).broadcast_to(plan.out_shape))
-    if source.dtype is not base.dtype:
-        spread = spread.astype(base.dtype)
-    elif _core.may_overlap(base, source):
+def write_axes(
+    x: Tensor, values: Tensor, axes: Sequence[int], indices: Sequence[Tensor], place: int
+) -> None:
+    """Do what put_axes does, into x itself; where no gradient is recorded."""
+    inplace.check_memory(x, values)
+    inplace.check_kinds(x, values)
+    rest = [size for i, size in enumerate(x.shape) if i not in axes]
+    target = (*rest[:place], *index_shape(indices), *rest[place:])
+    spread = _core.view(values, _core.layout_of(values).broadcast_to(target))
+    if values.dtype is not x.dtype:
+        spread = spread.astype(x.dtype)
+    elif _core.may_overlap(x, values):
         spread = copy_of(spread)
-    indices = [copy_of(i) if _core.may_overlap(base, i) else i for i in plan.indices]
+    apart = [copy_of(i) if _core.may_overlap(x, i) else i for i in indices]
     if _core.is_recording():  # a program that fails before it writes is explained by the function
-        indices = [_checked(i, a, base.shape[a]) for i, a in zip(indices, plan.axes, strict=True)]
-    _core.scatter(spread, base, plan.axes, indices, plan.place)
-    _core.bump_version(base)
+        apart = [_checked(i, a, x.shape[a]) for i, a in zip(apart, axes, strict=True)]
+    _core.scatter(spread, x, axes, apart, place)
+    _core.bump_version(x)
 
 
 def _checked(index: Tensor, axis: int, size: int) -> Tensor:

@@ -13,7 +13,14 @@ from tessella.kinds import cast, scalar_tensor
 from tessella.limits import limited
 from tessella.ops.creation import arange, full, ones, zeros
 from tessella.ops.elementwise import add, floor_divide, mul, where
-from tessella.ops.index import need_integers, put_axes, scatter_axes, take, take_along_axis
+from tessella.ops.index import (
+    need_integers,
+    put_axes,
+    scatter_axes,
+    take,
+    take_along_axis,
+    write_axes,
+)
 from tessella.ops.masks import by_counts, count_true
 from tessella.ops.movement import broadcast_to, normal_axes, reshape
 from tessella.ops.selection import join_axes
@@ -129,7 +136,9 @@ _SCATTER_ERRORS = [
 
 
 @composite(
-    ref=_scatter_ref, ulps=0, has_twin=True, errors=_SCATTER_ERRORS, keywords={"value": "src"},
+    ref=_scatter_ref, ulps=0, errors=_SCATTER_ERRORS, keywords={"value": "src"},
+    writes=lambda x, axis, index, src: write_axes(x, _source(src, index, x),
+                                                  *_along(x, axis, index)),
     samples=[case((3, 4), 0, full((2, 3), 2), (3, 3)),
              case((3, 4), 1, reshape(arange(3), (3, 1)), True)],
 )  # fmt: skip
@@ -144,7 +153,8 @@ def scatter(x: Tensor, axis: int, index: Tensor, src: Operand) -> Tensor:
 
 @composite(
     ref=lambda np, x, axis, index, source: _copy_ref(np, x, axis, index, source), ulps=0,
-    has_twin=True, samples=[case((3, 4), 1, arange(2), (3, 2))],
+    writes=lambda x, axis, index, source: write_axes(x, source, *_one_axis(x, axis, index)),
+    samples=[case((3, 4), 1, arange(2), (3, 2))],
     errors=[case((3, 4), 1, arange(2), (4, 2), match="cannot become 3"),
             case((3, 4), 1, arange(3, 5), (3, 2), match="index 4 is out of bounds")],
     keywords={"tensor": "source"},
@@ -166,7 +176,9 @@ def _copy_ref(np: Any, x: Any, axis: int, index: Any, source: Any) -> Any:
 
 @composite(
     ref=lambda np, x, axis, index, value: _copy_ref(np, x, axis, index, value), ulps=0,
-    has_twin=True, samples=[case((3, 4), 1, arange(2), True)],
+    writes=lambda x, axis, index, value: write_axes(x, _number(x, value),
+                                                    *_one_axis(x, axis, index)),
+    samples=[case((3, 4), 1, arange(2), True)],
     errors=[case((3, 4), 1, arange(3, 5), 1, match="index 4 is out of bounds")],
 )  # fmt: skip
 def index_fill(x: Tensor, axis: int, index: Tensor, value: Number) -> Tensor:
@@ -175,7 +187,11 @@ def index_fill(x: Tensor, axis: int, index: Tensor, value: Number) -> Tensor:
     >>> ts.index_fill(ts.zeros(3), 0, ts.tensor([2, 0]), 7).tolist()
     [7.0, 0.0, 7.0]
     """
-    return put_axes(x, cast(scalar_tensor(value, [value]), x.dtype), *_one_axis(x, axis, index))
+    return put_axes(x, _number(x, value), *_one_axis(x, axis, index))
+
+
+def _number(x: Tensor, value: Number) -> Tensor:
+    return cast(scalar_tensor(value, [value]), x.dtype)
 
 
 @composite(

@@ -155,7 +155,7 @@ def spread_lengths(lengths: Tensor, query: Tensor, key: Tensor) -> Tensor:
 
 def seen_keys(lengths: Tensor, queries: int, keys: int, is_causal: bool) -> Tensor:
     """Tell which keys count, (…, 1, keys), or for causal attention (…, queries, keys)."""
-    if is_causal:
+    if is_causal and queries != 1:  # the only query is the last, and looks at all
         lengths = lengths - queries + 1 + unsqueeze(arange(queries), -1)
     return less(arange(keys), lengths)
 
