@@ -187,19 +187,21 @@ FUNCTIONS = [multinomial_again, multinomial_apart, one_hot, unravel, masked_scat
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_function_of_values_gives_and_refuses_what_eager_does(function: Any) -> None:
+@pytest.mark.parametrize("counts", [False, True])
+def test_function_of_values_gives_and_refuses_what_eager_does(function: Any, counts: bool) -> None:
     def play(wrap: Wrap) -> Any:
-        log = ts.zeros(())
+        log, calls = ts.zeros(()), ts.tensor(0)
 
         def step(x: ts.Tensor) -> Any:
+            if counts:
+                calls.add_(1)  # so that the error comes from the program
             found = function(x)
             log.add_(x.sum())  # it is not reached where the values are refused
             return found
 
         call = wrap(step)
-        return [
-            (attempt(call, some(i, 3, 5) * (3 if i > 6 else 1)), log.clone()) for i in range(12)
-        ]
+        given = [some(i, 3, 5) * (3 if i > 6 else 1) for i in range(12)]
+        return [(attempt(call, x), log.clone(), calls.clone()) for x in given]
 
     same(play)
 

@@ -162,8 +162,8 @@ def test_position_outside_is_named_where_something_was_written_before() -> None:
     with pytest.raises(ts.errors.IndexOutOfBounds) as caught:
         append(ts.ones(2))
     first, *_, hint = str(caught.value).splitlines()
-    assert first == "an index for axis 0 of size 4 is 4"
-    assert hint == "  hint: it must be from -4 to 3"
+    assert first == "index 4 is out of bounds for axis 0 of size 4"
+    assert hint == "  hint: valid indices run from -4 to 3"
     assert cache.tolist() == before and count.item() == 5  # as eager leaves it
 
 

@@ -158,11 +158,12 @@ void fail_step_zero() {
   fail(Code::invalid_argument, "slice step is 0", "a step is a positive or negative integer");
 }
 
-void fail_limits(const std::string& what, int64_t value, int64_t low, int64_t high) {
-  std::string range = low == high  ? "it must be " + number(low)
-                      : low > high ? "there is no value that it may have"
-                                   : "it must be from " + number(low) + " to " + number(high);
-  fail(Code::index_out_of_bounds, what + " is " + number(value), range);
+void fail_limits(const Error& text, int64_t value) {
+  Error error = text;
+  for (std::string* part : {&error.what, &error.hint})
+    for (size_t at; (at = part->find("{}")) != std::string::npos;)
+      part->replace(at, 2, number(value));
+  throw error;
 }
 
 void fail_index_out_of_bounds(int64_t index, int axis, int64_t size) {

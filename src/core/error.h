@@ -63,7 +63,7 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_broadcast(Shape x, Shape y, int axis_from_end);
 [[noreturn]] void fail_broadcast_to(Shape from, Shape to, int axis_from_end);
 [[noreturn]] void fail_step_zero();
-[[noreturn]] void fail_limits(const std::string& what, int64_t value, int64_t low, int64_t high);
+[[noreturn]] void fail_limits(const Error& text, int64_t value);  // which stands for {}
 [[noreturn]] void fail_index_out_of_bounds(int64_t index, int axis, int64_t size);
 [[noreturn]] void fail_class(int64_t value, Shape place, int64_t classes, int64_t ignored);
 [[noreturn]] void fail_table_row(int64_t value, Shape place, int64_t rows);

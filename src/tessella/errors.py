@@ -38,7 +38,7 @@ from tessella.hints import Callable
 from tessella.outcomes import Err as Err, Ok as Ok, expected as expected
 
 # In the order of Code in error.h.
-_CORE_CLASSES: tuple[type[TessellaError], ...] = (
+CORE_CLASSES: tuple[type[TessellaError], ...] = (
     ShapeError, BroadcastError, InvalidArgument, IndexOutOfBounds, DTypeMismatch, OutOfMemory,
     LengthOverflow, IllegalState, PreconditionFailed, UseAfterFree, ArgumentError, ExchangeError,
     CapacityOverflow, CaptureError,
@@ -50,7 +50,7 @@ _REPORTERS: list[Callable[[], tuple[list[str], str]]] = []
 
 def from_core(code: int, what: str, hint: str) -> TessellaError:
     """Build the exception for an error that the core threw."""
-    error = _CORE_CLASSES[code](what, hint)
+    error = CORE_CLASSES[code](what, hint)
     error.settle()
     if isinstance(error, OutOfMemory) and _REPORTERS:
         error.report, advice = _REPORTERS[0]()

@@ -106,27 +106,27 @@ void run_scatter_join(Tensor* values, Tensor* x, const Axes& axes, const Tensors
 
 std::optional<int64_t> outside(const Tensor* x, int64_t low, int64_t high) {
   int64_t found;
-  bool is_found = launch::find_outside(x->ndim, x->shape(), x->strides(),
-                                       reinterpret_cast<const int64_t*>(x->data()), low, high,
-                                       &found);
+  bool is_found =
+      launch::find_outside(x->ndim, x->shape(), x->strides(),
+                           reinterpret_cast<const int64_t*>(x->data()), low, high, &found);
   return is_found ? std::optional(found) : std::nullopt;
 }
 
 // A copy of integers that must be from low to high: throws for one that is not, at a repetition
-// too. Python knows what they are and says it better; `what` is for repetitions that have written.
-void run_limit(Tensor* out, Tensor* x, int64_t low, int64_t high, const std::string& what) {
+// too, where `text` is what Python would say.
+void run_limit(Tensor* out, Tensor* x, int64_t low, int64_t high, const Error& text) {
   Noted noted;
   if (is_taping())
     noted.take("limit", name_value("low", low) + name_value("high", high), {out}, {x},
                [=](Tensor* const* operands, const Draw&) {
-                 run_limit(operands[0], operands[1], low, high, what);
+                 run_limit(operands[0], operands[1], low, high, text);
                });
   std::optional<int64_t> found;
   {
     LongWork work(x->size, {out, x});
     found = outside(x, low, high);
   }
-  if (found) fail_limits(what, *found, low, high);
+  if (found) fail_limits(text, *found);
   run_copy(out, x, true);
 }
 
@@ -149,9 +149,9 @@ void init_index(nb::module_& module) {
                                 nb::sequence indices, int place, int joining) {
     run_scatter_join(numbers_of(values), numbers_of(x), axes, tensors_of(indices), place, joining);
   });
-  module.def("limit", [](nb::handle out, nb::handle x, int64_t low, int64_t high,
-                         const std::string& what) {
-    run_limit(tensor_of(out), tensor_of(x), low, high, what);
+  module.def("limit", [](nb::handle out, nb::handle x, int64_t low, int64_t high, int code,
+                         const char* what, const char* hint) {
+    run_limit(tensor_of(out), tensor_of(x), low, high, {static_cast<Code>(code), what, hint});
   });
   // The first that is not from low to high, for an error.
   module.def("find_outside", [](nb::handle x, int64_t low, int64_t high) {

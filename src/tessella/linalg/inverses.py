@@ -227,7 +227,7 @@ class Triangular(Op):
         upper, unit = params["upper"], params["unitriangular"]
         if not unit:
             regular = (a.diagonal(0, -2, -1) != 0).all()
-            require(regular, "whether a is regular", lambda: errors.singular("a", True))
+            require(regular, lambda: errors.singular("a", True))
         if params["left"]:
             _substitute(a, out, upper, unit)
         else:

@@ -178,12 +178,12 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
         raise errors.wrong_value("num_samples", num_samples, "1 or more")
     weights = x.detach().astype(float64)
     require(
-        all((weights >= 0) & (weights < math.inf)), "whether x is a weight everywhere",
+        all((weights >= 0) & (weights < math.inf)),
         lambda: errors.wrong_value("x", "not a weight everywhere", "0 or more, and finite"),
     )  # fmt: skip
     what, least = "the number of positive weights", 1 if replacement else num_samples
     limited(
-        _fewest(weights > 0), least, x.shape[-1], what,
+        _fewest(weights > 0), least, x.shape[-1],
         lambda fewest: errors.wrong_value(what, fewest, f"{least} or more"),
     )  # fmt: skip
     choose = _draw_again if replacement else _draw_apart

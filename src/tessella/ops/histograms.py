@@ -152,7 +152,7 @@ def _edges(flat: Tensor, bins: Any, range: Any) -> Tensor:
         if bins.ndim != 1 or bins.size < 2:
             raise errors.wrong_value("bins.ndim", bins.ndim, "1, with 2 edges or more")
         require(
-            logical_not(any(bins[1:] < bins[:-1])), "whether bins is in order",
+            logical_not(any(bins[1:] < bins[:-1])),
             lambda: errors.wrong_value("bins", "not in order", "edges in ascending order"),
         )  # fmt: skip
         return bins.detach()

@@ -280,7 +280,7 @@ def _checked(index: Tensor, axis: int, size: int) -> Tensor:
     def fail(value: int) -> errors.TessellaError:
         return errors.index_out_of_bounds(value, axis, size)
 
-    return limited(index, -size, size - 1, f"an index for axis {axis} of size {size}", fail)
+    return limited(index, -size, size - 1, fail)
 
 
 def _record_gathered(x: Tensor, target: Tensor, plan: Gathering, source: Tensor) -> None:
@@ -421,8 +421,7 @@ def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
     if any(size < 0 for size in shape):
         raise errors.wrong_value("shape", shape, "sizes of 0 or more")
     count = math.prod(shape)
-    rest = limited(rest, 0, count - 1, f"an index of {count} elements",
-                   lambda index: errors.index_out_of_bounds(index, 0, count))  # fmt: skip
+    rest = limited(rest, 0, count - 1, lambda i: errors.index_out_of_bounds(i, 0, count))
     places = []
     for size in reversed(shape):
         places.append(remainder(rest, size))

@@ -88,7 +88,7 @@ def _at_true(value: Tensor, view: Tensor, masked: Masked, place: int, items: int
             return error
         raise AssertionError(count)
 
-    limited(count_true(masked.mask), items, items, "the number of true elements of the mask", fail)
+    limited(count_true(masked.mask), items, items, fail)
     return by_counts(value, masked.mask, place)
 
 

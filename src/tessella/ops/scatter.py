@@ -234,7 +234,7 @@ def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     _need_mask(mask)
     spread = broadcast_to(mask, x.shape)
     size = source.size
-    limited(count_true(spread), 0, size, "the number of true elements of the mask",
+    limited(count_true(spread), 0, size,
             lambda count: errors.wrong_value("source.size", size, f"{count} or more"))  # fmt: skip
     inplace.check_kinds(x, source)
     return where(spread, by_counts(cast(reshape(source, (-1,)), x.dtype), spread), x)

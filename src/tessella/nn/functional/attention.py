@@ -146,10 +146,7 @@ def spread_lengths(lengths: Tensor, query: Tensor, key: Tensor) -> Tensor:
     batch = max(x.shape[0] if x.ndim == ndim else 1 for x in (query, key)) if ndim > 2 else 0
     if lengths.ndim and lengths.shape != (batch,):
         raise sequence_errors.lengths_shape(lengths.shape, batch)
-    checked = limited(
-        lengths, 0, places, f"a length of {places} places",
-        lambda n: sequence_errors.wrong_length(n, places),
-    )  # fmt: skip
+    checked = limited(lengths, 0, places, lambda n: sequence_errors.wrong_length(n, places))
     return reshape(checked, (batch,) + (1,) * (ndim - 1)) if lengths.ndim else checked
 
 

@@ -164,6 +164,6 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     if num_classes == -1:
         _core.refuse_capture("one_hot without num_classes", "say how many: one_hot(x, num_classes)")
         num_classes = int(indices.max().item()) + 1 if indices.size else 0
-    indices = limited(indices, 0, num_classes - 1, f"an index of {num_classes} classes",
+    indices = limited(indices, 0, num_classes - 1,
                       lambda index: layer_errors.no_row(index, num_classes, "classes"))  # fmt: skip
     return cast(unsqueeze(indices, -1) == arange(num_classes), int64)
