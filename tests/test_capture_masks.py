@@ -77,11 +77,14 @@ def test_number_is_put_where_a_mask_is_true(number: Any) -> None:
     same(play)
 
 
-def test_items_are_put_one_after_the_other_if_there_are_as_many() -> None:
+@pytest.mark.parametrize("counts", [False, True])
+def test_items_are_put_one_after_the_other_if_there_are_as_many(counts: bool) -> None:
     def play(wrap: Wrap) -> Any:
-        x = ts.zeros(5, 2)
+        x, calls = ts.zeros(5, 2), ts.tensor(0)
 
         def put(mask: ts.Tensor, rows: ts.Tensor) -> None:
+            if counts:
+                calls.add_(1)  # so that the error comes from the program
             x[mask] = rows
 
         call, states = wrap(put), []

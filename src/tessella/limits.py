@@ -15,7 +15,7 @@ from tessella.kinds import cast
 
 Failure = Callable[[int], errors.TessellaError]
 
-_ANY = 6172839450617283945  # stands for the value, in the text of an error that may come
+_ANY = 987654321  # stands for the value, in the text of an error that may come; a size too
 
 
 def limited(x: Tensor, low: int, high: int, fail: Failure) -> Tensor:
