@@ -124,6 +124,7 @@ CASTS = [f"{{x}}.astype(ts.{name})" for name in dict.fromkeys(DTYPES)]
 MADE = [
     "ts.zeros({s}) + {x}", "ts.arange(4) * {x}", "ts.tensor([0.5, -1.0, 2.0, 3.0]) + {x}",
     "ts.full({s}, 1.5)", "{x}[ts.tensor([0, 2, 1, 0])]", "ts.ones({s}, dtype=ts.int32)",
+    "F.one_hot(({x} > 0).sum(axis=-1) % 5, 5)", "ts.take({x}, ({x} > 0).sum() % 2, axis=0)",
 ]  # fmt: skip
 DRAWN = [
     "ts.rand({s})", "ts.randn({s}) * {x}", "F.dropout({x}, 0.5)", "ts.randint(0, 5, {s})",
@@ -135,10 +136,16 @@ WRITES = [
     "{x}[::-1].add_({x})", "{x}.mul_(2).sub_({y})", "{x}.T.copy_({y})", "{x}[-1:] -= 1",
     "{x}.copy_({y} * 2 + {x})", "{x}.uniform_()", "{x}.masked_fill_({y} > 0, 1)",
 ]  # fmt: skip
+CHOSEN = [  # by values: masks, and positions
+    "{x}[{y} > 0] = 0.5", "{x}[{x} != 0] = {y}.sum()", "{x}[..., {y}[0] > 0] = {x}[..., :1]",
+    "{x}[({y} > 0).sum() % 3] = {y}[0]", "{x}[..., ({y} > 0).sum() % 2] = {y}[..., -1]",
+    "{x}[({y} < 0).sum() % 4 - ts.arange(2)] = {y}[:2]", "{x}[::2, ({x} > 0).sum() % 3] = 1",
+    "{x}.index_copy_(0, ({y} > 0).sum() % 2, {y}[:1])", "{x}[{y}.sum(axis=-1) > 0] = {y}[:1]",
+]  # fmt: skip
 UPDATES = ["{x} += {y}", "{x} *= {y}", "{x} -= 1", "{x} /= 2"]  # they bind the name anew
 KINDS = [
     UNARY, UNARY, UNARY, BINARY, BINARY, BINARY, VIEWS, VIEWS, REDUCTIONS, REDUCTIONS, PRODUCTS,
-    ROWS, ROWS, CASTS, MADE, DRAWN, WRITES, WRITES, WRITES, UPDATES,
+    ROWS, ROWS, CASTS, MADE, DRAWN, WRITES, WRITES, WRITES, CHOSEN, UPDATES,
 ]  # fmt: skip
 
 
@@ -147,6 +154,7 @@ class Writer:
 
     def __init__(self, draw: Any, given: dict[str, Spec], captured: dict[str, Spec]) -> None:
         self.draw = draw
+        ts.manual_seed(0)  # whether eager accepts a line may depend on values
         self.given, self.captured = given, captured
         made = {name: spec.make(i) for i, (name, spec) in enumerate((given | captured).items())}
         self.space: dict[str, Any] = {"ts": ts, "F": F, **made}
@@ -178,7 +186,7 @@ class Writer:
         x, y = self.pick(), self.pick()
         if kind is UPDATES and x in self.captured:
             kind = WRITES
-        is_write, is_state = kind in (WRITES, UPDATES), x not in self.own_names()
+        is_write, is_state = kind in (WRITES, CHOSEN, UPDATES), x not in self.own_names()
         if is_write and is_state and self.space[y].requires_grad:
             y = f"{y}.detach()"  # else the graph would go on from call to call
         text: str = self.choose(kind).format(

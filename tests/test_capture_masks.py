@@ -29,6 +29,8 @@ KEYS: dict[str, tuple[Shape, Key, list[Shape]]] = {
     "inside": ((3,), lambda m: (slice(None), m), [(), (2,), (1, 2), (4, 1, 1), (4, 1, 2)]),
     "last": ((2,), lambda m: (..., m), [(), (1,), (3, 1), (4, 3, 1)]),
     "part": ((3, 2), lambda m: (slice(1, None, 2), m), [(), (1,), (2, 1)]),
+    "all or nothing": ((), lambda m: (slice(2), m), [(), (2,), (2, 1, 3, 2)]),
+    "empty": ((4, 0), lambda m: m, [(), (2,), (1, 2), (0, 2)]),
     "new axis": ((3,), lambda m: (None, slice(3), m, slice(1)), [(), (1,), (3, 1, 1)]),
 }
 CASES = [(name, value) for name, (_, _, values) in KEYS.items() for value in values]

@@ -332,6 +332,31 @@ def test_decoding_is_one_program_and_gives_what_the_whole_sequence_gives() -> No
     assert model.keys.tolist() == before and model.length.item() == 9
 
 
+class Ring:
+    """A plain object with a buffer and a position, written over and over."""
+
+    def __init__(self) -> None:
+        self.buffer, self.at = ts.zeros(4), ts.tensor(0)
+
+    def push(self, x: ts.Tensor) -> ts.Tensor:
+        sys.audit("tests.decoded")
+        self.buffer[self.at % 4] = x
+        self.at += 1
+        return self.buffer.mean()
+
+
+def test_position_that_is_counted_by_an_attribute_is_one_program() -> None:
+    def play(wrap: Wrap) -> Any:
+        ring = Ring()
+        push = wrap(ring.push)
+        RUNS.clear()
+        means = [push(some(i)) for i in range(10)]
+        assert len(RUNS) == (2 if wrap is ts.compile else 10)
+        return means, ring.buffer, ring.at
+
+    same(play)
+
+
 def test_drawn_letters_are_those_of_eager() -> None:
     def play(wrap: Wrap) -> Any:
         model = Decoder(letters=5, room=9)

@@ -33,7 +33,7 @@ def find_mask(x: Tensor, key: Any) -> Masked | None:
     """Take a key apart; None if it is another one, or has a mask that does not fit."""
     items = expand(converted(key), x.ndim)
     masks = [item for item in items if isinstance(item, Tensor)]
-    if len(masks) != 1 or masks[0].dtype is not boolean or not masks[0].ndim or x.dtype.is_user:
+    if len(masks) != 1 or masks[0].dtype is not boolean or x.dtype.is_user:
         return None
     (mask,) = masks
     basic: list[Any] = []
@@ -45,8 +45,11 @@ def find_mask(x: Tensor, key: Any) -> Masked | None:
             basic.append(item)
         else:
             return None
-    if mask.shape != x.shape[taken : taken + mask.ndim]:
+    sizes = x.shape[taken : taken + mask.ndim]
+    if any(size not in (0, here) for size, here in zip(mask.shape, sizes, strict=True)):
         return None
+    if mask.shape != sizes:  # a mask without elements selects nothing, from axes of any size
+        mask = zeros(sizes, dtype=boolean)
     return Masked(tuple(basic), mask, axis)
 
 
