@@ -58,11 +58,15 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
   results_.resize(static_cast<size_t>(results));
   for (const std::vector<int>& numbers : steps) {
     const Instruction& first = tape_->instructions[static_cast<size_t>(numbers[0])];
-    Step step{&first, {}, {}, false, nullptr};
+    Step step{&first, {}, {}, false, false, nullptr};
     for (int at : numbers) note_writes(tape_->instructions[static_cast<size_t>(at)], &step);
-    if (numbers.size() > 1)
-      step.group = std::make_unique<TileGroup>(*tape_, numbers, stand_ins_);
-    else
+    step.is_product = first.product && numbers.size() > 1;
+    if (numbers.size() > 1) {
+      std::span<const int> tiled(numbers);
+      step.group =
+          std::make_unique<TileGroup>(*tape_, tiled.subspan(step.is_product ? 1 : 0), stand_ins_);
+    }
+    if (numbers.size() == 1 || step.is_product)
       for (const Place& place : first.operands) {
         Tensor* x = make_over(retain(stand_ins_[static_cast<size_t>(place.slot)]), place.dtype,
                               place.layout);
@@ -231,7 +235,9 @@ void Program::prepare() {
 size_t Program::scratch_bytes() const {
   size_t most = tape_->scratch.most;
   for (const Step& step : steps_)
-    if (step.group) most = std::max(most, step.group->scratch_bytes());
+    if (step.group)
+      most = std::max(
+          most, step.group->scratch_bytes() + (step.is_product ? tape_->scratch.most : size_t{0}));
   return most;
 }
 
@@ -279,7 +285,9 @@ void Program::run_steps(Clock* clock) {
       }
       has_written |= step.writes_outside;
       done = static_cast<size_t>(step.instruction - tape_->instructions.data());
-      if (step.group)
+      if (step.is_product)
+        step.group->run_after(*step.instruction, step.operands.data());
+      else if (step.group)
         step.group->run();
       else
         step.instruction->repeat(step.operands.data(), draw);

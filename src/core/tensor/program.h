@@ -107,6 +107,7 @@ class Program {
     std::vector<Tensor*> operands;   // owned
     PlannedDraw draw;
     bool writes_outside;
+    bool is_product;                   // with a group that takes its elements
     std::unique_ptr<TileGroup> group;  // of several
   };
   struct GeneratorUse {

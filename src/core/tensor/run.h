@@ -12,6 +12,7 @@
 #include "../kernels/cast.h"
 #include "../kernels/elementwise.h"
 #include "../kernels/recurrent.h"
+#include "../launch/matmul.h"
 #include "../launch/reduce.h"
 #include "tensor.h"
 
@@ -146,7 +147,8 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
 // out (..., m, n) = a (..., m, k) @ b (..., k, n), or out + a @ b. The batch axes of a and b
 // broadcast to those of out; all three share a dtype; out overlaps neither itself nor a nor b.
 // A vector a (k,) counts as (1, k), a vector b (k,) as (k, 1), and out has no axis for that 1.
-void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible);
+void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible,
+                const launch::MatmulTail* tail = nullptr);
 
 // out (..., m, n) = x (..., m, k) @ weight (n, k).T, plus bias (n) unless that is nullptr: the bits
 // of the two operations.

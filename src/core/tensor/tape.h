@@ -51,6 +51,9 @@ struct ReduceCall {
   bool interruptible;
 };
 
+// Does a matrix product again, and something with its elements as they are done.
+using RepeatProduct = std::function<void(Tensor* const* operands, const launch::MatmulTail* tail)>;
+
 struct Instruction {
   std::string name, params;
   std::vector<Place> operands;
@@ -62,7 +65,8 @@ struct Instruction {
   std::optional<ElementwiseCall> elementwise;
   std::optional<ReduceCall> reduce;
   std::optional<Scalar> fill;
-  bool copies = false;  // element by element, perhaps into another dtype
+  RepeatProduct product;  // if it is one
+  bool copies = false;    // element by element, perhaps into another dtype
 };
 
 // Memory that a function uses.
@@ -160,10 +164,11 @@ class Noted {
     take(name, std::move(params), std::span<Tensor* const>(written.begin(), written.size()),
          std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
   }
-  // It takes random numbers; it is elementwise, a reduction, a filling, a copy.
+  // It takes random numbers; it is elementwise, a reduction, a matrix product, …
   void draw(Draw from);
   void is_elementwise(const ElementwiseCall& call) { instruction_->elementwise = call; }
   void is_reduction(const ReduceCall& call) { instruction_->reduce = call; }
+  void is_product(RepeatProduct repeat) { instruction_->product = std::move(repeat); }
   void is_filling(const Scalar& number) { instruction_->fill = number; }
   void is_copy() { instruction_->copies = true; }
 

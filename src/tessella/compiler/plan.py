@@ -2,7 +2,8 @@
 
 Two memories may lie in one place if no step lies in the lifetimes of both; also if one ends in the
 step that makes the other, element by element. Each is placed at the lowest offset that is free for
-its whole life: the larger first, those that live longer, or in the order of their births.
+its whole life: the larger first, those that live longer, or in the order of their births; and what
+comes to lie on top goes before all others, while that helps.
 """
 
 from __future__ import annotations
@@ -11,30 +12,45 @@ from tessella.compiler.fuse import is_flat
 from tessella.compiler.program import ARENA, Instruction, Operand, Program
 
 ALIGNMENT = 64
+MOST_TRIES = 2000  # memories placed again, to find a smaller arena
 Lives = dict[int, tuple[int, int]]  # the first and the last step that uses a memory
+Way = tuple[dict[int, int], int]  # offsets, and the end of all
 
 
 def plan(program: Program) -> Program:
-    """Set the offsets of what lies in the arena, and its size: the smallest of three ways."""
+    """Set the offsets of what lies in the arena, and its size: the smallest of some ways."""
     lives = lifetimes(program)
     homes = places_taken(program, lives)
-    joint = _join(lives, homes)
+    offsets, program.arena_bytes = _best_way(program, _join(lives, homes), lower_bound(program))
+    for slot in lives:
+        program.memories[slot].offset = offsets[homes.get(slot, slot)]
+    return program
+
+
+def _best_way(program: Program, lives: Lives, bound: int) -> Way:
+    """Try some orders; then, again and again, to place what lies on top before all others."""
 
     def larger(slot: int) -> int:
         return -program.memories[slot].bytes
 
     def longer(slot: int) -> tuple[int, int]:
-        return joint[slot][0] - joint[slot][1], larger(slot)
+        return lives[slot][0] - lives[slot][1], larger(slot)
 
     def earlier(slot: int) -> tuple[int, int]:
-        return joint[slot][0], larger(slot)
+        return lives[slot][0], larger(slot)
 
-    keys = (larger, longer, earlier)
-    ways = [_place(program, joint, sorted(joint, key=key)) for key in keys]
-    offsets, program.arena_bytes = min(ways, key=lambda way: way[1])
-    for slot in lives:
-        program.memories[slot].offset = offsets[homes.get(slot, slot)]
-    return program
+    orders = [sorted(lives, key=key) for key in (larger, longer, earlier)]
+    ways = [_place(program, lives, order) for order in orders]
+    best = min(ways, key=lambda way: way[1])
+    order, way = orders[0], ways[0]
+    for _ in range(MOST_TRIES // (len(lives) + 1)):
+        if best[1] <= bound:
+            break
+        top = max(order, key=lambda slot: way[0][slot] + program.memories[slot].bytes)
+        order = [top, *(slot for slot in order if slot != top)]
+        way = _place(program, lives, order)
+        best = min(best, way, key=lambda way: way[1])
+    return best
 
 
 def places_taken(program: Program, lives: Lives) -> dict[int, int]:
@@ -43,15 +59,17 @@ def places_taken(program: Program, lives: Lives) -> dict[int, int]:
     for at, step in enumerate(program.steps):
         if not step[0].form or (len(step) == 1 and step[0].name == "copy"):
             continue
-        ended = {
-            slot: uses for slot, uses in _uses(step).items() if lives.get(slot, (0, -1))[1] == at
-        }
+        uses_of = _uses(step)
+        for operand in step[0].reads() if step[0].form == "product" else ():
+            uses_of.pop(operand.slot, None)  # it is read until the last element is done
+        ended = {slot: uses_of[slot] for slot in uses_of if lives.get(slot, (0, -1))[1] == at}
         for k, each in enumerate(step):
             out = each.operands[0]
-            if out.slot in homes or out.slot in ended or lives.get(out.slot, (-1, 0))[0] != at:
+            is_new = lives.get(out.slot, (-1, 0))[0] == at and uses_of[out.slot][0][0] == k
+            if not is_new or out.slot in ended:
                 continue
             for slot, uses in ended.items():
-                if lives[slot][0] < at and _can_take(program, out, k, uses):
+                if _can_take(program, out, k, uses):
                     homes[out.slot] = homes.get(slot, slot)
                     del ended[slot]
                     break
@@ -90,7 +108,7 @@ def _join(lives: Lives, homes: dict[int, int]) -> Lives:
     return joint
 
 
-def _place(program: Program, lives: Lives, order: list[int]) -> tuple[dict[int, int], int]:
+def _place(program: Program, lives: Lives, order: list[int]) -> Way:
     """Give each memory the lowest offset that is free for its whole life; and the end of all."""
     placed: list[tuple[int, int, int, int]] = []  # (start, end, first, last)
     offsets: dict[int, int] = {}
