@@ -19,6 +19,7 @@ namespace {
 bool poll_signals() {
   if (PyGILState_Check()) return false;
   PyGILState_STATE state = take_interpreter(PyGILState_Ensure);
+  Repeating handlers(false);  // may compute
   bool is_interrupted = PyErr_CheckSignals() != 0;
   PyGILState_Release(state);
   return is_interrupted;

@@ -41,6 +41,16 @@ bool has_layout(const Tensor* x, const Place& place) {
   return true;
 }
 
+// About how much an instruction does, in elements of elementwise work.
+int64_t work_of(const Instruction& instruction) {
+  constexpr int64_t PRODUCTS_PER_ELEMENT = 8;
+  int64_t most = 0;
+  for (const Place& place : instruction.operands) most = std::max(most, place.layout.size());
+  if (!instruction.product) return most;
+  const Layout& x = instruction.operands[1].layout;
+  return most + most / PRODUCTS_PER_ELEMENT * x.shape[x.ndim - 1];
+}
+
 }  // namespace
 
 Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>& steps,
@@ -58,8 +68,12 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
   results_.resize(static_cast<size_t>(results));
   for (const std::vector<int>& numbers : steps) {
     const Instruction& first = tape_->instructions[static_cast<size_t>(numbers[0])];
-    Step step{&first, {}, {}, false, false, nullptr};
-    for (int at : numbers) note_writes(tape_->instructions[static_cast<size_t>(at)], &step);
+    Step step{&first, {}, {}, false, false, 0, nullptr};
+    for (int at : numbers) {
+      const Instruction& each = tape_->instructions[static_cast<size_t>(at)];
+      note_writes(each, &step);
+      step.work += work_of(each);
+    }
     step.is_product = first.product && numbers.size() > 1;
     if (numbers.size() > 1) {
       std::span<const int> tiled(numbers);
@@ -273,7 +287,20 @@ void Program::aim(size_t slot, char* data) {
   stand_ins_[slot]->device = Device::cpu;
 }
 
+// Between steps that are each too short to let go of the interpreter's lock: other threads get it,
+// and Ctrl-C is answered as long as nothing outside was changed.
+void Program::let_others_in() {
+  {
+    LongWork gap(SHORT_WORK + 1, {});
+  }
+  Repeating handlers(false);  // of signals may compute
+  if (!has_written && PyErr_CheckSignals() < 0) throw PythonError{};
+}
+
 void Program::run_steps(Clock* clock) {
+  constexpr int64_t LONGEST = 1 << 20;  // elements between two gaps: half a millisecond or so
+  Repeating repeating(true);
+  int64_t since = 0;
   size_t done = 0;
   if (clock) clock->push_back(std::chrono::steady_clock::now());
   try {
@@ -283,6 +310,7 @@ void Program::run_steps(Clock* clock) {
         draw = starts[static_cast<size_t>(step.draw.generator)];
         draw.counter += step.draw.delta;
       }
+      if ((since += step.work) > LONGEST) let_others_in(), since = 0;
       has_written |= step.writes_outside;
       done = static_cast<size_t>(step.instruction - tape_->instructions.data());
       if (step.is_product)
