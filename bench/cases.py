@@ -71,7 +71,8 @@ class Case:
 
     `build` makes each contender's Work when its turn comes, so that only one case's data lives at
     a time. `tolerance` is how far results may be apart, relative to the largest; None for cases
-    whose statements have no comparable value.
+    whose statements have no comparable value. A busy case is timed beside a process that keeps one
+    core busy.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Case:
     bars: tuple[Bar, ...] = ()
     unit: str = ""
     tolerance: float | None = 1e-4
+    is_busy: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.cases import PEAK, SUBJECT, Bar, Case, Once, Row
-from bench.libraries import PEERS
+from bench.libraries import RIVALS
 
 Json = dict[str, Any]
 
@@ -46,7 +46,7 @@ def judge_case(case: Case, measured: Mapping[str, Json]) -> Json:
         judge(bar, None if errors else min(ratios[name] for name in bar.of)) for bar in case.bars
     ]
     found: Json = {"name": case.name, "unit": case.unit, "ratios": ratios, "bars": bars}
-    peers = [ratios[name] for name in PEERS if name in ratios]
+    peers = [ratios[name] for name in RIVALS if name in ratios]
     found["best_peer"] = min(peers) if peers else None
     found["measured"] = dict(measured)
     return found | ({"error": errors[0]} if errors else {})
