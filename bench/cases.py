@@ -35,6 +35,7 @@ class Bar:
 
     `ahead`: Tessella's speed over that of each contender in `of` is at least `limit`.
     `at_most`: Tessella's value is at most `limit`.
+    `part_of`: Tessella's value over that of each contender in `of` is at most `limit`.
     A bar of a Row is judged on the geometric mean of its cases.
     """
 
@@ -65,6 +66,11 @@ def at_most(limit: float, unit: str) -> Bar:
     return Bar("at_most", limit, (), f"≤ {limit:g} {unit}".rstrip())
 
 
+def part_of(limit: float, *of: str) -> Bar:
+    """Tessella's value is at most this part of each contender's in `of`."""
+    return Bar("part_of", limit, of, f"≤ {limit:g} of {' and '.join(of)}'s")
+
+
 @dataclass(frozen=True)
 class Case:
     """One comparison, timed in every thread setting.
@@ -85,7 +91,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Once:
-    """A value that does not depend on threads: measured once, by the row itself."""
+    """A value that does not depend on threads: measured once, by the row itself; less is better."""
 
     name: str
     values: Mapping[str, float]

@@ -34,7 +34,7 @@ def judge(bar: Bar, value: float | None) -> Json:
     if value is None:
         met = False
     else:
-        met = value <= bar.limit if bar.kind == "at_most" else value >= bar.limit
+        met = value >= bar.limit if bar.kind == "ahead" else value <= bar.limit
     return {"text": bar.text, "limit": bar.limit, "value": value, "met": met}
 
 
@@ -52,9 +52,17 @@ def judge_case(case: Case, measured: Mapping[str, Json]) -> Json:
     return found | ({"error": errors[0]} if errors else {})
 
 
+def value_of(bar: Bar, values: Mapping[str, float]) -> float:
+    """What a bar on values that were measured once is judged by."""
+    ours, theirs = values[SUBJECT], [values[name] for name in bar.of]
+    if not theirs:
+        return ours
+    return min(theirs) / ours if bar.kind == "ahead" else ours / min(theirs)
+
+
 def judge_once(once: Once) -> Json:
     """A value measured once."""
-    bars = [judge(bar, once.values[SUBJECT]) for bar in once.bars]
+    bars = [judge(bar, value_of(bar, once.values)) for bar in once.bars]
     return {"name": once.name, "unit": once.unit, "values": dict(once.values), "bars": bars}
 
 

@@ -3,8 +3,11 @@
 from bench.cases import Row
 from bench.rows import (
     allocating,
+    cold,
+    compiling,
     dynamic,
     eager,
+    footprint,
     fused,
     gemm,
     importing,
@@ -26,6 +29,11 @@ ROWS: tuple[Row, ...] = (
     steps.EAGER,
     steps.BUSY,
     steps.ANOMALY,
+    compiling.COMPILE_TIME,
+    compiling.CALL,
+    footprint.MEMORY,
+    footprint.ALLOCATIONS,
+    cold.ROW,
     allocating.SCOPED,
     allocating.ALLOCATORS,
     gemm.ROW,
