@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +21,10 @@ TORCH_LOSSES = {
 }
 
 
+@pytest.mark.parametrize("compile", [None, ts.compile])
 @pytest.mark.parametrize("name", TORCH_LOSSES)
-def test_steps_have_the_losses_that_torch_has(name: str) -> None:
-    train_once = step(ts, np, task=TASKS[name])
+def test_steps_have_the_losses_that_torch_has(name: str, compile: Any) -> None:
+    train_once = step(ts, np, compile, task=TASKS[name])
     losses = [train_once().item() for _ in range(50)]
     for number, wanted in TORCH_LOSSES[name].items():
         assert losses[number - 1] == pytest.approx(wanted, rel=1e-6)

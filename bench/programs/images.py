@@ -56,13 +56,17 @@ def step(library: Any, np: Any, compile: Compiler = None, **options: Any) -> Ste
 
 
 def jax_loss(jax: Any, parameters: list[Any], x: Any, y: Any) -> Any:
-    """Run the network forward."""
-    lax, relu = jax.lax, jax.nn.relu
+    """Run the network forward: channels last and a pool by reshape are fastest in JAX here."""
     w1, b1, w2, b2, w3, b3 = parameters
+    layouts = ("NHWC", "HWIO", "NHWC")
+    x = x.transpose(0, 2, 3, 1)
     for w, b in ((w1, b1), (w2, b2)):
-        x = relu(lax.conv_general_dilated(x, w, (1, 1), "VALID") + b[:, None, None])
-    x = lax.reduce_window(x, -jax.numpy.inf, lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
-    return jax_cross_entropy(jax, x.reshape(len(x), -1) @ w3.T + b3, y)
+        kernel = w.transpose(2, 3, 1, 0)
+        x = jax.lax.conv_general_dilated(x, kernel, (1, 1), "VALID", dimension_numbers=layouts)
+        x = jax.nn.relu(x + b)
+    side = x.shape[1] // 2
+    x = x.reshape(BATCH, side, 2, side, 2, CHANNELS[-1]).max(axis=(2, 4)).transpose(0, 3, 1, 2)
+    return jax_cross_entropy(jax, x.reshape(BATCH, -1) @ w3.T + b3, y)
 
 
 def jax_step(jax: Any, np: Any) -> Step:
