@@ -33,7 +33,6 @@ print(count_allocations(lambda: ts.ones(123457), 5))
 """
 
 
-@pytest.mark.xfail(strict=True, reason="LongWork, matmul's tasks, norms and Updates allocate")
 @pytest.mark.parametrize("name", MODELS)
 def test_the_core_allocates_nothing_from_the_fourth_call_on(name: str) -> None:
     if platform.libc_ver()[0] != "glibc" or shutil.which(os.environ.get("CXX", "g++")) is None:

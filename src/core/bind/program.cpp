@@ -199,6 +199,7 @@ class Replay {
   // output.
   void add(nb::bytes key, nb::object program, nb::object finish) {
     entries_[std::string(key.c_str(), key.size())].push_back({program, finish});
+    key_.reserve(key.size());
   }
   void clear() {
     auto before = std::move(entries_);  // what goes may come here again

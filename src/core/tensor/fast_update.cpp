@@ -14,9 +14,7 @@ namespace tessella {
 
 namespace {
 
-struct Extent {
-  uintptr_t begin, end;
-};
+using Extent = Updates::Extent;
 
 Extent extent_of(const Tensor* x) {
   auto start = reinterpret_cast<uintptr_t>(x->data());
@@ -175,15 +173,22 @@ bool Updates::add(const UpdateCall& call) {
 }
 
 // Whether what one item writes may be what another reads or writes.
-bool Updates::are_entangled() const {
-  std::vector<Extent> extents;
-  extents.reserve(tensors_.size());
-  for (const Tensor* x : tensors_) extents.push_back(extent_of(x));
-  std::sort(extents.begin(), extents.end(),
+bool Updates::are_entangled() {
+  extents_.clear();
+  for (const Tensor* x : tensors_) extents_.push_back(extent_of(x));
+  std::sort(extents_.begin(), extents_.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-  for (size_t i = 1; i < extents.size(); ++i)
-    if (overlap(extents[i - 1], extents[i])) return true;
+  for (size_t i = 1; i < extents_.size(); ++i)
+    if (overlap(extents_[i - 1], extents_[i])) return true;
   return false;
+}
+
+void Updates::reserve(size_t parameters, size_t operands) {
+  items_.reserve(parameters);
+  plans_.reserve(parameters);
+  tensors_.reserve(operands);
+  written_.reserve(operands);
+  extents_.reserve(operands);
 }
 
 void Updates::clear() {
@@ -234,6 +239,14 @@ class RepeatedUpdates {
   }
   RepeatedUpdates(const RepeatedUpdates&) = delete;
   RepeatedUpdates& operator=(const RepeatedUpdates&) = delete;
+
+  // For the operands of the runs that follow.
+  void prepare(Tensor* const* operands, size_t written) {
+    make(operands, written);
+    size_t longest = 0;
+    for (const Part& part : parts_) longest = std::max(longest, part.at.size());
+    updates_.reserve(functions_.size() * longest, parts_.size() * longest);  // at the most
+  }
 
   void run(Tensor* const* operands, size_t written) {
     if (operands[0] != made_for_) make(operands, written);
@@ -323,6 +336,9 @@ void note_updates(Noted* noted, std::span<const UpdateCall> calls) {
               [repeated, count = written.size()](Tensor* const* operands, const Draw&) {
                 repeated->run(operands, count);
               });
+  noted->is_prepared_by([repeated, count = written.size()](Tensor* const* operands) {
+    repeated->prepare(operands, count);
+  });
 }
 
 }  // namespace

@@ -244,6 +244,9 @@ void Program::prepare() {
     Buffer*& kept = results_[static_cast<size_t>(plans_[i].index)];
     if (!kept) kept = make_buffer_in(heap(), tape_->slots[i].bytes, Kind::tensors);
   }
+  starts.reserve(generators_.size());
+  for (Step& step : steps_)
+    if (step.instruction->prepare) step.instruction->prepare(step.operands.data());
 }
 
 size_t Program::scratch_bytes() const {

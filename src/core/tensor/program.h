@@ -89,7 +89,7 @@ class Program {
   PyObject* run(std::span<Tensor* const> arguments, Buffer* arena,
                 const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr);
 
-  // Makes memory for results, so that the first run needs none.
+  // Makes memory for results and instructions, so that the first run needs none.
   void prepare();
   size_t scratch_bytes() const;  // as far as it is known
 

@@ -72,12 +72,13 @@ class Repeating {
 };
 
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
-// tensors that are worked on is pinned meanwhile. Throws if one has no memory.
+// tensors that are worked on is pinned meanwhile; nullptr is none. Throws if one has no memory.
 class LongWork {
  public:
   LongWork(int64_t elements, std::initializer_list<const Tensor*> tensors,
            std::span<Tensor* const> more = {}) {
-    for (const Tensor* x : tensors) check_values(x);
+    for (const Tensor* x : tensors)
+      if (x) check_values(x);
     for (const Tensor* x : more) check_values(x);
     if (elements <= SHORT_WORK) return;
     if (!is_repeating) {
@@ -102,6 +103,7 @@ class LongWork {
 
  private:
   void pin(const Tensor* x) {
+    if (!x) return;
     ++x->buffer->pins;
     pinned_.push_back(retain(x->buffer));
   }

@@ -66,7 +66,9 @@ struct Instruction {
   std::optional<ReduceCall> reduce;
   std::optional<Scalar> fill;
   RepeatProduct product;  // if it is one
-  bool copies = false;    // element by element, perhaps into another dtype
+  // Takes what memory of its own a repetition needs; may be empty.
+  std::function<void(Tensor* const* operands)> prepare;
+  bool copies = false;  // element by element, perhaps into another dtype
 };
 
 // Memory that a function uses.
@@ -170,6 +172,9 @@ class Noted {
   void is_reduction(const ReduceCall& call) { instruction_->reduce = call; }
   void is_product(RepeatProduct repeat) { instruction_->product = std::move(repeat); }
   void is_filling(const Scalar& number) { instruction_->fill = number; }
+  void is_prepared_by(std::function<void(Tensor* const*)> prepare) {
+    instruction_->prepare = std::move(prepare);
+  }
   void is_copy() { instruction_->copies = true; }
 
  private:

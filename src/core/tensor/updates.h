@@ -22,8 +22,14 @@ bool run_updates(std::span<const UpdateCall> calls);
 
 class Updates {
  public:
+  struct Extent {  // of a tensor in memory
+    uintptr_t begin, end;
+  };
+
   explicit Updates(size_t calls) { settings_.reserve(calls); }
 
+  // Takes memory for calls with so many parameters in all, and operands.
+  void reserve(size_t parameters, size_t operands);
   // Ready for other calls, as many as before at most.
   void clear();
 
@@ -39,13 +45,14 @@ class Updates {
   bool add_item(const UpdateInfo& info, UpdateOp op, PyObject* const* lists, Py_ssize_t i);
   bool add_counters(launch::UpdateItem* item, int count, PyObject* const* lists, Py_ssize_t i);
   void lay_out(launch::UpdateItem* item, Tensor* const* operands);
-  bool are_entangled() const;
+  bool are_entangled();
 
   std::vector<UpdateSettings> settings_;
   std::vector<launch::UpdateItem> items_;
   std::vector<int64_t> dims_;     // of items that are not contiguous: shapes and strides
   std::vector<Tensor*> tensors_;  // all that are read and written
   std::vector<Buffer*> written_;
+  std::vector<Extent> extents_;
   std::vector<launch::UpdatePlan> plans_;
   int64_t total_ = 0;
 };
