@@ -112,6 +112,10 @@ class Program:
         self.arena_bytes = 0
         self.pull: Any = None  # the gradients of the results, if they are part of a graph
 
+    def made_bytes(self) -> int:
+        """Give the bytes of all memory that it makes, before any of it is used again."""
+        return sum(each.bytes for each in self.memories.values() if each.source == ARENA)
+
     def meaning(self) -> list[Any]:
         """Give all that two recordings of one function must agree in, line by line.
 

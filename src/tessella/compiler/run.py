@@ -27,6 +27,7 @@ from tessella.modes import enable_grad
 from tessella.trees import flatten
 
 Tensor = _core.Tensor
+LARGE = 1 << 22  # bytes of intermediates that are worth giving back to the system
 MOST_KINDS = 64  # of calls, by shapes and values of arguments: programs are small
 MOST_PROGRAMS = 16  # of one kind of call, by what the function reads elsewhere
 WARN_EACH = 16  # kinds of calls
@@ -374,6 +375,8 @@ class Compiled:
         captured = capture(self.function, args, keywords, tensors)
         if captured.program is None:
             return captured.result
+        if captured.program.made_bytes() >= LARGE:  # which later calls find in the arena
+            _core.heap_allocator().trim()
         lines = captured.program.meaning()
         for known in kind.programs:
             if known.lines == lines:
