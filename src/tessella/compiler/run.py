@@ -12,19 +12,21 @@ from tessella.arguments import to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
-from tessella.compiler.explain import Explanation
 from tessella.compiler.fuse import fuse
 from tessella.compiler.keys import call_key
 from tessella.compiler.plan import MemoryTable, plan
-from tessella.compiler.profile import Profile
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Repeated
 from tessella.compiler.simplify import simplify
 from tessella.compiler.watch import Watch
 from tessella.declarations import describe
-from tessella.hints import Any, Callable
+from tessella.hints import TYPE_CHECKING, Any, Callable
 from tessella.modes import enable_grad
 from tessella.trees import flatten
+
+if TYPE_CHECKING:
+    from tessella.compiler.explain import Explanation
+    from tessella.compiler.profile import Profile
 
 Tensor = _core.Tensor
 LARGE = 1 << 22  # bytes of intermediates that are worth giving back to the system
@@ -255,6 +257,8 @@ class Compiled:
                ends before sum: sum runs alone: it does not reduce the last axes
             1  sum (3,)         <doctest ...>:1
         """
+        from tessella.compiler.explain import Explanation
+
         return Explanation(self.__name__, self._known_program())
 
     def show(self, path: str | os.PathLike[str]) -> None:
@@ -322,6 +326,8 @@ class Compiled:
                 result = self._run(each, args, keywords, tensors)
         finally:
             each.times = None
+        from tessella.compiler.profile import Profile
+
         return Profile(self.__name__, each.program, times, result)
 
     def _call(self, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
