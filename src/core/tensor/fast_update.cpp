@@ -83,6 +83,8 @@ bool Updates::add_settings(const UpdateInfo& info, PyObject* const* args) {
   for (int i = 0; i < info.constants; ++i)
     if (!is_constant(args[info.numbers + i], &settings.constants[i])) return false;
   settings_.push_back(settings);
+  for (int i = 0; is_repeated_ && i < info.numbers; ++i)
+    numbers_.push_back({as_tensor(args[i]), &settings_.back().numbers[i]});
   return true;
 }
 
@@ -149,6 +151,14 @@ bool Updates::add_item(const UpdateInfo& info, UpdateOp op, PyObject* const* lis
   lay_out(&item, operands);
   total_ += item.size;
   items_.push_back(item);
+  if (!is_repeated_) return true;
+  launch::UpdateItem& kept = items_.back();
+  for (int k = 0; k < UPDATE_OPERANDS; ++k)
+    if (operands[k]) aims_.push_back({operands[k], &kept.data[k]});
+  for (int k = 0; k < info.counters; ++k)
+    if (kept.counters[k])
+      aims_.push_back(
+          {as_tensor(PyList_GET_ITEM(lists[2 + info.states + k], i)), &kept.counters[k]});
   return true;
 }
 
@@ -189,15 +199,14 @@ void Updates::reserve(size_t parameters, size_t operands) {
   tensors_.reserve(operands);
   written_.reserve(operands);
   extents_.reserve(operands);
+  aims_.reserve(operands);
+  numbers_.reserve(operands);
 }
 
-void Updates::clear() {
-  settings_.clear();
-  items_.clear();
-  dims_.clear();
-  tensors_.clear();
-  written_.clear();
-  total_ = 0;
+void Updates::aim() {
+  for (const Aim& each : aims_) *each.place = each.tensor->data();
+  for (const Number& each : numbers_)
+    memcpy(each.place, each.tensor->data(), sizeof(double));  // a 0-d float64
 }
 
 void Updates::run() {
@@ -223,7 +232,7 @@ class RepeatedUpdates {
  public:
   RepeatedUpdates(std::span<const UpdateCall> calls, std::vector<Tensor*>* written,
                   std::vector<Tensor*>* read)
-      : updates_(calls.size()) {
+      : updates_(calls.size(), true) {
     for (const UpdateCall& call : calls) {
       functions_.push_back(call.function);
       const UpdateInfo& info = UPDATES[call.function->opcode];
@@ -242,6 +251,8 @@ class RepeatedUpdates {
 
   // For the operands of the runs that follow.
   void prepare(Tensor* const* operands, size_t written) {
+    updates_ = Updates(functions_.size(), true);
+    is_added_ = false;
     make(operands, written);
     size_t longest = 0;
     for (const Part& part : parts_) longest = std::max(longest, part.at.size());
@@ -249,14 +260,15 @@ class RepeatedUpdates {
   }
 
   void run(Tensor* const* operands, size_t written) {
-    if (operands[0] != made_for_) make(operands, written);
-    updates_.clear();
+    if (operands[0] != made_for_) prepare(operands, written);  // of another program
+    if (is_added_) updates_.aim();
     PyObject* const* args = made_.data();
-    for (size_t i = 0; i < functions_.size(); ++i) {
+    for (size_t i = 0; !is_added_ && i < functions_.size(); ++i) {
       if (!updates_.add({functions_[i], args, counts_[i]}))
         fail_capture("an update whose tensors have changed", nullptr);
       args += counts_[i];
     }
+    is_added_ = true;
     updates_.run();
   }
 
@@ -323,6 +335,7 @@ class RepeatedUpdates {
   std::vector<Part> parts_;
   std::vector<PyObject*> made_;
   Tensor* made_for_ = nullptr;
+  bool is_added_ = false;
   Updates updates_;  // kept, as is its memory
 };
 

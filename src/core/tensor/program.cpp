@@ -1,6 +1,8 @@
 // See program.h.
 #include "program.h"
 
+#include <utility>
+
 #include "../memory/allocators.h"
 #include "gradients.h"
 #include "lines.h"
@@ -64,8 +66,12 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
     if (plans_[i].source == Source::result) results = std::max(results, plans_[i].index + 1);
     if (plans_[i].source == Source::unused) continue;
     stand_ins_[i] = make_virtual_buffer(tape_->slots[i].bytes);
+    used_.push_back(i);
+    if (plans_[i].source == Source::captured) captured_.push_back(i);
+    if (plans_[i].source == Source::gradient) given_.push_back(i);
   }
   results_.resize(static_cast<size_t>(results));
+  int64_t work = 0;
   for (const std::vector<int>& numbers : steps) {
     const Instruction& first = tape_->instructions[static_cast<size_t>(numbers[0])];
     Step step{&first, {}, {}, false, false, 0, nullptr};
@@ -87,8 +93,11 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
         PyObject_GC_UnTrack(as_object(x));  // it is nobody's tensor
         step.operands.push_back(x);
       }
+    work += step.work;
     steps_.push_back(std::move(step));
   }
+  constexpr int64_t LONGER = 16;  // what an instruction does may be so much more than is estimated
+  is_short_ = work * LONGER <= SHORT_WORK;
 }
 
 void Program::note_writes(const Instruction& instruction, Step* step) {
@@ -103,6 +112,7 @@ void Program::note_writes(const Instruction& instruction, Step* step) {
 }
 
 Program::~Program() {
+  forget_data();
   for (Step& step : steps_)
     for (Tensor* x : step.operands) Py_DECREF(as_object(x));
   for (Buffer* buffer : stand_ins_)
@@ -122,6 +132,7 @@ void Program::set_draw(int instruction, PlannedDraw draw) {
 
 void Program::add_generator(PyObject* generator, uint64_t used) {
   generators_.push_back({Py_NewRef(generator), used});
+  is_short_ = false;  // to move them may run Python
 }
 
 Tensor* Program::leaf(int index) const {
@@ -195,14 +206,11 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
       return false;
   }
   if (!can_run(arguments)) return false;
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    bool is_fixed = plans_[i].source == Source::captured;
-    bool is_gradient = plans_[i].source == Source::gradient;
-    if (!is_fixed && !is_gradient) continue;
-    const Buffer* buffer =
-        is_fixed ? tape_->slots[i].buffer : as_tensor(leaf(plans_[i].index)->grad)->buffer;
-    for (const Tensor* x : arguments)
-      if (may_overlap(x->buffer, buffer)) return false;
+  for (const Tensor* x : arguments) {
+    for (size_t i : captured_)
+      if (may_overlap(x->buffer, tape_->slots[i].buffer)) return false;
+    for (size_t i : given_)
+      if (may_overlap(x->buffer, as_tensor(leaf(plans_[i].index)->grad)->buffer)) return false;
   }
   return true;
 }
@@ -210,9 +218,9 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
 bool Program::can_run(std::span<Tensor* const> arguments) const {
   for (const Tensor* x : arguments)
     if (!x->has_memory()) return false;
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    if (plans_[i].source == Source::captured && !tape_->slots[i].buffer->has_memory()) return false;
-    if (plans_[i].source != Source::gradient) continue;
+  for (size_t i : captured_)
+    if (!tape_->slots[i].buffer->has_memory()) return false;
+  for (size_t i : given_) {
     const Leaf& of = tape_->leaves[static_cast<size_t>(plans_[i].index)];
     PyObject* held = as_tensor(of.tensor)->grad;
     if (!held) return false;
@@ -302,7 +310,7 @@ void Program::let_others_in() {
 
 void Program::run_steps(Clock* clock) {
   constexpr int64_t LONGEST = 1 << 20;  // elements between two gaps: half a millisecond or so
-  Repeating repeating(true);
+  Repeating repeating(true, is_short_);
   int64_t since = 0;
   size_t done = 0;
   if (clock) clock->push_back(std::chrono::steady_clock::now());
@@ -351,52 +359,61 @@ void Program::advance(size_t instruction) {
   }
 }
 
+void Program::forget_data() {
+  for (size_t i : used_) stand_ins_[i]->data = nullptr, stand_ins_[i]->device = Device::none;
+  arena_seen_ = nullptr;
+}
+
+// Takes the memory of a slot from outside for the time of a run.
+void Program::take(size_t slot, std::span<Tensor* const> arguments) {
+  const SlotPlan& plan = plans_[slot];
+  try {
+    real_[slot] = source_buffer(plan, slot, arguments);
+  } catch (const MemoryEnds& ends) {
+    fail_out_of_memory(ends, "a result");
+  }
+  if (!is_short_) ++real_[slot]->pins;
+  char* data = real_[slot]->host_ptr();
+  if (plan.source == Source::argument) {
+    const Tensor* x = arguments[static_cast<size_t>(plan.index)];
+    data += x->offset * itemsize(x->dtype) - plan.offset;
+  }
+  aim(slot, data);
+}
+
+void Program::give_back() {
+  for (size_t i : used_) {
+    Buffer* buffer = std::exchange(real_[i], nullptr);
+    if (!buffer) continue;
+    if (!is_short_) --buffer->pins;
+    release(buffer);
+  }
+  if (!is_short_) forget_data();  // nobody reads them between runs
+}
+
 PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
                        const std::vector<Draw>* given, Clock* clock) {
   struct InUse {  // until all is done, or has failed
-    std::vector<Buffer*>& real;
-    std::vector<Buffer*>& stand_ins;
-    ~InUse() {
-      for (Buffer*& buffer : real) {
-        if (!buffer) continue;
-        --buffer->pins;
-        release(buffer);
-        buffer = nullptr;
-      }
-      for (Buffer* buffer : stand_ins)  // nobody reads them between runs
-        if (buffer) buffer->data = nullptr, buffer->device = Device::none;
-    }
-  } in_use{real_, stand_ins_};
+    Program& program;
+    ~InUse() { program.give_back(); }
+  } in_use{*this};
   has_written = false;
   if (!can_run(arguments)) fail_capture("memory that was taken away", nullptr);
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    const SlotPlan& plan = plans_[i];
-    if (plan.source == Source::unused) continue;
-    if (plan.source == Source::arena) {
-      aim(i, arena->data + plan.offset);
-      continue;
-    }
-    try {
-      real_[i] = source_buffer(plan, i, arguments);
-    } catch (const MemoryEnds& ends) {
-      fail_out_of_memory(ends, "a result");
-    }
-    ++real_[i]->pins;
-    char* data = real_[i]->host_ptr();
-    if (plan.source == Source::argument) {
-      const Tensor* x = arguments[static_cast<size_t>(plan.index)];
-      data += x->offset * itemsize(x->dtype) - plan.offset;
-    }
-    aim(i, data);
-  }
+  bool has_moved = arena->data != arena_seen_;
+  for (size_t i : used_)
+    if (plans_[i].source != Source::arena)
+      take(i, arguments);
+    else if (has_moved)
+      aim(i, arena->data + plans_[i].offset);
+  arena_seen_ = arena->data;
   starts.clear();
   if (given) starts = *given;
   for (const GeneratorUse& each : generators_)
     if (!given)
       starts.push_back({read_word(each.object, "seed"), read_word(each.object, "counter")});
   run_steps(clock);
-  for (size_t i = 0; i < plans_.size(); ++i)
-    if (real_[i] && is_written_[i]) mark_written(real_[i]);
+  for (size_t i : used_)
+    if (is_written_[i] && real_[i]) mark_written(real_[i]);
   for (size_t i = 0; !given && i < generators_.size(); ++i)
     write_word(generators_[i].object, "counter", starts[i].counter + generators_[i].used);
   return give(arguments);

@@ -121,6 +121,9 @@ class Program {
   Buffer* result_buffer(const SlotPlan& plan, size_t slot);
   void note_writes(const Instruction& instruction, Step* step);
   void aim(size_t slot, char* data);
+  void forget_data();
+  void take(size_t slot, std::span<Tensor* const> arguments);
+  void give_back();
   void run_steps(Clock* clock);
   void let_others_in();
   void advance(size_t instruction);
@@ -135,6 +138,10 @@ class Program {
   std::vector<Buffer*> real_;       // while it runs: whose data they have, retained and pinned
   std::vector<Buffer*> results_;    // of former calls, retained
   std::vector<Step> steps_;
+  std::vector<size_t> used_, captured_, given_;  // slots: with a source; of gradients before
+  // So little work that it keeps the interpreter's lock: nobody can take memory away meanwhile.
+  bool is_short_ = false;
+  const char* arena_seen_ = nullptr;  // where stand-ins for its memory point
   std::vector<Output> outputs_;
   std::vector<NewGradient> gradients_;
   std::vector<int> removals_;

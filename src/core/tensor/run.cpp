@@ -81,6 +81,7 @@ void sleep_until_exit() {
 }
 
 thread_local bool is_repeating = false;
+thread_local bool keeps_lock = false;
 LongWork* LongWork::first_;
 
 void LongWork::enlist() {

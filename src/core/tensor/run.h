@@ -60,15 +60,22 @@ constexpr int64_t SHORT_WORK = 1 << 16;  // elements, for which to let go of the
 // Whether this thread runs a program, which holds all memory that its instructions use.
 extern thread_local bool is_repeating __attribute__((tls_model("initial-exec")));
 
+extern thread_local bool keeps_lock __attribute__((tls_model("initial-exec")));
+
+// Sets both while it lives: also whether the interpreter's lock is kept, so that nobody can
+// disturb.
 class Repeating {
  public:
-  explicit Repeating(bool is_now) : before_(is_repeating) { is_repeating = is_now; }
-  ~Repeating() { is_repeating = before_; }
+  explicit Repeating(bool is_now, bool keeps = false)
+      : before_(is_repeating), kept_before_(keeps_lock) {
+    is_repeating = is_now, keeps_lock = keeps;
+  }
+  ~Repeating() { is_repeating = before_, keeps_lock = kept_before_; }
   Repeating(const Repeating&) = delete;
   Repeating& operator=(const Repeating&) = delete;
 
  private:
-  bool before_;
+  bool before_, kept_before_;
 };
 
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
@@ -80,7 +87,7 @@ class LongWork {
     for (const Tensor* x : tensors)
       if (x) check_values(x);
     for (const Tensor* x : more) check_values(x);
-    if (elements <= SHORT_WORK) return;
+    if (elements <= SHORT_WORK || keeps_lock) return;
     if (!is_repeating) {
       pinned_.reserve(tensors.size() + more.size());
       for (const Tensor* x : tensors) pin(x);

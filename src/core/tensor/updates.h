@@ -26,12 +26,15 @@ class Updates {
     uintptr_t begin, end;
   };
 
-  explicit Updates(size_t calls) { settings_.reserve(calls); }
+  // If they are to be repeated, it remembers where operands come from.
+  explicit Updates(size_t calls, bool is_repeated = false) : is_repeated_(is_repeated) {
+    settings_.reserve(calls);
+  }
 
   // Takes memory for calls with so many parameters in all, and operands.
   void reserve(size_t parameters, size_t operands);
-  // Ready for other calls, as many as before at most.
-  void clear();
+  // Takes the data and numbers of the same tensors anew.
+  void aim();
 
   // A gradient that is None leaves its parameter out; None in place of a list of states: there is
   // no such state. False: it is not one that can be run as it stands, and nothing was changed.
@@ -47,6 +50,18 @@ class Updates {
   void lay_out(launch::UpdateItem* item, Tensor* const* operands);
   bool are_entangled();
 
+  struct Aim {
+    const Tensor* tensor;
+    char** place;
+  };
+  struct Number {
+    const Tensor* tensor;
+    double* place;
+  };
+
+  bool is_repeated_;
+  std::vector<Aim> aims_;  // at items_, which do not move once there is memory for them
+  std::vector<Number> numbers_;
   std::vector<UpdateSettings> settings_;
   std::vector<launch::UpdateItem> items_;
   std::vector<int64_t> dims_;     // of items that are not contiguous: shapes and strides

@@ -47,14 +47,19 @@ def fuse(program: Program) -> Program:
 
 
 def _home(program: Program, steps: list[Step], each: Instruction) -> Step | None:
-    """Find the last step that an instruction can be part of."""
+    """Find a step that an instruction can be part of: one that it has to do with, or the last."""
     is_free = program.memories[each.operands[0].slot].source in (ARENA, RESULT)
+    other = None
     for step in steps[: -WINDOW - 1 : -1]:
+        is_near = step.meets(each)
         if not step.why_not(each):
-            return step
-        if not is_free or step.meets(each):
-            return None
-    return None
+            if is_near:
+                return step
+            if other is None and step.instructions[0].form != "product":
+                other = step
+        if not is_free or is_near:
+            break
+    return other
 
 
 class Step:
