@@ -235,12 +235,17 @@ class Later:
 
 
 def load_module(name: str) -> Any:
-    """Load a module of the package; what it keeps is on the heap, whatever the user's scope."""
+    """Load a module of the package; what it keeps is on the heap, whatever the user's scope.
+
+    It is no part of a function that is recorded, and uses it first.
+    """
+    aside = _core.Aside()
     scope = _core.swap_allocator(None)
     try:
         return importlib.import_module(f"tessella.{name}")
     finally:
         _core.swap_allocator(scope)
+        aside.end()
 
 
 def fetch(module: str) -> None:

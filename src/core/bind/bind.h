@@ -56,6 +56,7 @@ void init_graph(nb::module_& module);
 void init_csv(nb::module_& module);
 void init_updates(nb::module_& module);
 void init_program(nb::module_& module);
+void init_rehearsal(nb::module_& module);
 
 }  // namespace tessella
 

@@ -76,6 +76,7 @@ NB_MODULE(_core, module) {
   init_csv(module);
   init_updates(module);
   init_program(module);
+  init_rehearsal(module);
 }
 
 }  // namespace tessella

@@ -363,7 +363,7 @@ void init_program(nb::module_& module) {
              Store& slot =
                  self.tape->slots[static_cast<size_t>(self.tape->slot_of(tensor_of(x)->buffer))];
              if (slot.is_made) retain(slot.buffer);
-             slot.is_made = false;
+             slot.is_made = false, slot.is_argument = true;
            })
       // The whole of captured memory, as bytes.
       .def("bytes_of",
@@ -453,6 +453,8 @@ void init_program(nb::module_& module) {
                      return out;
                    })
       .def_prop_ro("has_written", [](const Program& self) { return self.has_written; })
+      .def_prop_ro("scratch_bytes", &Program::scratch_bytes)
+      .def_prop_ro("rehearsed_scratch_bytes", &Program::rehearsed_scratch_bytes)
       .def_prop_ro("arena_bytes", [](const Program& self) { return self.arena_bytes; });
   nb::class_<Replay>(module, "Replay", nb::type_slots(REPLAY_SLOTS))
       .def(nb::init<>())

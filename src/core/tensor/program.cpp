@@ -235,6 +235,13 @@ size_t Program::scratch_bytes() const {
   return most;
 }
 
+size_t Program::rehearsed_scratch_bytes() const {
+  size_t most = 0;
+  for (const Step& step : steps_)
+    most = std::max(most, step.group ? step.group->scratch_bytes() : step.instruction->scratch);
+  return most;
+}
+
 Buffer* Program::result_buffer(const SlotPlan& plan, size_t slot) {
   Buffer*& kept = results_[static_cast<size_t>(plan.index)];
   bool is_heap = !current_allocator || current_allocator == &heap();

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rehearsal.h"
 #include "run.h"
 #include "site.h"
 
@@ -63,6 +64,7 @@ struct Instruction {
   std::optional<ReduceCall> reduce;
   std::optional<Scalar> fill;
   bool copies = false;  // element by element, perhaps into another dtype
+  size_t scratch = 0;   // bytes, where it was rehearsed
 };
 
 // Memory that a function uses.
@@ -73,6 +75,7 @@ struct Store {
   bool is_defined;  // something was written into it, or it was there before
   bool is_written;
   bool is_argument = false;  // it is only held while the function runs
+  uint32_t version = 0;      // when it was first used
 };
 
 // A tensor whose gradient was read or written.
@@ -93,6 +96,8 @@ struct Drawing {
 struct Asked {
   PyObject* tensor;
   bool requires_grad;
+  PyObject* node;  // that made it, in a rehearsal, where it is owned
+  uint8_t output;
 };
 
 class Tape {
@@ -128,6 +133,7 @@ class Tape {
   ScratchReserve scratch;  // holds nothing: it tells how much would be enough
 
  private:
+  void forget_writes();
   static void note_made(Buffer* buffer);
   static void note_gone(Buffer* buffer);
 
@@ -141,9 +147,24 @@ class Tape {
 extern thread_local Tape* tape __attribute__((tls_model("initial-exec")));
 inline bool is_taping() { return __builtin_expect(tape != nullptr, false); }
 
+// What is done meanwhile is no part of what this thread records or rehearses: a module is loaded.
+class Aside {
+ public:
+  Aside();
+  void end();
+
+ private:
+  bool is_over_ = false;
+  Tape *tape_, *running_;
+  ScratchReserve* scratch_;
+  Rehearsal* rehearsal_;
+  Ghosts* ghosts_;
+};
+
 // An operation that is running. Lives in a function that writes elements:
 //   Noted noted;
 //   if (is_taping()) noted.take(…);
+//   if (noted.is_rehearsed()) return;
 class Noted {
  public:
   Noted() = default;
@@ -160,6 +181,7 @@ class Noted {
     take(name, std::move(params), std::span<Tensor* const>(written.begin(), written.size()),
          std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
   }
+  bool is_rehearsed() const { return is_rehearsed_; }  // it is not to be done
   // It takes random numbers; it is elementwise, a reduction, a filling, a copy.
   void draw(Draw from);
   void is_elementwise(const ElementwiseCall& call) { instruction_->elementwise = call; }
@@ -171,6 +193,7 @@ class Noted {
   void finish();
 
   Tape* tape_ = nullptr;
+  bool is_rehearsed_ = false;
   int exceptions_;
   std::unique_ptr<Instruction> instruction_;
 };

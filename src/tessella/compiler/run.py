@@ -13,13 +13,13 @@ from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
 from tessella.compiler.explain import Explanation
-from tessella.compiler.fuse import fuse
 from tessella.compiler.keys import call_key
-from tessella.compiler.plan import MemoryTable, plan
+from tessella.compiler.lower import build, lower
+from tessella.compiler.plan import MemoryTable
 from tessella.compiler.profile import Profile
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Repeated
-from tessella.compiler.simplify import simplify
+from tessella.compiler.rehearse import Forecast, forecast
 from tessella.compiler.watch import Watch
 from tessella.declarations import describe
 from tessella.hints import Any, Callable
@@ -40,7 +40,7 @@ class Runnable:
         self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch
     ) -> None:
         self.lines = lines
-        self.program = plan(fuse(simplify(program)))
+        self.program = lower(program)
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
         self._homes = [_home(x) for x in tensors]
@@ -49,7 +49,7 @@ class Runnable:
         pulled = program.pull
         self._back: Any = None
         if pulled is not None:
-            self._back = build(plan(fuse(simplify(pulled.program))))
+            self._back = build(lower(pulled.program))
             self._back_calls = _core.Replay()
         self.renew(tensors, watch)
 
@@ -135,29 +135,6 @@ class Runnable:
 def _home(x: Any) -> tuple[int, int]:
     """Give where an argument lies: a number of its memory, and its place there."""
     return _core.memory_number(x), x.offset * x.itemsize
-
-
-def build(program: Program) -> Any:
-    """Give the core what it needs to run a program."""
-    slots = []
-    for slot in range(len(program.recording.slots())):
-        memory = program.memories.get(slot)
-        slots.append((memory.source, memory.index, memory.offset) if memory else (0, 0, 0))
-    steps = [[each.index for each in step] for step in program.steps]
-    core = _core.Program(program.recording, steps, slots, program.arena_bytes)
-    for out in program.outputs:
-        if out.operand is not None:
-            core.add_output(tuple(out.operand), out.node)
-    for leaf, operand in program.gradients:
-        core.add_gradient(leaf, tuple(operand))
-    for leaf in program.removals:
-        core.add_removal(leaf)
-    for generator, used in program.generators:
-        core.add_generator(generator, used)
-    for each in program.instructions:
-        if each.draw is not None and each.draw[0] >= 0:
-            core.set_draw(each.index, *each.draw)
-    return core
 
 
 class Kind:
@@ -269,6 +246,29 @@ class Compiled:
         from tessella.compiler.page import save_page
 
         save_page(path, self.__name__, self._known_program())
+
+    def plan(self, *args: Any, **keywords: Any) -> Forecast:
+        """Give the memory that calls with such arguments need, without computing anything.
+
+        Of tensors only shapes, strides and dtypes are used: `ts.spec` has no more. The function is
+        called, but none of its operations is done: parameters, gradients, optimizers and generators
+        are as before. `total` is what `memory.stats()` will count once such calls are repeated: the
+        arena (`peak`), kernels' scratch, results, and gradients of leaves that have none yet.
+
+        >>> f = ts.compile(lambda x: (x @ x.T).exp().sum())
+        >>> needed = f.plan(ts.spec((1_000_000, 8), "float32"))
+        >>> needed.peak, needed.results
+        (4000000000000, 4)
+        """
+        try:
+            if _core.is_recording() or _core.watches_values() or not self._replay.enter():
+                raise capture_errors.not_planned_here()
+        except errors.TessellaError as error:
+            raise error.locate("plan", []) from None
+        try:
+            return forecast(self.__name__, self.function, args, keywords)
+        finally:
+            self._replay.leave()
 
     def _known_program(self) -> Program:
         if self.program is None:
@@ -433,6 +433,9 @@ class _Bound:
 
     def profile(self, *args: Any, **keywords: Any) -> Profile:
         return self._compiled.profile(self._instance, *args, **keywords)
+
+    def plan(self, *args: Any, **keywords: Any) -> Forecast:
+        return self._compiled.plan(self._instance, *args, **keywords)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._compiled, name)
