@@ -235,17 +235,14 @@ class Later:
 
 
 def load_module(name: str) -> Any:
-    """Load a module of the package; what it keeps is on the heap, whatever the user's scope.
-
-    It is no part of a function that is recorded, and uses it first.
-    """
-    aside = _core.Aside()
+    """Load a module of the package; what it keeps is on the heap, whatever the user's scope."""
     scope = _core.swap_allocator(None)
+    _core.pause_recording()  # nor is it part of what a compiled function does
     try:
         return importlib.import_module(f"tessella.{name}")
     finally:
+        _core.resume_recording()
         _core.swap_allocator(scope)
-        aside.end()
 
 
 def fetch(module: str) -> None:

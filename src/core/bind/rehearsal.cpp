@@ -19,7 +19,8 @@ void init_rehearsal(nb::module_& module) {
         out->requires_grad = tensor_of(x)->requires_grad;
         return own(out);
       });
-  nb::class_<Aside>(module, "Aside").def(nb::init<>()).def("end", &Aside::end);
+  module.def("pause_recording", pause_tape);
+  module.def("resume_recording", resume_tape);
 }
 
 }  // namespace tessella

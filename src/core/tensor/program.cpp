@@ -41,6 +41,16 @@ bool has_layout(const Tensor* x, const Place& place) {
   return true;
 }
 
+// About how much an instruction does, in elements of elementwise work.
+int64_t work_of(const Instruction& instruction) {
+  constexpr int64_t PRODUCTS_PER_ELEMENT = 8;
+  int64_t most = 0;
+  for (const Place& place : instruction.operands) most = std::max(most, place.layout.size());
+  if (!instruction.product) return most;
+  const Layout& x = instruction.operands[1].layout;
+  return most + most / PRODUCTS_PER_ELEMENT * x.shape[x.ndim - 1];
+}
+
 }  // namespace
 
 Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>& steps,
@@ -58,11 +68,19 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
   results_.resize(static_cast<size_t>(results));
   for (const std::vector<int>& numbers : steps) {
     const Instruction& first = tape_->instructions[static_cast<size_t>(numbers[0])];
-    Step step{&first, {}, {}, false, nullptr};
-    for (int at : numbers) note_writes(tape_->instructions[static_cast<size_t>(at)], &step);
-    if (numbers.size() > 1)
-      step.group = std::make_unique<TileGroup>(*tape_, numbers, stand_ins_);
-    else
+    Step step{&first, {}, {}, false, false, 0, nullptr};
+    for (int at : numbers) {
+      const Instruction& each = tape_->instructions[static_cast<size_t>(at)];
+      note_writes(each, &step);
+      step.work += work_of(each);
+    }
+    step.is_product = first.product && numbers.size() > 1;
+    if (numbers.size() > 1) {
+      std::span<const int> tiled(numbers);
+      step.group =
+          std::make_unique<TileGroup>(*tape_, tiled.subspan(step.is_product ? 1 : 0), stand_ins_);
+    }
+    if (numbers.size() == 1 || step.is_product)
       for (const Place& place : first.operands) {
         Tensor* x = make_over(retain(stand_ins_[static_cast<size_t>(place.slot)]), place.dtype,
                               place.layout);
@@ -231,14 +249,19 @@ void Program::prepare() {
 size_t Program::scratch_bytes() const {
   size_t most = tape_->scratch.most;
   for (const Step& step : steps_)
-    if (step.group) most = std::max(most, step.group->scratch_bytes());
+    if (step.group)
+      most = std::max(
+          most, step.group->scratch_bytes() + (step.is_product ? tape_->scratch.most : size_t{0}));
   return most;
 }
 
 size_t Program::rehearsed_scratch_bytes() const {
   size_t most = 0;
-  for (const Step& step : steps_)
-    most = std::max(most, step.group ? step.group->scratch_bytes() : step.instruction->scratch);
+  for (const Step& step : steps_) {
+    bool has_own = !step.group || step.is_product;
+    size_t bytes = step.group ? round_up(step.group->scratch_bytes()) : 0;
+    most = std::max(most, bytes + (has_own ? step.instruction->scratch : 0));
+  }
   return most;
 }
 
@@ -274,7 +297,20 @@ void Program::aim(size_t slot, char* data) {
   stand_ins_[slot]->device = Device::cpu;
 }
 
+// Between steps that are each too short to let go of the interpreter's lock: other threads get it,
+// and Ctrl-C is answered as long as nothing outside was changed.
+void Program::let_others_in() {
+  {
+    LongWork gap(SHORT_WORK + 1, {});
+  }
+  Repeating handlers(false);  // of signals may compute
+  if (!has_written && PyErr_CheckSignals() < 0) throw PythonError{};
+}
+
 void Program::run_steps(Clock* clock) {
+  constexpr int64_t LONGEST = 1 << 20;  // elements between two gaps: half a millisecond or so
+  Repeating repeating(true);
+  int64_t since = 0;
   size_t done = 0;
   if (clock) clock->push_back(std::chrono::steady_clock::now());
   try {
@@ -284,9 +320,12 @@ void Program::run_steps(Clock* clock) {
         draw = starts[static_cast<size_t>(step.draw.generator)];
         draw.counter += step.draw.delta;
       }
+      if ((since += step.work) > LONGEST) let_others_in(), since = 0;
       has_written |= step.writes_outside;
-      done = static_cast<size_t>(step.instruction - tape_->instructions.data());
-      if (step.group)
+      done = step.instruction->at;
+      if (step.is_product)
+        step.group->run_after(*step.instruction, step.operands.data());
+      else if (step.group)
         step.group->run();
       else
         step.instruction->repeat(step.operands.data(), draw);

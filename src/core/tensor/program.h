@@ -108,6 +108,8 @@ class Program {
     std::vector<Tensor*> operands;   // owned
     PlannedDraw draw;
     bool writes_outside;
+    bool is_product;                   // with a group that takes its elements
+    int64_t work;                      // about so many elements
     std::unique_ptr<TileGroup> group;  // of several
   };
   struct GeneratorUse {
@@ -121,6 +123,7 @@ class Program {
   void note_writes(const Instruction& instruction, Step* step);
   void aim(size_t slot, char* data);
   void run_steps(Clock* clock);
+  void let_others_in();
   void advance(size_t instruction);
   PyObject* give(std::span<Tensor* const> arguments);
   Tensor* leaf(int index) const;

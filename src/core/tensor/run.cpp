@@ -80,6 +80,7 @@ void sleep_until_exit() {
   for (;;) pause();
 }
 
+thread_local bool is_repeating = false;
 LongWork* LongWork::first_;
 
 void LongWork::enlist() {

@@ -12,6 +12,7 @@
 #include "../kernels/cast.h"
 #include "../kernels/elementwise.h"
 #include "../kernels/recurrent.h"
+#include "../launch/matmul.h"
 #include "../launch/reduce.h"
 #include "tensor.h"
 
@@ -56,6 +57,20 @@ class InUse {
 
 constexpr int64_t SHORT_WORK = 1 << 16;  // elements, for which to let go of the lock costs too much
 
+// Whether this thread runs a program, which holds all memory that its instructions use.
+extern thread_local bool is_repeating __attribute__((tls_model("initial-exec")));
+
+class Repeating {
+ public:
+  explicit Repeating(bool is_now) : before_(is_repeating) { is_repeating = is_now; }
+  ~Repeating() { is_repeating = before_; }
+  Repeating(const Repeating&) = delete;
+  Repeating& operator=(const Repeating&) = delete;
+
+ private:
+  bool before_;
+};
+
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
 // tensors that are worked on is pinned meanwhile. Throws if one has no memory.
 class LongWork {
@@ -65,9 +80,11 @@ class LongWork {
     for (const Tensor* x : tensors) check_values(x);
     for (const Tensor* x : more) check_values(x);
     if (elements <= SHORT_WORK) return;
-    pinned_.reserve(tensors.size() + more.size());
-    for (const Tensor* x : tensors) pin(x);
-    for (const Tensor* x : more) pin(x);
+    if (!is_repeating) {
+      pinned_.reserve(tensors.size() + more.size());
+      for (const Tensor* x : tensors) pin(x);
+      for (const Tensor* x : more) pin(x);
+    }
     enlist();
     state_ = PyEval_SaveThread();
   }
@@ -146,7 +163,8 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
 // out (..., m, n) = a (..., m, k) @ b (..., k, n), or out + a @ b. The batch axes of a and b
 // broadcast to those of out; all three share a dtype; out overlaps neither itself nor a nor b.
 // A vector a (k,) counts as (1, k), a vector b (k,) as (k, 1), and out has no axis for that 1.
-void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible);
+void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible,
+                const launch::MatmulTail* tail = nullptr);
 
 // out (..., m, n) = x (..., m, k) @ weight (n, k).T, plus bias (n) unless that is nullptr: the bits
 // of the two operations.

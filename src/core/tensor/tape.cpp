@@ -19,6 +19,14 @@ namespace {
 
 thread_local Tape* running;  // also while a noted operation runs
 
+struct Paused {
+  Tape *tape, *running;
+  ScratchReserve* scratch;
+  Rehearsal* rehearsal;
+  Ghosts* ghosts;
+};
+thread_local std::vector<Paused> paused;
+
 }  // namespace
 
 Tape::~Tape() {
@@ -127,7 +135,22 @@ void Tape::add(Instruction&& instruction) {
     Store& slot = slots[static_cast<size_t>(instruction.operands[static_cast<size_t>(i)].slot)];
     slot.is_defined = slot.is_written = true;
   }
+  instruction.at = instructions.size();
   instructions.push_back(std::move(instruction));
+}
+
+int Tape::add_slot(int like) {
+  slots.push_back({nullptr, slots.at(static_cast<size_t>(like)).bytes, true, true, true});
+  return static_cast<int>(slots.size()) - 1;
+}
+
+int Tape::add_copy(int instruction, std::span<const int> slots, size_t at) {
+  Instruction copy = instructions.at(static_cast<size_t>(instruction));
+  Py_XINCREF(copy.site.code);
+  for (size_t i = 0; i < slots.size(); ++i) copy.operands.at(i).slot = slots[i];
+  copy.at = at;
+  instructions.push_back(std::move(copy));
+  return static_cast<int>(instructions.size()) - 1;
 }
 
 void Tape::touch_leaf(Tensor* leaf) {
@@ -166,21 +189,22 @@ void Tape::note_asked(Tensor* x) {
   asked.push_back({Py_NewRef(as_object(x)), x->requires_grad, node, x->output});
 }
 
-Aside::Aside()
-    : tape_(std::exchange(tape, nullptr)),
-      running_(std::exchange(running, nullptr)),
-      scratch_(std::exchange(scratch_reserve, nullptr)),
-      rehearsal_(std::exchange(rehearsal, nullptr)),
-      ghosts_(std::exchange(ghosts, nullptr)) {}
+void pause_tape() {
+  paused.push_back({tape, running, scratch_reserve, rehearsal, ghosts});
+  tape = running = nullptr;
+  scratch_reserve = nullptr;
+  rehearsal = nullptr;
+  ghosts = nullptr;
+}
 
-void Aside::end() {
-  if (is_over_) return;
-  is_over_ = true;
-  tape = tape_;
-  running = running_;
-  scratch_reserve = scratch_;
-  rehearsal = rehearsal_;
-  ghosts = ghosts_;
+void resume_tape() {
+  const Paused& before = paused.back();
+  tape = before.tape;
+  running = before.running;
+  scratch_reserve = before.scratch;
+  rehearsal = before.rehearsal;
+  ghosts = before.ghosts;
+  paused.pop_back();
 }
 
 void Noted::finish() {

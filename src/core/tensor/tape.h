@@ -5,6 +5,7 @@
 // so a repetition has its bits.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,6 +53,9 @@ struct ReduceCall {
   bool interruptible;
 };
 
+// Does a matrix product again, and something with its elements as they are done.
+using RepeatProduct = std::function<void(Tensor* const* operands, const launch::MatmulTail* tail)>;
+
 struct Instruction {
   std::string name, params;
   std::vector<Place> operands;
@@ -63,8 +67,10 @@ struct Instruction {
   std::optional<ElementwiseCall> elementwise;
   std::optional<ReduceCall> reduce;
   std::optional<Scalar> fill;
-  bool copies = false;  // element by element, perhaps into another dtype
-  size_t scratch = 0;   // bytes, where it was rehearsed
+  RepeatProduct product;  // if it is one
+  bool copies = false;    // element by element, perhaps into another dtype
+  size_t scratch = 0;     // bytes, where it was rehearsed
+  size_t at = 0;          // so many were noted before it
 };
 
 // Memory that a function uses.
@@ -118,6 +124,10 @@ class Tape {
   int find(const Buffer* buffer) const;  // -1: it is not known
   Place place_of(const Tensor* x) { return {slot_of(x->buffer), x->dtype, x->layout()}; }
   void add(Instruction&& instruction);
+  // For who changes what was noted: memory of the size of another, and an instruction again, in
+  // other memories, to be run before the one at `at`.
+  int add_slot(int like);
+  int add_copy(int instruction, std::span<const int> slots, size_t at);
   void touch_leaf(Tensor* leaf);
   void add_drawing(PyObject* generator, Draw from, uint64_t used);
   void note_asked(Tensor* x);
@@ -125,7 +135,7 @@ class Tape {
   bool asked_alike() const;           // they say what they said
   void forget_temporaries();          // tensors that were asked, and that nobody else holds
 
-  std::vector<Instruction> instructions;
+  std::deque<Instruction> instructions;  // programs refer to them
   std::vector<Store> slots;
   std::vector<Leaf> leaves;
   std::vector<Drawing> drawings;
@@ -147,19 +157,10 @@ class Tape {
 extern thread_local Tape* tape __attribute__((tls_model("initial-exec")));
 inline bool is_taping() { return __builtin_expect(tape != nullptr, false); }
 
-// What is done meanwhile is no part of what this thread records or rehearses: a module is loaded.
-class Aside {
- public:
-  Aside();
-  void end();
-
- private:
-  bool is_over_ = false;
-  Tape *tape_, *running_;
-  ScratchReserve* scratch_;
-  Rehearsal* rehearsal_;
-  Ghosts* ghosts_;
-};
+// From one to the other nothing is noted or rehearsed, and what is made counts as having been there
+// before: a module that is loaded at its first use keeps what it makes, whoever was first.
+void pause_tape();
+void resume_tape();
 
 // An operation that is running. Lives in a function that writes elements:
 //   Noted noted;
@@ -182,10 +183,11 @@ class Noted {
          std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
   }
   bool is_rehearsed() const { return is_rehearsed_; }  // it is not to be done
-  // It takes random numbers; it is elementwise, a reduction, a filling, a copy.
+  // It takes random numbers; it is elementwise, a reduction, a matrix product, …
   void draw(Draw from);
   void is_elementwise(const ElementwiseCall& call) { instruction_->elementwise = call; }
   void is_reduction(const ReduceCall& call) { instruction_->reduce = call; }
+  void is_product(RepeatProduct repeat) { instruction_->product = std::move(repeat); }
   void is_filling(const Scalar& number) { instruction_->fill = number; }
   void is_copy() { instruction_->copies = true; }
 
