@@ -6,13 +6,15 @@ from tessella import _core
 from tessella.compiler.fuse import fuse
 from tessella.compiler.plan import plan
 from tessella.compiler.program import Program
+from tessella.compiler.recompute import recompute
 from tessella.compiler.simplify import simplify
 from tessella.hints import Any
 
 
-def lower(program: Program) -> Program:
+def lower(program: Program, recomputes: bool = False) -> Program:
     """Make steps with places of what was recorded."""
-    return plan(fuse(simplify(program)))
+    program = fuse(simplify(program))
+    return plan(recompute(program) if recomputes else program)
 
 
 def build(program: Program) -> Any:

@@ -45,7 +45,9 @@ class Forecast(MemoryTable):
         return lines if self.backward is None else f"{lines}\n{self.backward}"
 
 
-def forecast(name: str, function: Callable[..., Any], args: Any, keywords: Any) -> Forecast:
+def forecast(
+    name: str, function: Callable[..., Any], args: Any, keywords: Any, recomputes: bool
+) -> Forecast:
     """Give the memory that repeated calls with such arguments need."""
     stage = _core.Rehearsal()
     drawn: list[tuple[Any, int, int]] = []
@@ -56,10 +58,10 @@ def forecast(name: str, function: Callable[..., Any], args: Any, keywords: Any) 
         stage.end()
         for generator, seed, counter in reversed(drawn):
             generator.seed, generator.counter = seed, counter
-    core = build(lower(program))
+    core = build(lower(program, recomputes))
     found = Forecast(name, program, core.scratch_bytes, gradients)
     if program.pull is not None:
-        second = lower(program.pull.program)
+        second = lower(program.pull.program, recomputes)
         scratch = build(second).rehearsed_scratch_bytes
         found.backward = Forecast(f"{name}, backward", second, scratch, 0)
     return found

@@ -8,7 +8,7 @@ import warnings
 from itertools import pairwise
 
 from tessella import _core, changes, errors
-from tessella.arguments import to_int
+from tessella.arguments import to_bool, to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
@@ -37,10 +37,11 @@ class Runnable:
     """A program in the core, and when it is what a call asks for."""
 
     def __init__(
-        self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch
-    ) -> None:
+        self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch,
+        recomputes: bool,
+    ) -> None:  # fmt: skip
         self.lines = lines
-        self.program = lower(program)
+        self.program = lower(program, recomputes)
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
         self._homes = [_home(x) for x in tensors]
@@ -49,7 +50,7 @@ class Runnable:
         pulled = program.pull
         self._back: Any = None
         if pulled is not None:
-            self._back = build(lower(pulled.program))
+            self._back = build(lower(pulled.program, recomputes))
             self._back_calls = _core.Replay()
         self.renew(tensors, watch)
 
@@ -148,8 +149,11 @@ class Kind:
 class Compiled:
     """A function whose calls are recorded twice, and repeated as programs from then on."""
 
-    def __init__(self, function: Callable[..., Any], check: int = 0) -> None:
+    def __init__(
+        self, function: Callable[..., Any], check: int = 0, recompute: bool = False
+    ) -> None:
         self.function = function
+        self._recomputes = recompute
         self._check = check  # every so many calls the function is called too
         self._calls = 0
         self._compilations = 0
@@ -266,7 +270,7 @@ class Compiled:
         except errors.TessellaError as error:
             raise error.locate("plan", []) from None
         try:
-            return forecast(self.__name__, self.function, args, keywords)
+            return forecast(self.__name__, self.function, args, keywords, self._recomputes)
         finally:
             self._replay.leave()
 
@@ -381,7 +385,9 @@ class Compiled:
                 return captured.result
         for _, other, earlier in kind.recordings:
             if other == lines:
-                runnable = Runnable(captured.program, lines, earlier, captured.watch)
+                runnable = Runnable(
+                    captured.program, lines, earlier, captured.watch, self._recomputes
+                )
                 runnable.renew(tensors, captured.watch)
                 self._keep(kind, runnable, key)
                 return captured.result
@@ -453,11 +459,14 @@ def _rebuild(structure: Any, leaves: list[Any]) -> Any:
     return flatten(structure)[1](leaves)
 
 
-def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> Any:
+def compile(
+    function: Callable[..., Any] | None = None, *, check: int = 0, recompute: bool = False
+) -> Any:
     """Make a function of tensors that is recorded at its first calls and repeated afterwards.
 
     A repeated call gives the bits that the function would have given, or raises. With `check=n`
-    every n-th one is compared with a call of the function itself.
+    every n-th one is compared with a call of the function itself. With `recompute=True` cheap
+    intermediates are computed again where that takes less memory than to keep them.
 
     >>> @ts.compile
     ... def scaled(x):
@@ -467,6 +476,7 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
     """
     try:
         count = to_int("check", check)
+        recomputes = to_bool("recompute", recompute)
         if count < 0:
             raise errors.wrong_value("check", check, "0, or every how many calls")
         if function is not None and not callable(function):
@@ -474,5 +484,5 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
     except errors.TessellaError as error:
         raise error.locate("compile", []) from None
     if function is None:
-        return lambda decorated: compile(decorated, check=count)
-    return Compiled(function, count)
+        return lambda decorated: compile(decorated, check=count, recompute=recomputes)
+    return Compiled(function, count, recomputes)
