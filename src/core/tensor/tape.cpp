@@ -238,7 +238,6 @@ void Noted::take(const char* name, std::string params, std::span<Tensor* const> 
   exceptions_ = std::uncaught_exceptions();
   tape = nullptr;
   if (!rehearsal) return;
-  is_rehearsed_ = true;
   size_t most = std::exchange(tape_->scratch.most, 0);
   rehearsal->measure(*instruction_, written, read);
   instruction_->scratch = tape_->scratch.most;

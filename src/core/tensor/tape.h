@@ -182,7 +182,7 @@ class Noted {
     take(name, std::move(params), std::span<Tensor* const>(written.begin(), written.size()),
          std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
   }
-  bool is_rehearsed() const { return is_rehearsed_; }  // it is not to be done
+  bool is_rehearsed() const { return tape_ && rehearsal; }  // it is not to be done
   // It takes random numbers; it is elementwise, a reduction, a matrix product, …
   void draw(Draw from);
   void is_elementwise(const ElementwiseCall& call) { instruction_->elementwise = call; }
@@ -195,7 +195,6 @@ class Noted {
   void finish();
 
   Tape* tape_ = nullptr;
-  bool is_rehearsed_ = false;
   int exceptions_;
   std::unique_ptr<Instruction> instruction_;
 };
