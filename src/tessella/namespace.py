@@ -237,9 +237,11 @@ class Later:
 def load_module(name: str) -> Any:
     """Load a module of the package; what it keeps is on the heap, whatever the user's scope."""
     scope = _core.swap_allocator(None)
+    _core.pause_recording()  # nor is it part of what a compiled function does
     try:
         return importlib.import_module(f"tessella.{name}")
     finally:
+        _core.resume_recording()
         _core.swap_allocator(scope)
 
 

@@ -58,6 +58,7 @@ void run_gather(Tensor* out, Tensor* x, const Axes& axes, Tensors indices, int p
   Noted noted;
   if (is_taping())
     note_indexed(&noted, "gather", run_gather, false, out, x, axes, indices, place, 0);
+  if (noted.is_rehearsed()) return;
   Indexing indexing(x, out, axes, indices, place);
   bool is_good;
   {
@@ -72,6 +73,7 @@ void run_scatter(Tensor* values, Tensor* x, const Axes& axes, Tensors indices, i
   Noted noted;
   if (is_taping())
     note_indexed(&noted, "scatter", run_scatter, true, values, x, axes, indices, place, 0);
+  if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
   indexing.check();
   indexing.task.interruptible = false;
@@ -83,6 +85,7 @@ void run_scatter_add(Tensor* values, Tensor* x, const Axes& axes, Tensors indice
   Noted noted;
   if (is_taping())
     note_indexed(&noted, "scatter_add", run_scatter_add, true, values, x, axes, indices, place, 0);
+  if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
   indexing.check();
   LongWork work(values->size, {x, values}, indices);
@@ -96,6 +99,7 @@ void run_scatter_join(Tensor* values, Tensor* x, const Axes& axes, Tensors indic
   if (is_taping())
     note_indexed(&noted, "scatter_join", run_scatter_join, true, values, x, axes, indices, place,
                  joining);
+  if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
   indexing.check();
   LongWork work(values->size, {x, values}, indices);

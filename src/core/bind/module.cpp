@@ -76,7 +76,9 @@ NB_MODULE(_core, module) {
   init_graph(module);
   init_csv(module);
   init_updates(module);
+  init_recording(module);
   init_program(module);
+  init_rehearsal(module);
 }
 
 }  // namespace tessella

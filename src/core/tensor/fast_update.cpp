@@ -362,7 +362,7 @@ bool run_updates(std::span<const UpdateCall> calls) {
     if (!updates.add(call)) return false;
   Noted noted;
   if (is_taping()) note_updates(&noted, calls);
-  updates.run();
+  if (!noted.is_rehearsed()) updates.run();
   return true;
 }
 

@@ -266,6 +266,16 @@ size_t Program::scratch_bytes() const {
   return most;
 }
 
+size_t Program::rehearsed_scratch_bytes() const {
+  size_t most = 0;
+  for (const Step& step : steps_) {
+    bool has_own = !step.group || step.is_product;
+    size_t bytes = step.group ? round_up(step.group->scratch_bytes()) : 0;
+    most = std::max(most, bytes + (has_own ? step.instruction->scratch : 0));
+  }
+  return most;
+}
+
 Buffer* Program::result_buffer(const SlotPlan& plan, size_t slot) {
   Buffer*& kept = results_[static_cast<size_t>(plan.index)];
   bool is_heap = !current_allocator || current_allocator == &heap();
@@ -323,7 +333,7 @@ void Program::run_steps(Clock* clock) {
       }
       if ((since += step.work) > LONGEST) let_others_in(), since = 0;
       has_written |= step.writes_outside;
-      done = static_cast<size_t>(step.instruction - tape_->instructions.data());
+      done = step.instruction->at;
       if (step.is_product)
         step.group->run_after(*step.instruction, step.operands.data());
       else if (step.group)

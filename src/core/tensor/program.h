@@ -91,7 +91,8 @@ class Program {
 
   // Makes memory for results and instructions, so that the first run needs none.
   void prepare();
-  size_t scratch_bytes() const;  // as far as it is known
+  size_t scratch_bytes() const;            // as far as it is known
+  size_t rehearsed_scratch_bytes() const;  // of its own steps, where they were rehearsed
 
   bool has_written = false;
   std::vector<Draw> starts;  // where the generators stood at the last run

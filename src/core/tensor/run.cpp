@@ -230,6 +230,7 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
                      bool interruptible, bool keeps_lock) {
   Noted noted;
   if (is_taping()) note_elementwise(&noted, opcode, dtype, out, inputs, arity, interruptible);
+  if (noted.is_rehearsed()) return;
   launch::ElementwiseTask task{.opcode = opcode,
                                .dtype = dtype,
                                .ndim = out->ndim,
@@ -280,6 +281,7 @@ void run_fill(Tensor* out, const char* element, bool interruptible) {
       noted.is_filling(number);
     }
   }
+  if (noted.is_rehearsed()) return;
   int64_t strides[MAX_NDIM];
   memset(strides, 0, sizeof(int64_t) * out->ndim);
   launch::Operand from{const_cast<char*>(element), out->dtype, strides};
@@ -298,6 +300,7 @@ void run_copy(Tensor* out, Tensor* x, bool interruptible) {
     });
     noted.is_copy();
   }
+  if (noted.is_rehearsed()) return;
   int64_t strides[MAX_NDIM];
   broadcast_strides(x, out->ndim, out->shape(), strides);
   LongWork work(out->size, {out, x});

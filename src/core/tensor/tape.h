@@ -5,6 +5,7 @@
 // so a repetition has its bits.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rehearsal.h"
 #include "run.h"
 #include "site.h"
 
@@ -69,6 +71,8 @@ struct Instruction {
   // Takes what memory of its own a repetition needs; may be empty.
   std::function<void(Tensor* const* operands)> prepare;
   bool copies = false;  // element by element, perhaps into another dtype
+  size_t scratch = 0;   // bytes, where it was rehearsed
+  size_t at = 0;        // so many were noted before it
 };
 
 // Memory that a function uses.
@@ -79,6 +83,7 @@ struct Store {
   bool is_defined;  // something was written into it, or it was there before
   bool is_written;
   bool is_argument = false;  // it is only held while the function runs
+  uint32_t version = 0;      // when it was first used
 };
 
 // A tensor whose gradient was read or written.
@@ -99,6 +104,8 @@ struct Drawing {
 struct Asked {
   PyObject* tensor;
   bool requires_grad;
+  PyObject* node;  // that made it, in a rehearsal, where it is owned
+  uint8_t output;
 };
 
 class Tape {
@@ -119,6 +126,10 @@ class Tape {
   int find(const Buffer* buffer) const;  // -1: it is not known
   Place place_of(const Tensor* x) { return {slot_of(x->buffer), x->dtype, x->layout()}; }
   void add(Instruction&& instruction);
+  // For who changes what was noted: memory of the size of another, and an instruction again, in
+  // other memories, to be run before the one at `at`.
+  int add_slot(int like);
+  int add_copy(int instruction, std::span<const int> slots, size_t at);
   void touch_leaf(Tensor* leaf);
   void add_drawing(PyObject* generator, Draw from, uint64_t used);
   void note_asked(Tensor* x);
@@ -126,7 +137,7 @@ class Tape {
   bool asked_alike() const;           // they say what they said
   void forget_temporaries();          // tensors that were asked, and that nobody else holds
 
-  std::vector<Instruction> instructions;
+  std::deque<Instruction> instructions;  // programs refer to them
   std::vector<Store> slots;
   std::vector<Leaf> leaves;
   std::vector<Drawing> drawings;
@@ -134,6 +145,7 @@ class Tape {
   ScratchReserve scratch;  // holds nothing: it tells how much would be enough
 
  private:
+  void forget_writes();
   static void note_made(Buffer* buffer);
   static void note_gone(Buffer* buffer);
 
@@ -147,9 +159,15 @@ class Tape {
 extern thread_local Tape* tape __attribute__((tls_model("initial-exec")));
 inline bool is_taping() { return __builtin_expect(tape != nullptr, false); }
 
+// From one to the other nothing is noted or rehearsed, and what is made counts as having been there
+// before: a module that is loaded at its first use keeps what it makes, whoever was first.
+void pause_tape();
+void resume_tape();
+
 // An operation that is running. Lives in a function that writes elements:
 //   Noted noted;
 //   if (is_taping()) noted.take(…);
+//   if (noted.is_rehearsed()) return;
 class Noted {
  public:
   Noted() = default;
@@ -166,6 +184,7 @@ class Noted {
     take(name, std::move(params), std::span<Tensor* const>(written.begin(), written.size()),
          std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
   }
+  bool is_rehearsed() const { return tape_ && rehearsal; }  // it is not to be done
   // It takes random numbers; it is elementwise, a reduction, a matrix product, …
   void draw(Draw from);
   void is_elementwise(const ElementwiseCall& call) { instruction_->elementwise = call; }

@@ -49,8 +49,9 @@ def fuse(program: Program) -> Program:
 def _home(program: Program, steps: list[Step], each: Instruction) -> Step | None:
     """Find a step that an instruction can be part of: one that it has to do with, or the last."""
     is_free = program.memories[each.operands[0].slot].source in (ARENA, RESULT)
+    window = 1 if each.is_again else WINDOW  # what is made again is made where it is used
     other = None
-    for step in steps[: -WINDOW - 1 : -1]:
+    for step in steps[: -window - 1 : -1]:
         is_near = step.meets(each)
         if not step.why_not(each):
             if is_near:

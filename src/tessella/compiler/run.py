@@ -8,16 +8,15 @@ import warnings
 from itertools import pairwise
 
 from tessella import _core, changes, errors
-from tessella.arguments import to_int
+from tessella.arguments import to_bool, to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
-from tessella.compiler.fuse import fuse
 from tessella.compiler.keys import call_key
-from tessella.compiler.plan import MemoryTable, plan
+from tessella.compiler.lower import build, lower
+from tessella.compiler.plan import MemoryTable
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Repeated
-from tessella.compiler.simplify import simplify
 from tessella.compiler.watch import Watch
 from tessella.declarations import describe
 from tessella.hints import TYPE_CHECKING, Any, Callable
@@ -27,6 +26,7 @@ from tessella.trees import flatten
 if TYPE_CHECKING:
     from tessella.compiler.explain import Explanation
     from tessella.compiler.profile import Profile
+    from tessella.compiler.rehearse import Forecast
 
 Tensor = _core.Tensor
 LARGE = 1 << 22  # bytes of intermediates that are worth giving back to the system
@@ -40,10 +40,11 @@ class Runnable:
     """A program in the core, and when it is what a call asks for."""
 
     def __init__(
-        self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch
-    ) -> None:
+        self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch,
+        recomputes: bool,
+    ) -> None:  # fmt: skip
         self.lines = lines
-        self.program = plan(fuse(simplify(program)))
+        self.program = lower(program, recomputes)
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
         self._homes = [_home(x) for x in tensors]
@@ -52,7 +53,7 @@ class Runnable:
         pulled = program.pull
         self._back: Any = None
         if pulled is not None:
-            self._back = build(plan(fuse(simplify(pulled.program))))
+            self._back = build(lower(pulled.program, recomputes))
             self._back_calls = _core.Replay()
         self.renew(tensors, watch)
 
@@ -140,29 +141,6 @@ def _home(x: Any) -> tuple[int, int]:
     return _core.memory_number(x), x.offset * x.itemsize
 
 
-def build(program: Program) -> Any:
-    """Give the core what it needs to run a program."""
-    slots = []
-    for slot in range(len(program.recording.slots())):
-        memory = program.memories.get(slot)
-        slots.append((memory.source, memory.index, memory.offset) if memory else (0, 0, 0))
-    steps = [[each.index for each in step] for step in program.steps]
-    core = _core.Program(program.recording, steps, slots, program.arena_bytes)
-    for out in program.outputs:
-        if out.operand is not None:
-            core.add_output(tuple(out.operand), out.node)
-    for leaf, operand in program.gradients:
-        core.add_gradient(leaf, tuple(operand))
-    for leaf in program.removals:
-        core.add_removal(leaf)
-    for generator, used in program.generators:
-        core.add_generator(generator, used)
-    for each in program.instructions:
-        if each.draw is not None and each.draw[0] >= 0:
-            core.set_draw(each.index, *each.draw)
-    return core
-
-
 class Kind:
     """One kind of call: what was recorded of it, and what can be repeated."""
 
@@ -174,8 +152,11 @@ class Kind:
 class Compiled:
     """A function whose calls are recorded twice, and repeated as programs from then on."""
 
-    def __init__(self, function: Callable[..., Any], check: int = 0) -> None:
+    def __init__(
+        self, function: Callable[..., Any], check: int = 0, recompute: bool = False
+    ) -> None:
         self.function = function
+        self._recomputes = recompute
         self._check = check  # every so many calls the function is called too
         self._calls = 0
         self._compilations = 0
@@ -274,6 +255,31 @@ class Compiled:
         from tessella.compiler.page import save_page
 
         save_page(path, self.__name__, self._known_program())
+
+    def plan(self, *args: Any, **keywords: Any) -> Forecast:
+        """Give the memory that calls with such arguments need, without computing anything.
+
+        Of tensors only shapes, strides and dtypes are used: `ts.spec` has no more. The function is
+        called, but none of its operations is done: parameters, gradients, optimizers and generators
+        are as before. `total` is what `memory.stats()` will count once such calls are repeated: the
+        arena (`peak`), kernels' scratch, results, and gradients of leaves that have none yet.
+
+        >>> f = ts.compile(lambda x: (x @ x.T).exp().sum())
+        >>> needed = f.plan(ts.spec((1_000_000, 8), "float32"))
+        >>> needed.peak, needed.results
+        (4000000000000, 4)
+        """
+        from tessella.compiler.rehearse import forecast
+
+        try:
+            if _core.is_recording() or _core.watches_values() or not self._replay.enter():
+                raise capture_errors.not_planned_here()
+        except errors.TessellaError as error:
+            raise error.locate("plan", []) from None
+        try:
+            return forecast(self.__name__, self.function, args, keywords, self._recomputes)
+        finally:
+            self._replay.leave()
 
     def _known_program(self) -> Program:
         if self.program is None:
@@ -390,7 +396,9 @@ class Compiled:
                 return captured.result
         for _, other, earlier in kind.recordings:
             if other == lines:
-                runnable = Runnable(captured.program, lines, earlier, captured.watch)
+                runnable = Runnable(
+                    captured.program, lines, earlier, captured.watch, self._recomputes
+                )
                 runnable.renew(tensors, captured.watch)
                 self._keep(kind, runnable, key)
                 return captured.result
@@ -443,6 +451,9 @@ class _Bound:
     def profile(self, *args: Any, **keywords: Any) -> Profile:
         return self._compiled.profile(self._instance, *args, **keywords)
 
+    def plan(self, *args: Any, **keywords: Any) -> Forecast:
+        return self._compiled.plan(self._instance, *args, **keywords)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._compiled, name)
 
@@ -459,11 +470,14 @@ def _rebuild(structure: Any, leaves: list[Any]) -> Any:
     return flatten(structure)[1](leaves)
 
 
-def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> Any:
+def compile(
+    function: Callable[..., Any] | None = None, *, check: int = 0, recompute: bool = False
+) -> Any:
     """Make a function of tensors that is recorded at its first calls and repeated afterwards.
 
     A repeated call gives the bits that the function would have given, or raises. With `check=n`
-    every n-th one is compared with a call of the function itself.
+    every n-th one is compared with a call of the function itself. With `recompute=True` cheap
+    intermediates are computed again where that takes less memory than to keep them.
 
     >>> @ts.compile
     ... def scaled(x):
@@ -473,6 +487,7 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
     """
     try:
         count = to_int("check", check)
+        recomputes = to_bool("recompute", recompute)
         if count < 0:
             raise errors.wrong_value("check", check, "0, or every how many calls")
         if function is not None and not callable(function):
@@ -480,5 +495,5 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
     except errors.TessellaError as error:
         raise error.locate("compile", []) from None
     if function is None:
-        return lambda decorated: compile(decorated, check=count)
-    return Compiled(function, count)
+        return lambda decorated: compile(decorated, check=count, recompute=recomputes)
+    return Compiled(function, count, recomputes)
