@@ -167,9 +167,11 @@ Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly) {
 }
 
 void destroy_buffer(Buffer* buffer) {
-  if (buffer->is_watched) last_watch->gone(buffer);
   if (recorder) recorder->gone(buffer);
-  if (buffer->is_ghost) return destroy_ghost(buffer);
+  if (buffer->is_watched || buffer->is_ghost) {
+    if (buffer->is_watched) last_watch->gone(buffer);
+    if (buffer->is_ghost) return destroy_ghost(buffer);
+  }
   Allocator* allocator = buffer->allocator;
   if (!allocator) return destroy_foreign(buffer);
   if (allocator->reserves)

@@ -50,7 +50,7 @@ void norm_run(Values values, Tensor* out, bool interruptible) {
   of.read(values[0], values[1], values[2], values[3], values[4]);
   of.begin(interruptible);
   Scratch scratch(static_cast<size_t>(launch::norm_scratch_bytes(of.task)));
-  LongWork work(of.x->size * PASSES, {of.x, out, of.weight, of.bias});
+  LongWork work(of.x->size * PASSES, {of.x, out}, Present(of.weight, of.bias));
   launch::norm(of.task, out->data(), scratch.data());
 }
 
@@ -72,7 +72,7 @@ void back_run(Values values, Tensor* out, bool interruptible) {
   of.read(values[1], values[2], Py_None, values[3], values[4]);
   of.begin(interruptible);
   Scratch scratch(static_cast<size_t>(launch::norm_back_scratch_bytes(of.task)));
-  LongWork work(of.x->size * PASSES, {of.x, out, of.weight, of.bias, dout});
+  LongWork work(of.x->size * PASSES, {of.x, out, dout}, Present(of.weight, of.bias));
   launch::norm_back(of.task, out->data(), dout->data(), scratch.data());
 }
 

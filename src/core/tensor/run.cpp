@@ -82,28 +82,47 @@ void sleep_until_exit() {
 
 thread_local bool is_repeating = false;
 thread_local bool keeps_lock = false;
-LongWork* LongWork::first_;
+LongWork::Pins* LongWork::Pins::first;
 
-void LongWork::enlist() {
+LongWork::Pins::Pins() : next(first), previous(nullptr), thread(pthread_self()), state(nullptr) {
   static int is_told = pthread_atfork(nullptr, nullptr, forget_other_threads);
   (void)is_told;
-  thread_ = pthread_self();
-  next_ = first_;
-  if (next_) next_->previous_ = this;
-  first_ = this;
+  if (next) next->previous = this;
+  first = this;
 }
 
-void LongWork::strike_off() {
-  if (next_) next_->previous_ = previous_;
-  (previous_ ? previous_->next_ : first_) = next_;
-}
-
-void LongWork::forget_other_threads() {
-  for (LongWork* work = first_; work; work = work->next_) {
-    if (pthread_equal(work->thread_, pthread_self())) continue;
-    for (Buffer* buffer : work->pinned_) --buffer->pins;
-    work->strike_off();
+LongWork::Pins::~Pins() {
+  if (next) next->previous = previous;
+  (previous ? previous->next : first) = next;
+  for (Buffer* buffer : buffers) {
+    --buffer->pins;
+    release(buffer);
   }
+}
+
+void LongWork::Pins::forget_other_threads() {
+  for (Pins* work = first; work; work = work->next) {
+    if (pthread_equal(work->thread, pthread_self())) continue;
+    for (Buffer* buffer : work->buffers) --buffer->pins;
+    if (work->next) work->next->previous = work->previous;
+    (work->previous ? work->previous->next : first) = work->next;
+  }
+}
+
+void LongWork::begin(std::initializer_list<const Tensor*> tensors, std::span<Tensor* const> more) {
+  new (&pins_) Pins;
+  is_long_ = true;
+  if (!is_repeating) {
+    pins_.buffers.reserve(tensors.size() + more.size());
+    for (const Tensor* x : tensors) pins_.add(x);
+    for (const Tensor* x : more) pins_.add(x);
+  }
+  pins_.state = PyEval_SaveThread();
+}
+
+void LongWork::end() {
+  take_interpreter([this] { PyEval_RestoreThread(pins_.state); });
+  pins_.~Pins();
 }
 
 bool store_scalar(PyObject* value, DType dtype, Scalar* out) {

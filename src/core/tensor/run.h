@@ -79,50 +79,46 @@ class Repeating {
 };
 
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
-// tensors that are worked on is pinned meanwhile; nullptr is none. Throws if one has no memory.
+// tensors that are worked on is pinned meanwhile. Throws if one has no memory.
 class LongWork {
  public:
   LongWork(int64_t elements, std::initializer_list<const Tensor*> tensors,
            std::span<Tensor* const> more = {}) {
-    for (const Tensor* x : tensors)
-      if (x) check_values(x);
+    for (const Tensor* x : tensors) check_values(x);
     for (const Tensor* x : more) check_values(x);
-    if (elements <= SHORT_WORK || keeps_lock) return;
-    if (!is_repeating) {
-      pinned_.reserve(tensors.size() + more.size());
-      for (const Tensor* x : tensors) pin(x);
-      for (const Tensor* x : more) pin(x);
-    }
-    enlist();
-    state_ = PyEval_SaveThread();
+    if (elements > SHORT_WORK && !keeps_lock) begin(tensors, more);
   }
   ~LongWork() {
-    if (!state_) return;
-    take_interpreter([this] { PyEval_RestoreThread(state_); });
-    strike_off();
-    for (Buffer* buffer : pinned_) {
-      --buffer->pins;
-      release(buffer);
-    }
+    if (is_long_) end();
   }
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
 
  private:
-  void pin(const Tensor* x) {
-    if (!x) return;
-    ++x->buffer->pins;
-    pinned_.push_back(retain(x->buffer));
-  }
-  void enlist();
-  void strike_off();
-  static void forget_other_threads();  // in the child of a fork: their work never ends
+  // What work holds that has let go of the lock; all of it is in a list, for the child of a fork.
+  struct Pins {
+    Pins *next, *previous;
+    pthread_t thread;
+    PyThreadState* state;
+    std::vector<Buffer*> buffers;
 
-  static LongWork* first_;
-  LongWork *next_ = nullptr, *previous_ = nullptr;
-  pthread_t thread_;
-  PyThreadState* state_ = nullptr;
-  std::vector<Buffer*> pinned_;
+    Pins();
+    ~Pins();
+    void add(const Tensor* x) {
+      ++x->buffer->pins;
+      buffers.push_back(retain(x->buffer));
+    }
+    static Pins* first;
+    static void forget_other_threads();  // in the child: their work never ends
+  };
+
+  void begin(std::initializer_list<const Tensor*> tensors, std::span<Tensor* const> more);
+  void end();
+
+  bool is_long_ = false;
+  union {
+    Pins pins_;  // if it is long
+  };
 };
 
 // A Python scalar as one element of a dtype.
