@@ -238,6 +238,51 @@ PyType_Slot REPLAY_SLOTS[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<
                               {Py_tp_clear, reinterpret_cast<void*>(clear_replay)},
                               {0, nullptr}};
 
+// What a compiled function derives from: a call goes to its replay, and to `_call_anew` if that
+// does not know it. It adds no names, as those are for what was compiled.
+struct CompiledCall {
+  PyObject* replay = nullptr;  // owned
+  ~CompiledCall() { Py_XDECREF(replay); }
+
+  int visit(visitproc visit, void* arg) const {
+    Py_VISIT(replay);
+    return 0;
+  }
+};
+
+PyObject* call_compiled(PyObject* self, PyObject* args, PyObject* keywords) {
+  static PyObject* const anew = PyUnicode_InternFromString("_call_anew");
+  PyObject* replay = nb::inst_ready(self) ? nb::inst_ptr<CompiledCall>(self)->replay : nullptr;
+  if (replay && (!keywords || PyDict_GET_SIZE(keywords) == 0)) {
+    PyObject* out = guarded([&]() -> PyObject* {
+      nb::object kept = nb::borrow(replay);
+      try {
+        return nb::inst_ptr<Replay>(replay)->call(nb::borrow<nb::tuple>(args)).release().ptr();
+      } catch (nb::python_error& error) {  // of what makes the result
+        error.restore();
+        throw PythonError{};
+      }
+    });
+    if (out != Py_NotImplemented) return out;
+    Py_DECREF(out);
+  }
+  PyObject* method = PyObject_GetAttr(self, anew);
+  if (!method) return nullptr;
+  PyObject* out = PyObject_Call(method, args, keywords);
+  Py_DECREF(method);
+  return out;
+}
+
+int clear_call(PyObject* self) {
+  Py_CLEAR(nb::inst_ptr<CompiledCall>(self)->replay);
+  return 0;
+}
+
+PyType_Slot CALL_SLOTS[] = {{Py_tp_call, reinterpret_cast<void*>(call_compiled)},
+                            {Py_tp_traverse, reinterpret_cast<void*>(traverse<CompiledCall>)},
+                            {Py_tp_clear, reinterpret_cast<void*>(clear_call)},
+                            {0, nullptr}};
+
 std::vector<Watched> watched_of(nb::list given) {
   std::vector<Watched> places;
   for (nb::handle each : given) {
@@ -336,6 +381,15 @@ void init_program(nb::module_& module) {
       .def_prop_ro(
           "arena", [](Replay& self) -> ProgramArena& { return self.arena; },
           nb::rv_policy::reference_internal);
+  // With None every call is made anew.
+  nb::class_<CompiledCall>(module, "CompiledCall", nb::type_slots(CALL_SLOTS))
+      .def(
+          "__init__",
+          [](CompiledCall* self, nb::handle replay) {
+            if (!replay.is_none()) nb::cast<Replay&>(replay);
+            new (self) CompiledCall{replay.is_none() ? nullptr : replay.inc_ref().ptr()};
+          },
+          nb::arg("replay").none());
   module.def("bump_changes", [] { ++changes_count; });
   module.def("count_changes", [] { return changes_count; });
   module.def("source_names", [] {

@@ -149,7 +149,7 @@ class Kind:
         self.recordings: list[tuple[Program, list[Any], list[Any]]] = []
 
 
-class Compiled:
+class Compiled(_core.CompiledCall):
     """A function whose calls are recorded twice, and repeated as programs from then on."""
 
     def __init__(
@@ -166,14 +166,10 @@ class Compiled:
         self.__doc__ = function.__doc__
         self._kinds: dict[Any, Kind] = {}
         self._replay = _core.Replay()
-        self._call_core = self._replay.call
+        super().__init__(None if check else self._replay)
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Call the function, or the program of such a call."""
-        if not keywords and not self._check:
-            out = self._call_core(args)
-            if out is not NotImplemented:
-                return out
+    def _call_anew(self, *args: Any, **keywords: Any) -> Any:
+        """Do a call that the replay does not know."""
         if _core.is_recording() or _core.watches_values() or not self._replay.enter():
             # Part of another recording; or a finaliser or a signal's handler within a call.
             return self.function(*args, **keywords)
