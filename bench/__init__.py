@@ -5,4 +5,5 @@ exits with 1 when a bar is missed. One process for each thread setting times all
 interleaved; what counts is the ratio of medians inside one process, never an absolute time.
 
 To add a row, write one file in `rows/` that defines a `Row`, and list it in `rows/__init__.py`.
+What rows race is in `programs/`; what they start in new processes, in `probes/`.
 """

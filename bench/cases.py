@@ -35,6 +35,7 @@ class Bar:
 
     `ahead`: Tessella's speed over that of each contender in `of` is at least `limit`.
     `at_most`: Tessella's value is at most `limit`.
+    `part_of`: Tessella's value over that of each contender in `of` is at most `limit`.
     A bar of a Row is judged on the geometric mean of its cases.
     """
 
@@ -65,13 +66,19 @@ def at_most(limit: float, unit: str) -> Bar:
     return Bar("at_most", limit, (), f"≤ {limit:g} {unit}".rstrip())
 
 
+def part_of(limit: float, *of: str) -> Bar:
+    """Tessella's value is at most this part of each contender's in `of`."""
+    return Bar("part_of", limit, of, f"≤ {limit:g} of {' and '.join(of)}'s")
+
+
 @dataclass(frozen=True)
 class Case:
     """One comparison, timed in every thread setting.
 
     `build` makes each contender's Work when its turn comes, so that only one case's data lives at
     a time. `tolerance` is how far results may be apart, relative to the largest; None for cases
-    whose statements have no comparable value.
+    whose statements have no comparable value. A busy case is timed beside a process that keeps one
+    core busy.
     """
 
     name: str
@@ -79,11 +86,12 @@ class Case:
     bars: tuple[Bar, ...] = ()
     unit: str = ""
     tolerance: float | None = 1e-4
+    is_busy: bool = False
 
 
 @dataclass(frozen=True)
 class Once:
-    """A value that does not depend on threads: measured once, by the row itself."""
+    """A value that does not depend on threads: measured once, by the row itself; less is better."""
 
     name: str
     values: Mapping[str, float]

@@ -13,6 +13,8 @@ from typing import Any
 
 SETTINGS = ("default", "one")
 PEERS = ("numpy", "torch", "jax")
+COMPILED_TORCH = "torch.compile"
+RIVALS = (*PEERS, COMPILED_TORCH)  # each peer, and what a row may time as one more
 
 # Left over from the caller's shell, any of these would change what "default" means.
 THREAD_VARIABLES = (

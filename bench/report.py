@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.cases import PEAK, SUBJECT
-from bench.libraries import PEERS
+from bench.libraries import RIVALS
 
 Json = dict[str, Any]
 
@@ -21,7 +21,7 @@ LATEST = ROOT / "bench" / "results" / "latest.json"
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 UNITS = {"flop": ("GFLOP/s", 1e9), "byte": ("GB/s", 1e9)}
-HEAD = ("case", SUBJECT, *PEERS, "best peer", "speed", "of peak", "bars")
+HEAD = ("case", SUBJECT, *RIVALS, "best peer", "speed", "of peak", "bars")
 
 
 def time_text(seconds: float) -> str:
@@ -65,7 +65,7 @@ def better_time(case: Json, name: str) -> float | None:
 
 def timed_line(case: Json) -> list[str]:
     """The table's cells of a timed case."""
-    times = [better_time(case, name) for name in (SUBJECT, *PEERS)]
+    times = [better_time(case, name) for name in (SUBJECT, *RIVALS)]
     cells = ["" if one is None else time_text(one) for one in times]
     best = "" if case["best_peer"] is None else f"x {digits(case['best_peer'])}"
     speed = ""
@@ -80,9 +80,14 @@ def timed_line(case: Json) -> list[str]:
 def case_line(case: Json) -> list[str]:
     """The table's cells of any case."""
     if "error" in case:
-        return [case["name"], f"failed: {case['error']}", *[""] * 6, bars_text(case["bars"])]
+        return [
+            case["name"],
+            f"failed: {case['error']}",
+            *[""] * (len(HEAD) - 3),
+            bars_text(case["bars"]),
+        ]
     if "values" in case:
-        values = [case["values"].get(name) for name in (SUBJECT, *PEERS)]
+        values = [case["values"].get(name) for name in (SUBJECT, *RIVALS)]
         cells = ["" if one is None else f"{digits(one)} {case['unit']}".strip() for one in values]
         return [case["name"], *cells, "", "", "", bars_text(case["bars"])]
     return [case["name"], *timed_line(case), bars_text(case["bars"])]
@@ -142,9 +147,9 @@ def readme_lines(row: Json) -> list[str]:
     lines = []
     for case in row["cases"]:
         cells = case_line(case)
-        ours, theirs = cells[1], cells[2 : 2 + len(PEERS)]
+        ours, theirs = cells[1], cells[2 : 2 + len(RIVALS)]
         peers = ", ".join(
-            f"{name} {cell}" for name, cell in zip(PEERS, theirs, strict=True) if cell
+            f"{name} {cell}" for name, cell in zip(RIVALS, theirs, strict=True) if cell
         )
         good = f"{sum(bar['met'] for bar in case['bars'])} of {len(case['bars'])}"
         lines.append(f"| {row['name']} | {case['name']} | {ours} | {peers} | {good} |")

@@ -10,12 +10,14 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import cache
 from itertools import repeat
 from typing import Any
 
 from bench.cases import PEAK, Case, Work
 from bench.libraries import Libraries
+from bench.neighbour import neighbour
 
 # A case runs rounds for about CASE_SECONDS, but at least and at most this many.
 CASE_SECONDS = 0.8
@@ -109,13 +111,14 @@ def measure(case: Case, libraries: Libraries) -> dict[str, Any]:
     works = case.build(libraries)
     check_agreement(case, works, libraries)
     loops = {name: compile_loop(work) for name, work in works.items()}
-    calls = {name: calls_per_block(loop) for name, loop in loops.items()}
-    gc.collect()
-    gc.disable()
-    try:
-        times = run_rounds(loops, calls)
-    finally:
-        gc.enable()
+    with neighbour() if case.is_busy else nullcontext():
+        calls = {name: calls_per_block(loop) for name, loop in loops.items()}
+        gc.collect()
+        gc.disable()
+        try:
+            times = run_rounds(loops, calls)
+        finally:
+            gc.enable()
     return {
         "statements": {name: work.statement for name, work in works.items()},
         "contenders": {name: summarise(times[name], calls[name], works[name]) for name in works},

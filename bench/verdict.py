@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.cases import PEAK, SUBJECT, Bar, Case, Once, Row
-from bench.libraries import PEERS
+from bench.libraries import RIVALS
 
 Json = dict[str, Any]
 
@@ -34,7 +34,7 @@ def judge(bar: Bar, value: float | None) -> Json:
     if value is None:
         met = False
     else:
-        met = value <= bar.limit if bar.kind == "at_most" else value >= bar.limit
+        met = value >= bar.limit if bar.kind == "ahead" else value <= bar.limit
     return {"text": bar.text, "limit": bar.limit, "value": value, "met": met}
 
 
@@ -46,15 +46,23 @@ def judge_case(case: Case, measured: Mapping[str, Json]) -> Json:
         judge(bar, None if errors else min(ratios[name] for name in bar.of)) for bar in case.bars
     ]
     found: Json = {"name": case.name, "unit": case.unit, "ratios": ratios, "bars": bars}
-    peers = [ratios[name] for name in PEERS if name in ratios]
+    peers = [ratios[name] for name in RIVALS if name in ratios]
     found["best_peer"] = min(peers) if peers else None
     found["measured"] = dict(measured)
     return found | ({"error": errors[0]} if errors else {})
 
 
+def value_of(bar: Bar, values: Mapping[str, float]) -> float:
+    """What a bar on values that were measured once is judged by."""
+    ours, theirs = values[SUBJECT], [values[name] for name in bar.of]
+    if not theirs:
+        return ours
+    return min(theirs) / ours if bar.kind == "ahead" else ours / min(theirs)
+
+
 def judge_once(once: Once) -> Json:
     """A value measured once."""
-    bars = [judge(bar, once.values[SUBJECT]) for bar in once.bars]
+    bars = [judge(bar, value_of(bar, once.values)) for bar in once.bars]
     return {"name": once.name, "unit": once.unit, "values": dict(once.values), "bars": bars}
 
 

@@ -112,7 +112,7 @@ def spelled_out(name: str) -> list[tuple[list[Any], dict[str, Any]]]:
         "matmul_into": [([ts.zeros(2, 2), x, x.T.clone()], {}),
                         ([ts.zeros(2, 2), x, x], {"transpose_b": True, "accumulate": True})],
         "manual_seed": [], "set_blas": [], "get_blas": [], "broadcast_shapes": [], "finfo": [],
-        "iinfo": [], "isdtype": [], "can_cast": [],
+        "iinfo": [], "isdtype": [], "can_cast": [], "spec": [],
         "rand": [([2, 3], dict(seeded))], "randn": [([2, 3], dict(seeded))],
         "randint": [([0, 10, (2, 3)], dict(seeded))], "randperm": [([9], dict(seeded))],
         "normal": [([0.0, 1.0, (3,)], dict(seeded)), ([x, x], dict(seeded))],

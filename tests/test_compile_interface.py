@@ -148,11 +148,12 @@ def test_memory_is_a_table_of_what_lies_in_the_arena() -> None:
         for _ in range(2):
             forward(ts.ones(16, 4))
     table = forward.memory()
-    assert table.peak == forward.program.arena_bytes == 16 * 8 * 4 * 2
+    assert table.peak == forward.program.arena_bytes == 16 * 8 * 4 + 64
     lines = str(table).splitlines()
-    assert lines[0].startswith("compiled <lambda>: peak 1,024 B in 1 arena, 3 buffers (without")
+    assert lines[0].startswith("compiled <lambda>: peak 576 B in 1 arena, 3 buffers (without")
     assert lines[1].split() == ["buffer", "shape", "bytes", "born", "dies", "offset"]
     assert len(lines) == 2 + len(table.rows) == 5
+    assert [row[-1] for row in table.rows] == [0, 0, 512]  # relu lies where its operand lay
 
 
 def test_the_arena_is_counted_as_memory_of_programs() -> None:

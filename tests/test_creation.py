@@ -59,6 +59,15 @@ def test_devices_are_taken_by_every_function_that_makes_a_tensor() -> None:
         assert {y.device for y in made} == {"cpu"}
 
 
+def test_a_spec_has_a_shape_and_no_memory() -> None:
+    x = ts.spec((1 << 20, 1 << 20), "int8")
+    assert x.is_virtual and x.nbytes == 1 << 40 and x.dtype == ts.int8
+    assert ts.spec((2,), requires_grad=True).requires_grad
+    assert ts.spec((3, 4)).sum(axis=0).shape == (4,)
+    with pytest.raises(ts.errors.IllegalState):
+        x.tolist()
+
+
 def test_like_of_a_virtual_tensor_is_virtual() -> None:
     x = _core.empty_virtual((1 << 40,), ts.float32.id)
     for y in (ts.zeros_like(x), ts.ones_like(x), ts.empty_like(x), ts.full_like(x, 2)):

@@ -28,7 +28,7 @@ from tessella.records import OPS, Op
 TAKING = [name for name in DECLARED if any(call.tensors() for call in calls_of(name))]
 # What no call is made of: questions about dtypes and shapes, settings.
 TAKE_NONE = ["manual_seed", "set_blas", "get_blas", "broadcast_shapes", "finfo", "iinfo", "isdtype",
-             "can_cast"]  # fmt: skip
+             "can_cast", "spec"]  # fmt: skip
 # By name: the operands that are asked for shape, dtype and strides only, never for memory.
 ASKED_ONLY: dict[str, tuple[int, ...]] = {
     "empty_like": (0,), "zeros_like": (0,), "ones_like": (0,), "full_like": (0,),

@@ -34,6 +34,7 @@ OPERATIONS = {
     "x.T": "x.T",
     "x.sum()": "x.sum()",
     "ten operations and backward": "chain().backward()",
+    "compiled xor step": "step(inputs, wanted)",
 }
 PROGRAM = """
 import os
@@ -48,6 +49,21 @@ def chain():
     for _ in range(9):
         y = y * b
     return y.sum()
+
+
+network = ts.nn.Sequential(ts.nn.Linear(2, 16), ts.nn.Tanh(), ts.nn.Linear(16, 1))
+optimizer = ts.optim.Adam(network.parameters(), lr=0.01)
+inputs = ts.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+wanted = ts.tensor([[0.0], [1.0], [1.0], [0.0]])
+
+
+@ts.compile
+def step(x, y):
+    optimizer.zero_grad()
+    loss = (network(x) - y).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
 """
 # Twenty rounds before the mark fill what is filled once.
 PHASE = """

@@ -1,13 +1,15 @@
 """A training step of an LSTM: 64 steps of 32 sequences, 128 wide, the mean square and Adam.
 
-Both libraries call their modules and functions of the same names, and begin with the same numbers.
+Tessella and PyTorch call their modules and functions of the same names, JAX scans its own step;
+all begin with the same numbers.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from bench.programs.training import DECAY, EPSILON, RATE, SQUARE_DECAY, Step, step_of
+from bench.programs.stepping import Compiler, Step, adam, jitted_step, step_of
 
 STEPS, BATCH, WIDTH = 64, 32, 128
 
@@ -27,19 +29,41 @@ def examples(np: Any) -> list[Any]:
     return [random.standard_normal(shape).astype(np.float32) for _ in range(2)]
 
 
-def step(library: Any, np: Any, **options: Any) -> Step:
-    """Give a function that trains once: the same text for both libraries."""
+def step(library: Any, np: Any, compile: Compiler = None, **options: Any) -> Step:
+    """Give a function that trains once: the same text for Tessella and PyTorch."""
     module = library.nn.LSTM(WIDTH, WIDTH)
     with library.no_grad():
         for x, array in zip(module.parameters(), start(np), strict=True):
             x.copy_(library.tensor(array))
-    inputs, wanted = (library.tensor(array) for array in examples(np))
-    optimizer = library.optim.Adam(
-        module.parameters(), lr=RATE, betas=(DECAY, SQUARE_DECAY), eps=EPSILON, **options
-    )
+    batch = [library.tensor(array) for array in examples(np)]
 
-    def run() -> Any:
-        output, _ = module(inputs)
-        return library.nn.functional.mse_loss(output, wanted)
+    def loss_of(x: Any, y: Any) -> Any:
+        output, _ = module(x)
+        return library.nn.functional.mse_loss(output, y)
 
-    return step_of(run, optimizer)
+    return step_of(loss_of, adam(library, module.parameters(), **options), batch, compile)
+
+
+# --- JAX ------------------------------------------------------------------------------------------
+
+
+def jax_loss(jax: Any, parameters: list[Any], x: Any, y: Any) -> Any:
+    """Multiply all inputs at once, then scan the steps."""
+    w, u, b, c = parameters
+    sigmoid, tanh = jax.nn.sigmoid, jax.numpy.tanh
+
+    def advance(state: Any, gates: Any) -> Any:
+        h, cell = state
+        i, f, g, o = jax.numpy.split(gates + h @ u.T, 4, axis=-1)
+        cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
+        h = sigmoid(o) * tanh(cell)
+        return (h, cell), h
+
+    zeros = jax.numpy.zeros(x.shape[1:])
+    _, output = jax.lax.scan(advance, (zeros, zeros), x @ w.T + (b + c))
+    return ((output - y) ** 2).mean()
+
+
+def jax_step(jax: Any, np: Any) -> Step:
+    """Give a function that trains once."""
+    return jitted_step(jax, partial(jax_loss, jax), start(np), examples(np))

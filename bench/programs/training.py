@@ -1,20 +1,18 @@
 """Whole training steps of small networks: forward, backward and Adam's update.
 
-The network and its loss are written twice, with each library's shortest way to the same arithmetic,
-and begin with the same numbers. The optimizer is each library's own, in one pass.
+The network and its loss are written with each library's shortest way to the same arithmetic, and
+begin with the same numbers. The optimizer is each library's own, in one pass.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-Step = Callable[[], Any]  # trains once, gives the loss
-
-RATE, DECAY, SQUARE_DECAY, EPSILON = 1e-3, 0.9, 0.999, 1e-8
+from bench.programs.stepping import Compiler, Step, adam, jax_cross_entropy, jitted_step, step_of
 
 
 @dataclass(frozen=True)
@@ -56,24 +54,13 @@ def examples(np: Any, task: Task) -> tuple[Any, Any]:
     return inputs, random.integers(0, 10, task.batch)
 
 
-def step_of(run: Step, optimizer: Any) -> Step:
-    """Give a function that trains once: the same for both libraries."""
-
-    def step() -> Any:
-        optimizer.zero_grad()
-        loss = run()
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
-
-
 # --- Tessella -------------------------------------------------------------------------------------
 
 
-def tessella_loss(ts: Any, task: Task, parameters: Sequence[Any], x: Any, y: Any) -> Any:
-    """Run the network forward; y are the numbers to fit, or the places of the right classes."""
+def tessella_loss(
+    ts: Any, functional: Any, task: Task, parameters: Sequence[Any], x: Any, y: Any
+) -> Any:
+    """Run the network forward; y are the numbers to fit, or the right classes."""
     activate = ts.tanh if task.is_binary else ts.relu
     *hidden, w, b = parameters
     for i in range(0, len(hidden), 2):
@@ -81,37 +68,49 @@ def tessella_loss(ts: Any, task: Task, parameters: Sequence[Any], x: Any, y: Any
     x = x @ w + b
     if task.is_binary:
         return (x - y).square().mean()
-    return -ts.log_softmax(x)[y].mean()
-
-
-def tessella_step(ts: Any, np: Any, task: Task) -> Step:
-    """Give a function that trains once."""
-    parameters = [ts.tensor(array, requires_grad=True) for array in start(np, task)]
-    inputs, wanted = (ts.tensor(array) for array in examples(np, task))
-    key = wanted if task.is_binary else (ts.arange(task.batch), wanted)
-    run = partial(tessella_loss, ts, task, parameters, inputs, key)
-    optimizer = ts.optim.Adam(parameters, lr=RATE, betas=(DECAY, SQUARE_DECAY), eps=EPSILON)
-    return step_of(run, optimizer)
+    return functional.cross_entropy(x, y)
 
 
 # --- PyTorch --------------------------------------------------------------------------------------
 
 
-def torch_loss(torch: Any, task: Task, parameters: Sequence[Any], x: Any, y: Any) -> Any:
+def torch_loss(
+    torch: Any, functional: Any, task: Task, parameters: Sequence[Any], x: Any, y: Any
+) -> Any:
     """Run the network forward; its layers, too, are single operations."""
     activate = torch.tanh if task.is_binary else torch.relu
     *hidden, w, b = parameters
     for i in range(0, len(hidden), 2):
         x = activate(torch.addmm(hidden[i + 1], x, hidden[i]))
     x = torch.addmm(b, x, w)
-    losses = torch.nn.functional
-    return losses.mse_loss(x, y) if task.is_binary else losses.cross_entropy(x, y)
+    return functional.mse_loss(x, y) if task.is_binary else functional.cross_entropy(x, y)
 
 
-def torch_step(torch: Any, np: Any, task: Task) -> Step:
+LOSSES = {"tessella": tessella_loss, "torch": torch_loss}
+
+
+def step(library: Any, np: Any, compile: Compiler = None, *, task: Task, **options: Any) -> Step:
+    """Give a function that trains once, in Tessella or PyTorch."""
+    parameters = [library.tensor(array, requires_grad=True) for array in start(np, task)]
+    batch = [library.tensor(array) for array in examples(np, task)]
+    loss = LOSSES[library.__name__]
+    loss_of = partial(loss, library, library.nn.functional, task, parameters)
+    return step_of(loss_of, adam(library, parameters, **options), batch, compile)
+
+
+# --- JAX ------------------------------------------------------------------------------------------
+
+
+def jax_loss(jax: Any, task: Task, parameters: Sequence[Any], x: Any, y: Any) -> Any:
+    """Run the network forward."""
+    activate = jax.numpy.tanh if task.is_binary else jax.nn.relu
+    *hidden, w, b = parameters
+    for i in range(0, len(hidden), 2):
+        x = activate(x @ hidden[i] + hidden[i + 1])
+    x = x @ w + b
+    return ((x - y) ** 2).mean() if task.is_binary else jax_cross_entropy(jax, x, y)
+
+
+def jax_step(jax: Any, np: Any, *, task: Task) -> Step:
     """Give a function that trains once."""
-    parameters = [torch.tensor(array, requires_grad=True) for array in start(np, task)]
-    inputs, wanted = (torch.tensor(array) for array in examples(np, task))
-    betas = (DECAY, SQUARE_DECAY)
-    optimizer = torch.optim.Adam(parameters, lr=RATE, betas=betas, eps=EPSILON, fused=True)
-    return step_of(partial(torch_loss, torch, task, parameters, inputs, wanted), optimizer)
+    return jitted_step(jax, partial(jax_loss, jax, task), start(np, task), examples(np, task))

@@ -6,31 +6,18 @@ Uses the installed packages: `-I` keeps the working directory and the environmen
 from __future__ import annotations
 
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Iterator
 
 from bench.cases import SUBJECT, Once, Row, at_most
+from bench.fresh import run_python, seconds_of
 
 # The slow ones need fewer rounds: their noise is small beside their time.
 ROUNDS = {"bare": 15, SUBJECT: 15, "numpy": 15, "torch": 4, "jax": 4}
 
 
-def run_python(code: str) -> str:
-    """What a new interpreter prints."""
-    command = [sys.executable, "-I", "-c", code]
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
-    return done.stdout.strip()
-
-
 def seconds(module: str) -> float:
     """The wall time of a process that imports the module."""
-    start = time.perf_counter()
-    run_python("pass" if module == "bare" else f"import {module}")
-    return time.perf_counter() - start
+    return seconds_of("pass" if module == "bare" else f"import {module}")
 
 
 def measure() -> Iterator[Once]:

@@ -1,44 +1,110 @@
-"""Rows `step-eager`, `step-conv`, `step-lstm` and `anomaly`: training steps without a compiler.
+"""Rows `step-…`, `step-eager`, `busy` and `anomaly`: whole training steps.
 
-The first three race PyTorch's eager mode with its fused optimizer. In `anomaly` Tessella watches
-for NaN and infinities, and `unwatched` is Tessella without.
+`step-xor` to `step-lstm` are compiled, and race PyTorch's eager mode with its fused optimizer,
+torch.compile, whose own compiler fuses the update, and JAX. `step-eager` is the same steps without
+a compiler, against PyTorch's. In `busy` all share the machine with a process that keeps one core,
+without torch.compile, which takes long to begin and gains little. In `anomaly` Tessella watches for
+NaN and infinities, and `unwatched` is Tessella without.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from bench.cases import Case, Row, Work, ahead, within
-from bench.libraries import Libraries
-from bench.programs import images, sequences
-from bench.programs.training import TASKS, Step, tessella_step, torch_step
+from bench.cases import Bar, Case, Row, Work, ahead, within
+from bench.libraries import COMPILED_TORCH, Libraries
+from bench.programs.stepping import ByParts, Step
+from bench.programs.steps import PROGRAMS
 
 TRAIN = "step()"
+WARM = 4  # steps before the first that counts: Tessella records three of them
+BEST = ("torch", COMPILED_TORCH, "jax")
+COMPILED: dict[str, tuple[Bar, ...]] = {
+    "xor": (ahead(50, "torch"), ahead(20, "jax")),
+    "digits": (ahead(2, *BEST),),
+    "mnist": (ahead(1.1, *BEST),),
+    "gpt": (ahead(1, *BEST),),
+    "conv": (ahead(1, *BEST),),
+    "lstm": (ahead(1, *BEST),),
+}
+EAGER_AHEAD = {"xor": 3, "digits": 3, "mnist": 1, "gpt": 1, "conv": 1, "lstm": 1}
+WATCHED = {"xor": 2, "mnist": 1.15}
 
 
-def build_step(libs: Libraries, name: str) -> dict[str, Work]:
-    """The same network, examples and optimizer for both."""
+def eager_steps(libs: Libraries, name: str) -> dict[str, Step]:
+    """The same network, numbers and optimizer for both."""
+    program = PROGRAMS[name]
     return {
-        "tessella": Work(TRAIN, {"step": tessella_step(libs.ts, libs.np, TASKS[name])}),
-        "torch": Work(TRAIN, {"step": torch_step(libs.torch, libs.np, TASKS[name])}),
+        "tessella": program.step(libs.ts, libs.np),
+        "torch": program.step(libs.torch, libs.np, fused=True),
     }
 
 
-def build_images(libs: Libraries) -> dict[str, Work]:
-    """The same convolutional network for both."""
-    return {
-        "tessella": Work(TRAIN, {"step": images.tessella_step(libs.ts, libs.np)}),
-        "torch": Work(TRAIN, {"step": images.torch_step(libs.torch, libs.np)}),
+def compiled_steps(libs: Libraries, name: str) -> dict[str, Step]:
+    """Tessella and JAX compiled, PyTorch eager."""
+    program = PROGRAMS[name]
+    return eager_steps(libs, name) | {
+        "tessella": program.step(libs.ts, libs.np, libs.ts.compile),
+        "jax": program.jax_step(libs.jax, libs.np),
     }
 
 
-def build_sequences(libs: Libraries) -> dict[str, Work]:
-    """The same LSTM for both."""
-    return {
-        "tessella": Work(TRAIN, {"step": sequences.step(libs.ts, libs.np)}),
-        "torch": Work(TRAIN, {"step": sequences.step(libs.torch, libs.np, fused=True)}),
-    }
+def all_steps(libs: Libraries, name: str) -> dict[str, Step]:
+    """PyTorch compiled, too."""
+    libs.torch.compiler.reset()
+    step = PROGRAMS[name].step(libs.torch, libs.np, ByParts(libs.torch.compile))
+    return compiled_steps(libs, name) | {COMPILED_TORCH: step}
+
+
+def build(
+    libs: Libraries, name: str, make: Callable[[Libraries, str], dict[str, Step]]
+) -> dict[str, Work]:
+    """Steps that have begun, so that it is compiled ones whose losses must agree."""
+    steps = make(libs, name)
+    for step in steps.values():
+        for _ in range(WARM):
+            step()
+    return {who: Work(TRAIN, {"step": step}) for who, step in steps.items()}
+
+
+def compiled_row(name: str) -> Row:
+    """A row with one case."""
+    case = Case(PROGRAMS[name].what, partial(build, name=name, make=all_steps), COMPILED[name])
+    return Row(f"step-{name}", "a whole training step, compiled", (case,))
+
+
+STEPS = tuple(map(compiled_row, COMPILED))
+EAGER = Row(
+    "step-eager",
+    "the same training steps without compile",
+    tuple(
+        Case(name, partial(build, name=name, make=eager_steps), (ahead(bar, "torch"),))
+        for name, bar in EAGER_AHEAD.items()
+    ),
+)
+
+
+def busy_case(name: str, is_compiled: bool) -> Case:
+    """A step beside a busy process."""
+    make, peers = (compiled_steps, ("torch", "jax")) if is_compiled else (eager_steps, ("torch",))
+    return Case(
+        name if is_compiled else f"{name}, eager",
+        partial(build, name=name, make=make),
+        (ahead(1, *peers),),
+        is_busy=True,
+    )
+
+
+BUSY = Row(
+    "busy",
+    "the same training steps while another process keeps one core busy",
+    tuple(busy_case(name, is_compiled) for is_compiled in (True, False) for name in PROGRAMS),
+)
+
+
+# --- anomaly --------------------------------------------------------------------------------------
 
 
 def watched(ts: Any, step: Step) -> Step:
@@ -53,37 +119,16 @@ def watched(ts: Any, step: Step) -> Step:
 
 def build_watched(libs: Libraries, name: str) -> dict[str, Work]:
     """Two trainings that begin alike."""
-    steps = [tessella_step(libs.ts, libs.np, TASKS[name]) for _ in range(2)]
+    steps = [PROGRAMS[name].step(libs.ts, libs.np) for _ in range(2)]
     return {
         "tessella": Work(TRAIN, {"step": watched(libs.ts, steps[0])}),
         "unwatched": Work(TRAIN, {"step": steps[1]}),
     }
 
 
-AHEAD = {"xor": 3, "digits": 3, "mnist": 1}
-WATCHED = {"xor": 2, "mnist": 1.15}
-
-EAGER = Row(
-    "step-eager",
-    "training steps with Adam, without compile",
-    tuple(
-        Case(name, partial(build_step, name=name), (ahead(bar, "torch"),))
-        for name, bar in AHEAD.items()
-    ),
-)
-CONV = Row(
-    "step-conv",
-    "a training step of a small convolutional network, Adam, without compile",
-    (Case("28x28", build_images, (ahead(1, "torch"),)),),
-)
-LSTM = Row(
-    "step-lstm",
-    "a training step of an LSTM over 64 steps of 32 sequences, Adam, without compile",
-    (Case("128 wide", build_sequences, (ahead(1, "torch"),)),),
-)
 ANOMALY = Row(
     "anomaly",
-    "the same steps under detect_anomaly",
+    "training steps under detect_anomaly",
     tuple(
         Case(name, partial(build_watched, name=name), (within(bar, "unwatched"),), "", 0.0)
         for name, bar in WATCHED.items()

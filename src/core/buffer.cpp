@@ -22,6 +22,7 @@ Buffer initial(size_t bytes, char* data, Allocator* allocator, Kind kind) {
           .kind = kind,
           .is_watched = false,
           .has_writes = false,
+          .is_ghost = false,
           .bytes = bytes,
           .data = data,
           .allocator = allocator,
@@ -90,6 +91,11 @@ Buffer* make_placed(Allocator& allocator, size_t bytes, Kind kind) {
   return watched(buffer);
 }
 
+void destroy_ghost(Buffer* buffer) {
+  make_virtual(buffer);
+  free_header(buffer);
+}
+
 void destroy_foreign(Buffer* buffer) {
   if (buffer->has_memory()) account.foreign -= static_cast<int64_t>(buffer->bytes);
   if (buffer->release) buffer->release(buffer->owner);
@@ -108,6 +114,7 @@ void destroy_placed(Buffer* buffer) {
 }  // namespace
 
 Buffer* make_buffer_in(Allocator& allocator, size_t bytes, Kind kind) {
+  if (is_rehearsing()) return watched(make_ghost_buffer(allocator, bytes));
   if (allocator.reserves) return make_placed(allocator, bytes, kind);
   Buffer* buffer = make_whole(allocator, bytes, kind);
   if (&allocator != &heap()) allocator.retain();
@@ -115,14 +122,40 @@ Buffer* make_buffer_in(Allocator& allocator, size_t bytes, Kind kind) {
 }
 
 Buffer* make_buffer(size_t bytes) {
-  if (!current_allocator) return make_whole(heap(), bytes, Kind::tensors);
-  return make_buffer_in(*current_allocator, bytes, Kind::tensors);
+  if (!current_allocator && !is_rehearsing()) return make_whole(heap(), bytes, Kind::tensors);
+  return make_buffer_in(current_allocator ? *current_allocator : heap(), bytes, Kind::tensors);
 }
 
 Buffer* make_virtual_buffer(size_t bytes) {
   Buffer* buffer = make_header(bytes, nullptr, nullptr, Kind::tensors);
   buffer->device = Device::none;
   return buffer;
+}
+
+Buffer* make_ghost_buffer(Allocator& allocator, size_t bytes) {
+  Buffer* buffer = make_header(bytes, nullptr, &allocator, Kind::tensors);
+  buffer->data = static_cast<char*>(map_ghost(bytes));
+  if (!buffer->data) {
+    free_header(buffer);
+    throw MemoryEnds{allocator, static_cast<int64_t>(bytes)};
+  }
+  buffer->is_ghost = true;
+  buffer->others = ghosts;
+  ghosts->insert(buffer);
+  if (&allocator != &heap()) allocator.retain();
+  return buffer;
+}
+
+void make_virtual(Buffer* ghost) {
+  unmap_ghost(ghost->data, ghost->bytes);
+  ghost->others->erase(ghost);
+  if (ghost->allocator != &heap()) ghost->allocator->release();
+  ghost->is_ghost = false;
+  ghost->allocator = nullptr;
+  ghost->device = Device::none;
+  ghost->data = nullptr;
+  ghost->release = nullptr;
+  ghost->owner = nullptr;
 }
 
 Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly) {
@@ -134,8 +167,11 @@ Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly) {
 }
 
 void destroy_buffer(Buffer* buffer) {
-  if (buffer->is_watched) last_watch->gone(buffer);
   if (recorder) recorder->gone(buffer);
+  if (buffer->is_watched || buffer->is_ghost) {
+    if (buffer->is_watched) last_watch->gone(buffer);
+    if (buffer->is_ghost) return destroy_ghost(buffer);
+  }
   Allocator* allocator = buffer->allocator;
   if (!allocator) return destroy_foreign(buffer);
   if (allocator->reserves)
@@ -148,6 +184,7 @@ void destroy_buffer(Buffer* buffer) {
 }
 
 Buffer* resize_buffer(Buffer* buffer, size_t bytes) {
+  if (buffer->is_ghost || is_rehearsing()) return nullptr;
   Allocator& allocator = *buffer->allocator;
   bool may_move = buffer->refs == 1 && buffer->pins == 0 && !buffer->is_watched && !recorder;
   bool is_placed = allocator.reserves;
@@ -174,7 +211,7 @@ void bury(Buffer* buffer) {
 }
 
 void change_kind(Buffer* buffer, Kind kind) {
-  if (buffer->allocator && buffer->has_memory()) {
+  if (buffer->allocator && buffer->has_memory() && !buffer->is_ghost) {
     account.count(buffer->kind, -static_cast<int64_t>(buffer->bytes));
     account.count(kind, static_cast<int64_t>(buffer->bytes));
   }

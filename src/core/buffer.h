@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "memory/account.h"
+#include "memory/ghosts.h"
 
 namespace tessella {
 
@@ -22,6 +23,7 @@ struct Buffer {
   Kind kind;
   bool is_watched : 1;  // where it was made is known: see tensor/lines.h
   bool has_writes : 1;  // where it was written since it was saved is known
+  bool is_ghost : 1;    // it has an address and no memory: see memory/ghosts.h
   size_t bytes;
   char* data;
   Allocator* allocator;  // whose memory it is; nullptr for foreign and virtual buffers
@@ -33,6 +35,7 @@ struct Buffer {
     struct {
       Buffer *newer, *older;  // of one arena
     };
+    Ghosts* others;  // of one rehearsal
   };
   int32_t pins;   // who uses the memory beside tensors: others that it was shared with, operations
   int32_t saves;  // recorded operations that keep it for backward
@@ -46,6 +49,8 @@ struct Buffer {
 Buffer* make_buffer(size_t bytes);
 Buffer* make_buffer_in(Allocator& allocator, size_t bytes, Kind kind);
 Buffer* make_virtual_buffer(size_t bytes);
+Buffer* make_ghost_buffer(Allocator& allocator, size_t bytes);  // that nobody is told of
+void make_virtual(Buffer* ghost);
 Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly);  // who wraps sets the owner
 void destroy_buffer(Buffer* buffer);
 

@@ -405,9 +405,11 @@ Job plan_job(int64_t chunks, int64_t ns_each, int workers, int64_t next_ns) {
 
 }  // namespace
 
+thread_local bool skips_chunks;
+
 void parallel_for(int64_t chunks, int64_t ns_each, bool interruptible, ChunkFn fn, void* context,
                   int workers, int64_t next_ns) {
-  if (chunks <= 0) return;
+  if (chunks <= 0 || skips_chunks) return;
   if (chunks == 1) return fn(context, 0, 0);
   if (workers <= 0) workers = num_threads();
   Job job = plan_job(chunks, std::max<int64_t>(ns_each, 1), workers, next_ns);

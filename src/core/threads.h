@@ -29,6 +29,9 @@ struct Interrupted {};
 void parallel_for(int64_t chunks, int64_t ns_each, bool interruptible, ChunkFn fn, void* context,
                   int workers = 0, int64_t next_ns = 0);
 
+// While it is set, parallel_for calls nothing in this thread: only what surrounds kernels runs.
+extern thread_local bool skips_chunks __attribute__((tls_model("initial-exec")));
+
 template <class F>
 void parallel(int64_t chunks, int64_t ns_each, bool interruptible, F&& body, int workers = 0,
               int64_t next_ns = 0) {

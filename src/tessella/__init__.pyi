@@ -3086,6 +3086,16 @@ def sort(
 ) -> Tensor:
     """Give the elements in order along an axis."""
 
+def spec(
+    shape: _Ints,
+    dtype: _DTypeLike | None = None,
+    *,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Make a virtual tensor: a shape and a dtype without memory. Operations on it give such."""
+
 @overload
 def split(x: Tensor, sizes: Any, axis: _int = 0) -> tuple[Tensor, ...]:
     """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""

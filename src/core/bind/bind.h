@@ -55,7 +55,9 @@ void init_fused(nb::module_& module);
 void init_graph(nb::module_& module);
 void init_csv(nb::module_& module);
 void init_updates(nb::module_& module);
+void init_recording(nb::module_& module);
 void init_program(nb::module_& module);
+void init_rehearsal(nb::module_& module);
 
 }  // namespace tessella
 

@@ -4,6 +4,7 @@
 #include "../kernels/cast.h"
 #include "../launch/tile.h"
 #include "../tensor/tape.h"
+#include "../threads.h"
 #include "bind.h"
 
 namespace tessella {
@@ -13,6 +14,7 @@ namespace {
 // out[i] = value(i), a T, converted from the dtype that it is computed in; out is contiguous.
 template <class T, class F>
 void count_up(Tensor* out, DType computed, F value) {
+  if (skips_chunks) return;
   CastFn cast = cast_kernel(computed, out->dtype);
   T tile[launch::TILE];
   for (int64_t i = 0; i < out->size; i += launch::TILE) {
@@ -30,6 +32,7 @@ void count_integers(Tensor* out, uint64_t start, uint64_t step) {
                    name_value("step", static_cast<int64_t>(step)),
                {out}, {},
                [=](Tensor* const* all, const Draw&) { count_integers(all[0], start, step); });
+  if (noted.is_rehearsed()) return;
   DType computed = out->dtype == DType::uint64 ? DType::uint64 : DType::int64;
   count_up<uint64_t>(out, computed, [=](int64_t i) { return start + uint64_t(i) * step; });
 }
@@ -41,6 +44,7 @@ void count_floats(Tensor* out, double start, double step, double scale) {
                name_real("start", start) + name_real("step", step) + name_real("scale", scale),
                {out}, {},
                [=](Tensor* const* all, const Draw&) { count_floats(all[0], start, step, scale); });
+  if (noted.is_rehearsed()) return;
   count_up<double>(out, DType::float64,
                    [=](int64_t i) { return (start + double(i) * step) * scale; });
 }
@@ -56,6 +60,7 @@ void count_complex(Tensor* out, Complex start, Complex step, double scale) {
                    name_real("scale", scale),
                {out}, {},
                [=](Tensor* const* all, const Draw&) { count_complex(all[0], start, step, scale); });
+  if (noted.is_rehearsed()) return;
   count_up<Complex>(out, DType::complex128, [=](int64_t i) {
     return Complex((start.real() + double(i) * step.real()) * scale,
                    (start.imag() + double(i) * step.imag()) * scale);

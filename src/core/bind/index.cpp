@@ -9,10 +9,10 @@ namespace tessella {
 namespace {
 
 using Axes = std::vector<int>;
-using Tensors = std::vector<Tensor*>;
+using Tensors = std::span<Tensor* const>;
 
-Tensors tensors_of(nb::sequence indices) {
-  Tensors tensors;
+std::vector<Tensor*> tensors_of(nb::sequence indices) {
+  std::vector<Tensor*> tensors;
   for (nb::handle index : indices) tensors.push_back(tensor_of(index));
   return tensors;
 }
@@ -23,7 +23,7 @@ struct Indexing {
   IndexArrays arrays;
   launch::IndexTask& task = arrays.task;
 
-  Indexing(Tensor* x, Tensor* values, const Axes& axes, const Tensors& indices, int place)
+  Indexing(Tensor* x, Tensor* values, const Axes& axes, Tensors indices, int place)
       : axes(axes),
         arrays(x, values, static_cast<int>(axes.size()), axes.data(), indices.data(), place) {}
 
@@ -35,12 +35,12 @@ struct Indexing {
 };
 
 // An operation of x, values and index tensors, as it is repeated.
-using Indexed = void (*)(Tensor* values, Tensor* x, const Axes& axes, const Tensors& indices,
-                         int place, int joining);
+using Indexed = void (*)(Tensor* values, Tensor* x, const Axes& axes, Tensors indices, int place,
+                         int joining);
 
 void note_indexed(Noted* noted, const char* name, Indexed run, bool writes_x, Tensor* values,
-                  Tensor* x, const Axes& axes, const Tensors& indices, int place, int joining) {
-  Tensors read{writes_x ? values : x};
+                  Tensor* x, const Axes& axes, Tensors indices, int place, int joining) {
+  std::vector<Tensor*> read{writes_x ? values : x};
   read.insert(read.end(), indices.begin(), indices.end());
   Tensor* written = writes_x ? x : values;
   std::vector<int64_t> named(axes.begin(), axes.end());
@@ -49,15 +49,16 @@ void note_indexed(Noted* noted, const char* name, Indexed run, bool writes_x, Te
       name_values("axes", named) + name_value("place", place) + name_value("joining", joining),
       std::span<Tensor* const>(&written, 1), read,
       [=, count = indices.size()](Tensor* const* operands, const Draw&) {
-        Tensors again(operands + 2, operands + 2 + count);
-        run(operands[writes_x ? 1 : 0], operands[writes_x ? 0 : 1], axes, again, place, joining);
+        run(operands[writes_x ? 1 : 0], operands[writes_x ? 0 : 1], axes, {operands + 2, count},
+            place, joining);
       });
 }
 
-void run_gather(Tensor* out, Tensor* x, const Axes& axes, const Tensors& indices, int place, int) {
+void run_gather(Tensor* out, Tensor* x, const Axes& axes, Tensors indices, int place, int) {
   Noted noted;
   if (is_taping())
     note_indexed(&noted, "gather", run_gather, false, out, x, axes, indices, place, 0);
+  if (noted.is_rehearsed()) return;
   Indexing indexing(x, out, axes, indices, place);
   bool is_good;
   {
@@ -68,11 +69,11 @@ void run_gather(Tensor* out, Tensor* x, const Axes& axes, const Tensors& indices
 }
 
 // These write to x; from the first write on they run to their end.
-void run_scatter(Tensor* values, Tensor* x, const Axes& axes, const Tensors& indices, int place,
-                 int) {
+void run_scatter(Tensor* values, Tensor* x, const Axes& axes, Tensors indices, int place, int) {
   Noted noted;
   if (is_taping())
     note_indexed(&noted, "scatter", run_scatter, true, values, x, axes, indices, place, 0);
+  if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
   indexing.check();
   indexing.task.interruptible = false;
@@ -80,11 +81,11 @@ void run_scatter(Tensor* values, Tensor* x, const Axes& axes, const Tensors& ind
   launch::scatter(indexing.task);
 }
 
-void run_scatter_add(Tensor* values, Tensor* x, const Axes& axes, const Tensors& indices, int place,
-                     int) {
+void run_scatter_add(Tensor* values, Tensor* x, const Axes& axes, Tensors indices, int place, int) {
   Noted noted;
   if (is_taping())
     note_indexed(&noted, "scatter_add", run_scatter_add, true, values, x, axes, indices, place, 0);
+  if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
   indexing.check();
   LongWork work(values->size, {x, values}, indices);
@@ -92,12 +93,13 @@ void run_scatter_add(Tensor* values, Tensor* x, const Axes& axes, const Tensors&
 }
 
 // The caller has converted both to a dtype that scatter_join knows.
-void run_scatter_join(Tensor* values, Tensor* x, const Axes& axes, const Tensors& indices,
-                      int place, int joining) {
+void run_scatter_join(Tensor* values, Tensor* x, const Axes& axes, Tensors indices, int place,
+                      int joining) {
   Noted noted;
   if (is_taping())
     note_indexed(&noted, "scatter_join", run_scatter_join, true, values, x, axes, indices, place,
                  joining);
+  if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
   indexing.check();
   LongWork work(values->size, {x, values}, indices);
@@ -121,8 +123,9 @@ void run_limit(Tensor* out, Tensor* x, int64_t low, int64_t high, const Error& t
                [=](Tensor* const* operands, const Draw&) {
                  run_limit(operands[0], operands[1], low, high, text);
                });
+  if (noted.is_rehearsed()) return;
   std::optional<int64_t> found;
-  {
+  if (!skips_chunks) {
     LongWork work(x->size, {out, x});
     found = outside(x, low, high);
   }

@@ -19,6 +19,7 @@ namespace {
 bool poll_signals() {
   if (PyGILState_Check()) return false;
   PyGILState_STATE state = take_interpreter(PyGILState_Ensure);
+  Repeating handlers(false);  // may compute
   bool is_interrupted = PyErr_CheckSignals() != 0;
   PyGILState_Release(state);
   return is_interrupted;
@@ -75,7 +76,9 @@ NB_MODULE(_core, module) {
   init_graph(module);
   init_csv(module);
   init_updates(module);
+  init_recording(module);
   init_program(module);
+  init_rehearsal(module);
 }
 
 }  // namespace tessella

@@ -1,4 +1,4 @@
-// Recordings and programs.
+// Programs.
 #include "../tensor/program.h"
 
 #include <nanobind/stl/pair.h>
@@ -9,93 +9,11 @@
 #include "../memory/allocators.h"
 #include "../tensor/anomaly.h"
 #include "../tensor/node.h"
-#include "bind.h"
+#include "recording.h"
 
 namespace tessella {
 
 namespace {
-
-nb::tuple to_tuple(Shape numbers) {
-  nb::list list;
-  for (int64_t number : numbers) list.append(number);
-  return nb::tuple(list);
-}
-
-// (slot, dtype, offset, shape, strides)
-nb::tuple to_python(const Place& place) {
-  return nb::make_tuple(place.slot, static_cast<int>(place.dtype), place.layout.offset,
-                        to_tuple(place.layout.sizes()), to_tuple(place.layout.steps()));
-}
-
-Place place_from(const nb::tuple& given) {
-  auto shape = nb::cast<std::vector<int64_t>>(given[3]);
-  auto strides = nb::cast<std::vector<int64_t>>(given[4]);
-  return {nb::cast<int>(given[0]), static_cast<DType>(nb::cast<int>(given[1])),
-          Layout::of(shape, strides, nb::cast<int64_t>(given[2]))};
-}
-
-struct Recording {
-  std::shared_ptr<Tape> tape = std::make_shared<Tape>();
-
-  nb::list instructions() const {
-    nb::list rows;
-    for (const Instruction& each : tape->instructions) {
-      nb::list operands;
-      for (const Place& place : each.operands) operands.append(to_python(place));
-      nb::object draw = nb::none();
-      if (each.draws) draw = nb::make_tuple(each.draw.key, each.draw.counter);
-      Tiling tiling = TileGroup::tiling_of(each);
-      rows.append(nb::make_tuple(each.name, each.params, operands, each.written, to_text(each.site),
-                                 draw, FORM_NAMES[static_cast<int>(tiling.form)], tiling.why_alone,
-                                 each.reduce ? each.reduce->axes : 0));
-    }
-    return rows;
-  }
-
-  // (bytes, made inside, written, lives, a number that is that of no other memory that lives,
-  // whether it may overlap with other memory from outside)
-  nb::list slots() const {
-    nb::list rows;
-    for (const Store& each : tape->slots)
-      rows.append(nb::make_tuple(each.bytes, each.is_made, each.is_written, each.buffer != nullptr,
-                                 reinterpret_cast<uintptr_t>(each.buffer), overlaps(each)));
-    return rows;
-  }
-
-  // Only memory of others can lie in several buffers.
-  bool overlaps(const Store& store) const {
-    if (store.is_made || !store.buffer || store.buffer->allocator) return false;
-    for (const Store& other : tape->slots)
-      if (&other != &store && !other.is_made && other.buffer &&
-          may_overlap(other.buffer, store.buffer))
-        return true;
-    return false;
-  }
-
-  // (tensor, slot of its gradient before or -1, its gradient now as a place or None)
-  nb::list leaves() const {
-    nb::list rows;
-    for (const Leaf& each : tape->leaves) {
-      const Tensor* leaf = as_tensor(each.tensor);
-      nb::object now = nb::none();
-      if (leaf->grad) {
-        const Tensor* gradient = as_tensor(leaf->grad);
-        Place place{tape->find(gradient->buffer), gradient->dtype, gradient->layout()};
-        now = to_python(place);
-      }
-      rows.append(nb::make_tuple(nb::borrow(each.tensor), each.before.slot, now));
-    }
-    return rows;
-  }
-
-  nb::list drawings() const {
-    nb::list rows;
-    for (const Drawing& each : tape->drawings)
-      rows.append(
-          nb::make_tuple(nb::borrow(each.generator), each.from.key, each.from.counter, each.used));
-    return rows;
-  }
-};
 
 std::vector<Tensor*> tensors_of(nb::list given) {
   std::vector<Tensor*> out;
@@ -199,6 +117,7 @@ class Replay {
   // output.
   void add(nb::bytes key, nb::object program, nb::object finish) {
     entries_[std::string(key.c_str(), key.size())].push_back({program, finish});
+    key_.reserve(key.size());
   }
   void clear() {
     auto before = std::move(entries_);  // what goes may come here again
@@ -319,6 +238,51 @@ PyType_Slot REPLAY_SLOTS[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<
                               {Py_tp_clear, reinterpret_cast<void*>(clear_replay)},
                               {0, nullptr}};
 
+// What a compiled function derives from: a call goes to its replay, and to `_call_anew` if that
+// does not know it. It adds no names, as those are for what was compiled.
+struct CompiledCall {
+  PyObject* replay = nullptr;  // owned
+  ~CompiledCall() { Py_XDECREF(replay); }
+
+  int visit(visitproc visit, void* arg) const {
+    Py_VISIT(replay);
+    return 0;
+  }
+};
+
+PyObject* call_compiled(PyObject* self, PyObject* args, PyObject* keywords) {
+  static PyObject* const anew = PyUnicode_InternFromString("_call_anew");
+  PyObject* replay = nb::inst_ready(self) ? nb::inst_ptr<CompiledCall>(self)->replay : nullptr;
+  if (replay && (!keywords || PyDict_GET_SIZE(keywords) == 0)) {
+    PyObject* out = guarded([&]() -> PyObject* {
+      nb::object kept = nb::borrow(replay);
+      try {
+        return nb::inst_ptr<Replay>(replay)->call(nb::borrow<nb::tuple>(args)).release().ptr();
+      } catch (nb::python_error& error) {  // of what makes the result
+        error.restore();
+        throw PythonError{};
+      }
+    });
+    if (out != Py_NotImplemented) return out;
+    Py_DECREF(out);
+  }
+  PyObject* method = PyObject_GetAttr(self, anew);
+  if (!method) return nullptr;
+  PyObject* out = PyObject_Call(method, args, keywords);
+  Py_DECREF(method);
+  return out;
+}
+
+int clear_call(PyObject* self) {
+  Py_CLEAR(nb::inst_ptr<CompiledCall>(self)->replay);
+  return 0;
+}
+
+PyType_Slot CALL_SLOTS[] = {{Py_tp_call, reinterpret_cast<void*>(call_compiled)},
+                            {Py_tp_traverse, reinterpret_cast<void*>(traverse<CompiledCall>)},
+                            {Py_tp_clear, reinterpret_cast<void*>(clear_call)},
+                            {0, nullptr}};
+
 std::vector<Watched> watched_of(nb::list given) {
   std::vector<Watched> places;
   for (nb::handle each : given) {
@@ -337,55 +301,6 @@ std::vector<Watched> watched_of(nb::list given) {
 }  // namespace
 
 void init_program(nb::module_& module) {
-  nb::class_<Recording>(module, "Recording")
-      .def(nb::init<>())
-      .def("begin", [](Recording& self) { self.tape->begin(); })
-      .def("end",
-           [](Recording& self) {
-             if (self.tape->is_running()) self.tape->end();
-           })
-      .def("slot_of",
-           [](Recording& self, nb::handle x) { return self.tape->slot_of(tensor_of(x)->buffer); })
-      .def("add_argument",
-           [](Recording& self, nb::handle x) { self.tape->add_argument(tensor_of(x)); })
-      .def("holds", [](Recording& self, nb::handle x) { return self.tape->holds(tensor_of(x)); })
-      .def("asked_alike", [](Recording& self) { return self.tape->asked_alike(); })
-      .def("forget_temporaries", [](Recording& self) { self.tape->forget_temporaries(); })
-      .def("place_of",
-           [](Recording& self, nb::handle x) {
-             const Tensor* source = tensor_of(x);
-             Place place{self.tape->find(source->buffer), source->dtype, source->layout()};
-             return to_python(place);
-           })
-      // From here on its memory counts as given, not made.
-      .def("mark_given",
-           [](Recording& self, nb::handle x) {
-             Store& slot =
-                 self.tape->slots[static_cast<size_t>(self.tape->slot_of(tensor_of(x)->buffer))];
-             if (slot.is_made) retain(slot.buffer);
-             slot.is_made = false;
-           })
-      // The whole of captured memory, as bytes.
-      .def("bytes_of",
-           [](Recording& self, int slot) {
-             const Store& store = self.tape->slots.at(static_cast<size_t>(slot));
-             if (!store.buffer) throw nb::value_error("memory that is not held");
-             int64_t bytes = static_cast<int64_t>(store.bytes);
-             return own(
-                 make_over(retain(store.buffer), DType::uint8, Layout::contiguous({&bytes, 1})));
-           })
-      // The file and the line in the user's code; ("", 0): they are not known.
-      .def("site_of",
-           [](const Recording& self, int instruction) {
-             const Site& site = self.tape->instructions.at(static_cast<size_t>(instruction)).site;
-             if (!site.code) return nb::make_tuple("", 0);
-             return nb::make_tuple(nb::borrow(site.code->co_filename),
-                                   PyCode_Addr2Line(site.code, site.instruction));
-           })
-      .def("instructions", &Recording::instructions)
-      .def("slots", &Recording::slots)
-      .def("leaves", &Recording::leaves)
-      .def("drawings", &Recording::drawings);
   nb::class_<ProgramArena>(module, "ProgramArena")
       .def(nb::init<>())
       .def("prepare", &ProgramArena::prepare);
@@ -453,6 +368,8 @@ void init_program(nb::module_& module) {
                      return out;
                    })
       .def_prop_ro("has_written", [](const Program& self) { return self.has_written; })
+      .def_prop_ro("scratch_bytes", &Program::scratch_bytes)
+      .def_prop_ro("rehearsed_scratch_bytes", &Program::rehearsed_scratch_bytes)
       .def_prop_ro("arena_bytes", [](const Program& self) { return self.arena_bytes; });
   nb::class_<Replay>(module, "Replay", nb::type_slots(REPLAY_SLOTS))
       .def(nb::init<>())
@@ -464,6 +381,15 @@ void init_program(nb::module_& module) {
       .def_prop_ro(
           "arena", [](Replay& self) -> ProgramArena& { return self.arena; },
           nb::rv_policy::reference_internal);
+  // With None every call is made anew.
+  nb::class_<CompiledCall>(module, "CompiledCall", nb::type_slots(CALL_SLOTS))
+      .def(
+          "__init__",
+          [](CompiledCall* self, nb::handle replay) {
+            if (!replay.is_none()) nb::cast<Replay&>(replay);
+            new (self) CompiledCall{replay.is_none() ? nullptr : replay.inc_ref().ptr()};
+          },
+          nb::arg("replay").none());
   module.def("bump_changes", [] { ++changes_count; });
   module.def("count_changes", [] { return changes_count; });
   module.def("source_names", [] {
@@ -488,8 +414,6 @@ void init_program(nb::module_& module) {
       "refuse_capture",
       [](const char* what, const char* cure) { refuse_capture(what, *cure ? cure : nullptr); },
       nb::arg("what"), nb::arg("cure") = "");
-  module.def("pause_recording", pause_tape);
-  module.def("resume_recording", resume_tape);
 }
 
 }  // namespace tessella

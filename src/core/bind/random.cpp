@@ -36,7 +36,7 @@ uint64_t run_random(Tensor* out, Distribution distribution, Draw from, uint64_t 
                           .p = p,
                           .interruptible = true};
   LongWork work(out->size, {out});
-  launch::random(task);
+  if (!noted.is_rehearsed()) launch::random(task);
   return launch::random_counters(task);
 }
 
@@ -52,6 +52,7 @@ uint64_t run_permutation(Tensor* out, Draw from) {
                                .n = out->size,
                                .out = reinterpret_cast<int64_t*>(out->data()),
                                .interruptible = true};
+  if (noted.is_rehearsed()) return launch::permutation_counters(out->size);
   Scratch scratch(static_cast<size_t>(launch::permutation_scratch_bytes(out->size)));
   LongWork work(out->size * 8, {out});
   launch::permutation(task, scratch.data());

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "../threads.h"
+
 namespace tessella::launch {
 
 namespace {
@@ -124,6 +126,7 @@ bool blas_matmul(const MatmulTask& task) {
   if (!a.is_possible || !b.is_possible || c.form != AS_IS) return false;
   int64_t largest = std::max({task.m, task.n, task.k, a.step, b.step, c.step});
   if (!library->has_long_integers && largest > INT32_MAX) return false;
+  if (skips_chunks) return true;
   if (task.dtype == DType::float32)
     run_batch<float>(*library, library->sgemm, task, a, b, c);
   else

@@ -97,10 +97,24 @@ void store_block(const MatmulTask& task, const MatmulPlan& plan, const Block& bl
                     block.m, block.n, task.accumulate});
 }
 
-void run_block(const MatmulTask& task, const MatmulPlan& plan, Block block, char* scratch) {
+// c is contiguous, so the rows of a block, or its columns, are runs; and all of it, if it is wide.
+void run_tail(const MatmulTask& task, const MatmulPlan& plan, const Block& block, int worker) {
+  if (!task.tail) return;
+  int64_t first = (block.c - static_cast<char*>(task.c.data)) / itemsize(task.dtype);
+  bool has_rows = plan.c_col == 1;
+  int64_t lines = has_rows ? block.m : block.n, length = has_rows ? block.n : block.m;
+  int64_t step = has_rows ? plan.c_row : plan.c_col;
+  if (step == length) length *= lines, lines = 1;
+  for (int64_t i = 0; i < lines; ++i)
+    task.tail->run(task.tail->context, first + i * step, length, worker);
+}
+
+void run_block(const MatmulTask& task, const MatmulPlan& plan, Block block, char* scratch,
+               int worker) {
   block.sums = scratch + plan.sums_offset;
   sum_block(task, plan, block, scratch);
   if (plan.has_sums) store_block(task, plan, block);
+  run_tail(task, plan, block, worker);
 }
 
 Block block_at(const MatmulTask& task, const MatmulPlan& plan, int64_t product, int64_t i,
@@ -117,14 +131,15 @@ Block block_at(const MatmulTask& task, const MatmulPlan& plan, int64_t product, 
   return {a, b, c, rows, cols, plan.k, nullptr, nullptr};
 }
 
-void run_chunk(const MatmulTask& task, const MatmulPlan& plan, int64_t chunk, char* scratch) {
+void run_chunk(const MatmulTask& task, const MatmulPlan& plan, int64_t chunk, char* scratch,
+               int worker) {
   int64_t j = chunk % plan.col_blocks * plan.cols;
   chunk /= plan.col_blocks;
   int64_t i = chunk % plan.row_blocks * plan.rows;
   int64_t first = chunk / plan.row_blocks * plan.batch_each;
   int64_t last = std::min(first + plan.batch_each, plan.batch);
   for (int64_t t = first; t < last; t++)
-    run_block(task, plan, block_at(task, plan, t, i, j), scratch);
+    run_block(task, plan, block_at(task, plan, t, i, j), scratch, worker);
 }
 
 // Packs columns from j on, whole k: all panels of the first `depth` ks, then of the next.
@@ -153,7 +168,7 @@ void run_shared(const MatmulTask& task, const MatmulPlan& plan, char* scratch, i
       auto body = [&](int64_t chunk, int worker) {
         Block block = block_at(task, plan, t, chunk * plan.rows, j);
         block.shared_b = scratch;
-        run_block(task, plan, block, workers + worker * plan.worker_bytes);
+        run_block(task, plan, block, workers + worker * plan.worker_bytes, worker);
       };
       parallel(plan.chunks, plan.ns_each, task.interruptible, body, threads);
     }
@@ -184,6 +199,7 @@ void run_parts(const MatmulTask& task, const MatmulPlan& plan, char* scratch, in
     for (int64_t part = 1; part < plan.parts; part++)
       plan.compute->add(scratch, scratch + part * plan.sums_bytes, count);
     store_block(task, plan, block);
+    run_tail(task, plan, block, 0);
   }
 }
 
@@ -200,6 +216,7 @@ void run_apart(const MatmulTask& task, const MatmulPlan& plan, char* scratch, in
       if (part > 0) plan.compute->add(block.sums, more, count);
     }
     store_block(task, plan, block);
+    run_tail(task, plan, block, worker);
   };
   parallel(plan.batch, plan.ns_each, task.interruptible, body, threads);
 }
@@ -209,6 +226,14 @@ void run_immediate(const MatmulTask& task) {
   compute.direct({task.m, task.n, task.k, task.a.data, task.a.row_stride, task.a.col_stride,
                   task.b.data, task.b.row_stride, compute.tile_cols, task.c.data, task.c.row_stride,
                   false, task.accumulate});
+}
+
+// All of c, where it is small or was computed by others.
+void run_whole_tail(const MatmulTask& task) {
+  if (!task.tail) return;
+  int64_t count = task.m * task.n;
+  for (int i = 0; i < task.batch_ndim; ++i) count *= task.batch_shape[i];
+  if (count) task.tail->run(task.tail->context, 0, count, 0);
 }
 
 }  // namespace
@@ -222,22 +247,22 @@ int64_t matmul_scratch_bytes(const MatmulTask& task, int threads) {
 }
 
 void matmul(const MatmulTask& task, void* scratch, int threads) {
-  if (blas_matmul(task)) return;
-  if (is_immediate(task)) return run_immediate(task);
-  if (is_immediate_vector(task)) return run_immediate_vector(task);
+  if (blas_matmul(task)) return run_whole_tail(task);
+  if (is_immediate(task)) return run_immediate(task), run_whole_tail(task);
+  if (is_immediate_vector(task)) return run_immediate_vector(task), run_whole_tail(task);
   MatmulPlan plan = plan_matmul(task);
   if (is_empty(plan)) {
     if (!task.accumulate) fill_zeros(task, plan);
-    return;
+    return run_whole_tail(task);
   }
   char* base = static_cast<char*>(scratch);
-  if (plan.is_vector) return run_vector(task, plan, base, threads);
+  if (plan.is_vector) return run_vector(task, plan, base, threads), run_whole_tail(task);
   if (plan.shares_parts) return run_parts(task, plan, base, threads);
   if (plan.parts > 1) return run_apart(task, plan, base, threads);
   if (plan.shares_b) return run_shared(task, plan, base, threads);
-  if (plan.chunks == 1) return run_chunk(task, plan, 0, base);
+  if (plan.chunks == 1) return run_chunk(task, plan, 0, base, 0);
   auto body = [&](int64_t chunk, int worker) {
-    run_chunk(task, plan, chunk, base + worker * plan.worker_bytes);
+    run_chunk(task, plan, chunk, base + worker * plan.worker_bytes, worker);
   };
   parallel(plan.chunks, plan.ns_each, task.interruptible, body, threads);
 }

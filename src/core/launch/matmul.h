@@ -17,6 +17,13 @@ struct MatmulOperand {
   const int64_t* batch_strides;    // 0 where the operand is broadcast
 };
 
+// What is done with elements of c as soon as they are final and still in a cache: a run of `count`
+// of them from number `first` of all of c on, on any of the threads. Only for contiguous c.
+struct MatmulTail {
+  void (*run)(void* context, int64_t first, int64_t count, int worker);
+  void* context;
+};
+
 // c (m, n) = a (m, k) @ b (k, n) for each index of the batch. c overlaps neither itself, a nor b.
 struct MatmulTask {
   DType dtype;  // any but bool; halves sum in float32, integers wrap around
@@ -26,6 +33,7 @@ struct MatmulTask {
   MatmulOperand a, b, c;
   bool accumulate;  // c + a @ b, with the bits of the two operations
   bool interruptible;
+  const MatmulTail* tail = nullptr;
 };
 
 // What `matmul` needs with this many threads; 0 means num_threads().

@@ -142,7 +142,7 @@ int64_t recurrent_scratch_bytes(const Sequence& of) {
 }
 
 void recurrent_states(const StatesTask& task, void* scratch) {
-  if (is_empty(task)) return;
+  if (is_empty(task) || skips_chunks) return;
   const CellKernel& kernel = cell_kernel(task);
   StateParts parts(task, task.keeps);
   Rows rows(task);
@@ -176,7 +176,7 @@ void recurrent_states(const StatesTask& task, void* scratch) {
 }
 
 void recurrent_slopes(const SlopesTask& task, void* scratch) {
-  if (is_empty(task)) return;
+  if (is_empty(task) || skips_chunks) return;
   const CellKernel& kernel = cell_kernel(task);
   StateParts parts(task, true);
   SlopeParts out(task);

@@ -224,6 +224,11 @@ int64_t tiled_scratch_bytes(const TiledTask& task) {
   return bytes;
 }
 
+void tiled_run(const TiledTask& task, void* scratch, int64_t first, int64_t count, int worker) {
+  char* own = static_cast<char*>(scratch) + worker * worker_bytes(task);
+  run_part(task, own, nullptr, 0, first, first + count);
+}
+
 void tiled(const TiledTask& task, void* scratch) {
   if (task.has_parts())
     run_parts(task, static_cast<char*>(scratch));

@@ -76,6 +76,8 @@ constexpr int SPARE_TILES = 4;  // for conversions and reductions
 constexpr int64_t tiled_spans(int64_t length) { return (length + CHUNK - 1) / CHUNK; }
 
 int64_t tiled_scratch_bytes(const TiledTask& task);
+// Some elements of a chain without reductions, on one thread.
+void tiled_run(const TiledTask& task, void* scratch, int64_t first, int64_t count, int worker);
 void tiled(const TiledTask& task, void* scratch);
 
 }  // namespace tessella::launch

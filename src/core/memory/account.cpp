@@ -2,6 +2,7 @@
 #include "account.h"
 
 #include "../error.h"
+#include "ghosts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -193,8 +194,10 @@ Scratch::Scratch(size_t bytes) : bytes_(bytes), data_(nullptr), reserve_(scratch
     reserve_->most = end > reserve_->most ? end : reserve_->most;
   }
   if (!is_own_) return;
+  is_ghost_ = is_rehearsing();
   try {
-    data_ = allocate_counted(heap(), bytes_, Kind::scratch);
+    data_ = is_ghost_ ? map_ghost(bytes_) : allocate_counted(heap(), bytes_, Kind::scratch);
+    if (!data_) throw MemoryEnds{heap(), static_cast<int64_t>(bytes_)};
   } catch (const MemoryEnds& ends) {
     if (reserve_) reserve_->used -= bytes_;
     fail_out_of_memory(ends, "scratch");
@@ -203,7 +206,10 @@ Scratch::Scratch(size_t bytes) : bytes_(bytes), data_(nullptr), reserve_(scratch
 
 Scratch::~Scratch() {
   if (!data_) return;
-  if (is_own_) free_counted(heap(), data_, bytes_, Kind::scratch);
+  if (is_ghost_)
+    unmap_ghost(data_, bytes_);
+  else if (is_own_)
+    free_counted(heap(), data_, bytes_, Kind::scratch);
   if (reserve_) reserve_->used -= bytes_;
 }
 

@@ -111,6 +111,7 @@ class Scratch {
   void* data_;
   ScratchReserve* reserve_ = nullptr;  // that counts it
   bool is_own_ = true;                 // else it lies in the reserve
+  bool is_ghost_ = false;
 };
 
 }  // namespace tessella

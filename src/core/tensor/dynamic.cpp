@@ -9,6 +9,7 @@
 #include "guard.h"
 #include "lines.h"
 #include "pins.h"
+#include "rehearsal.h"
 #include "run.h"
 
 namespace tessella {
@@ -209,6 +210,8 @@ void check_alive(const Array* a) {
 void check_free(const Array* a) {
   check_alive(a);
   if (a->is_filled) fail_array_filled();
+  if (rehearsal && !a->buffer->is_ghost)
+    fail_capture("a change of a DynamicArray from outside", "change it after the call");
 }
 
 Tensor* view_items(const Array* a, int64_t start, int64_t count) {

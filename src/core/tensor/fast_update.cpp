@@ -14,9 +14,7 @@ namespace tessella {
 
 namespace {
 
-struct Extent {
-  uintptr_t begin, end;
-};
+using Extent = Updates::Extent;
 
 Extent extent_of(const Tensor* x) {
   auto start = reinterpret_cast<uintptr_t>(x->data());
@@ -85,6 +83,8 @@ bool Updates::add_settings(const UpdateInfo& info, PyObject* const* args) {
   for (int i = 0; i < info.constants; ++i)
     if (!is_constant(args[info.numbers + i], &settings.constants[i])) return false;
   settings_.push_back(settings);
+  for (int i = 0; is_repeated_ && i < info.numbers; ++i)
+    numbers_.push_back({as_tensor(args[i]), &settings_.back().numbers[i]});
   return true;
 }
 
@@ -151,6 +151,14 @@ bool Updates::add_item(const UpdateInfo& info, UpdateOp op, PyObject* const* lis
   lay_out(&item, operands);
   total_ += item.size;
   items_.push_back(item);
+  if (!is_repeated_) return true;
+  launch::UpdateItem& kept = items_.back();
+  for (int k = 0; k < UPDATE_OPERANDS; ++k)
+    if (operands[k]) aims_.push_back({operands[k], &kept.data[k]});
+  for (int k = 0; k < info.counters; ++k)
+    if (kept.counters[k])
+      aims_.push_back(
+          {as_tensor(PyList_GET_ITEM(lists[2 + info.states + k], i)), &kept.counters[k]});
   return true;
 }
 
@@ -175,24 +183,30 @@ bool Updates::add(const UpdateCall& call) {
 }
 
 // Whether what one item writes may be what another reads or writes.
-bool Updates::are_entangled() const {
-  std::vector<Extent> extents;
-  extents.reserve(tensors_.size());
-  for (const Tensor* x : tensors_) extents.push_back(extent_of(x));
-  std::sort(extents.begin(), extents.end(),
+bool Updates::are_entangled() {
+  extents_.clear();
+  for (const Tensor* x : tensors_) extents_.push_back(extent_of(x));
+  std::sort(extents_.begin(), extents_.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-  for (size_t i = 1; i < extents.size(); ++i)
-    if (overlap(extents[i - 1], extents[i])) return true;
+  for (size_t i = 1; i < extents_.size(); ++i)
+    if (overlap(extents_[i - 1], extents_[i])) return true;
   return false;
 }
 
-void Updates::clear() {
-  settings_.clear();
-  items_.clear();
-  dims_.clear();
-  tensors_.clear();
-  written_.clear();
-  total_ = 0;
+void Updates::reserve(size_t parameters, size_t operands) {
+  items_.reserve(parameters);
+  plans_.reserve(parameters);
+  tensors_.reserve(operands);
+  written_.reserve(operands);
+  extents_.reserve(operands);
+  aims_.reserve(operands);
+  numbers_.reserve(operands);
+}
+
+void Updates::aim() {
+  for (const Aim& each : aims_) *each.place = each.tensor->data();
+  for (const Number& each : numbers_)
+    memcpy(each.place, each.tensor->data(), sizeof(double));  // a 0-d float64
 }
 
 void Updates::run() {
@@ -218,7 +232,7 @@ class RepeatedUpdates {
  public:
   RepeatedUpdates(std::span<const UpdateCall> calls, std::vector<Tensor*>* written,
                   std::vector<Tensor*>* read)
-      : updates_(calls.size()) {
+      : updates_(calls.size(), true) {
     for (const UpdateCall& call : calls) {
       functions_.push_back(call.function);
       const UpdateInfo& info = UPDATES[call.function->opcode];
@@ -235,15 +249,26 @@ class RepeatedUpdates {
   RepeatedUpdates(const RepeatedUpdates&) = delete;
   RepeatedUpdates& operator=(const RepeatedUpdates&) = delete;
 
+  // For the operands of the runs that follow.
+  void prepare(Tensor* const* operands, size_t written) {
+    updates_ = Updates(functions_.size(), true);
+    is_added_ = false;
+    make(operands, written);
+    size_t longest = 0;
+    for (const Part& part : parts_) longest = std::max(longest, part.at.size());
+    updates_.reserve(functions_.size() * longest, parts_.size() * longest);  // at the most
+  }
+
   void run(Tensor* const* operands, size_t written) {
-    if (operands[0] != made_for_) make(operands, written);
-    updates_.clear();
+    if (operands[0] != made_for_) prepare(operands, written);  // of another program
+    if (is_added_) updates_.aim();
     PyObject* const* args = made_.data();
-    for (size_t i = 0; i < functions_.size(); ++i) {
+    for (size_t i = 0; !is_added_ && i < functions_.size(); ++i) {
       if (!updates_.add({functions_[i], args, counts_[i]}))
         fail_capture("an update whose tensors have changed", nullptr);
       args += counts_[i];
     }
+    is_added_ = true;
     updates_.run();
   }
 
@@ -310,6 +335,7 @@ class RepeatedUpdates {
   std::vector<Part> parts_;
   std::vector<PyObject*> made_;
   Tensor* made_for_ = nullptr;
+  bool is_added_ = false;
   Updates updates_;  // kept, as is its memory
 };
 
@@ -323,6 +349,9 @@ void note_updates(Noted* noted, std::span<const UpdateCall> calls) {
               [repeated, count = written.size()](Tensor* const* operands, const Draw&) {
                 repeated->run(operands, count);
               });
+  noted->is_prepared_by([repeated, count = written.size()](Tensor* const* operands) {
+    repeated->prepare(operands, count);
+  });
 }
 
 }  // namespace
@@ -333,7 +362,7 @@ bool run_updates(std::span<const UpdateCall> calls) {
     if (!updates.add(call)) return false;
   Noted noted;
   if (is_taping()) note_updates(&noted, calls);
-  updates.run();
+  if (!noted.is_rehearsed()) updates.run();
   return true;
 }
 

@@ -126,6 +126,7 @@ void run_fused(const FusedOp& op, Values values, Tensor* out, bool interruptible
   Noted noted;
   // Dropout notes itself, as what it draws changes from call to call.
   if (is_taping() && &op != &DROPOUT) note_fused(&noted, op, values, out, interruptible);
+  if (noted.is_rehearsed()) return;
   op.run(values, out, interruptible);
 }
 

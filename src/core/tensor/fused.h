@@ -13,6 +13,20 @@ namespace tessella {
 // tensors that no gradient flows to.
 using Values = PyObject* const*;
 
+// Those of two tensors that are there.
+class Present {
+ public:
+  Present(Tensor* x, Tensor* y) {
+    if (x) tensors_[count_++] = x;
+    if (y) tensors_[count_++] = y;
+  }
+  operator std::span<Tensor* const>() const { return {tensors_, count_}; }
+
+ private:
+  Tensor* tensors_[2];
+  size_t count_ = 0;
+};
+
 struct Outline {
   DType dtype;
   int ndim = 0;

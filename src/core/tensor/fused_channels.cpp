@@ -66,13 +66,6 @@ struct ChannelValues {
     task.bias = bias ? bias->data() : nullptr;
     task.interruptible = interruptible;
   }
-
-  std::vector<Tensor*> others() const {
-    std::vector<Tensor*> found = {mean, variance};
-    for (Tensor* each : {weight, bias})
-      if (each) found.push_back(each);
-    return found;
-  }
 };
 
 bool norm_outline(Values values, Outline* out) {
@@ -87,7 +80,7 @@ void norm_run(Values values, Tensor* out, bool interruptible) {
   of.read(values[0], values[1], values[2], values + 3);
   of.begin(interruptible);
   Scratch scratch(static_cast<size_t>(launch::channel_scratch_bytes(of.task)));
-  LongWork work(of.x->size, {of.x, out}, of.others());
+  LongWork work(of.x->size, {of.x, out, of.mean, of.variance}, Present(of.weight, of.bias));
   launch::channel_norm(of.task, out->data(), scratch.data());
 }
 
@@ -109,7 +102,7 @@ void back_run(Values values, Tensor* out, bool interruptible) {
   of.read(values[1], values[2], Py_None, values + 3);
   of.begin(interruptible);
   Scratch scratch(static_cast<size_t>(launch::channel_scratch_bytes(of.task)));
-  LongWork work(of.x->size, {dout, of.x, out}, of.others());
+  LongWork work(of.x->size, {dout, of.x, out, of.mean, of.variance}, Present(of.weight, of.bias));
   launch::channel_norm_back(of.task, out->data(), dout->data(), scratch.data());
 }
 

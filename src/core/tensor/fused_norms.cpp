@@ -34,14 +34,6 @@ struct NormValues {
     task.interruptible = interruptible;
     task.workers = num_threads();
   }
-
-  // The tensors beside x.
-  std::vector<Tensor*> others(Tensor* dout = nullptr) const {
-    std::vector<Tensor*> found;
-    for (Tensor* each : {weight, bias, dout})
-      if (each) found.push_back(each);
-    return found;
-  }
 };
 
 constexpr int64_t PASSES = 3;
@@ -58,7 +50,7 @@ void norm_run(Values values, Tensor* out, bool interruptible) {
   of.read(values[0], values[1], values[2], values[3], values[4]);
   of.begin(interruptible);
   Scratch scratch(static_cast<size_t>(launch::norm_scratch_bytes(of.task)));
-  LongWork work(of.x->size * PASSES, {of.x, out}, of.others());
+  LongWork work(of.x->size * PASSES, {of.x, out}, Present(of.weight, of.bias));
   launch::norm(of.task, out->data(), scratch.data());
 }
 
@@ -80,7 +72,7 @@ void back_run(Values values, Tensor* out, bool interruptible) {
   of.read(values[1], values[2], Py_None, values[3], values[4]);
   of.begin(interruptible);
   Scratch scratch(static_cast<size_t>(launch::norm_back_scratch_bytes(of.task)));
-  LongWork work(of.x->size * PASSES, {of.x, out}, of.others(dout));
+  LongWork work(of.x->size * PASSES, {of.x, out, dout}, Present(of.weight, of.bias));
   launch::norm_back(of.task, out->data(), dout->data(), scratch.data());
 }
 

@@ -44,6 +44,7 @@ void run_dropout(Tensor* x, Tensor* out, launch::DropoutTask task, bool interrup
                });
     noted.draw({task.key, task.counter});
   }
+  if (noted.is_rehearsed()) return;
   task.dtype = x->dtype;
   task.n = x->size;
   task.x = x->data();

@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "lines.h"
 #include "operators.h"
+#include "rehearsal.h"
 #include "result.h"
 #include "run.h"
 #include "tape.h"
@@ -191,18 +192,9 @@ void LeafUpdates::add_to_other(Tensor* leaf, PyObject* gradient) {
   }
 }
 
-void drop_gradients(Tensor* x) {
-  PyObject* gradient = Py_NewRef(x->grad);
-  set_gradient(x, nullptr);
-  while (gradient && Py_REFCNT(gradient) == 1) {
-    PyObject* next = Py_XNewRef(as_tensor(gradient)->grad);
-    if (next) set_gradient(as_tensor(gradient), nullptr);
-    Py_SETREF(gradient, next);
-  }
-  Py_XDECREF(gradient);
-}
+namespace {
 
-void set_gradient(Tensor* leaf, PyObject* gradient) {
+void replace_gradient(Tensor* leaf, PyObject* gradient) {
   if (gradient && as_tensor(gradient)->buffer->kind == Kind::tensors)
     change_kind(as_tensor(gradient)->buffer, Kind::gradients);
   PyObject* before = leaf->grad;
@@ -211,6 +203,24 @@ void set_gradient(Tensor* leaf, PyObject* gradient) {
   if (before && !stays && as_tensor(before)->buffer->kind == Kind::gradients)
     change_kind(as_tensor(before)->buffer, Kind::tensors);
   Py_XDECREF(before);
+}
+
+}  // namespace
+
+void drop_gradients(Tensor* x) {
+  PyObject* gradient = Py_NewRef(x->grad);
+  replace_gradient(x, nullptr);
+  while (gradient && Py_REFCNT(gradient) == 1) {
+    PyObject* next = Py_XNewRef(as_tensor(gradient)->grad);
+    if (next) replace_gradient(as_tensor(gradient), nullptr);
+    Py_SETREF(gradient, next);
+  }
+  Py_XDECREF(gradient);
+}
+
+void set_gradient(Tensor* leaf, PyObject* gradient) {
+  if (rehearsal) rehearsal->keep_gradient(leaf);
+  replace_gradient(leaf, gradient);
 }
 
 }  // namespace tessella

@@ -1,6 +1,8 @@
 // See program.h.
 #include "program.h"
 
+#include <utility>
+
 #include "../memory/allocators.h"
 #include "gradients.h"
 #include "lines.h"
@@ -41,6 +43,16 @@ bool has_layout(const Tensor* x, const Place& place) {
   return true;
 }
 
+// About how much an instruction does, in elements of elementwise work.
+int64_t work_of(const Instruction& instruction) {
+  constexpr int64_t PRODUCTS_PER_ELEMENT = 8;
+  int64_t most = 0;
+  for (const Place& place : instruction.operands) most = std::max(most, place.layout.size());
+  if (!instruction.product) return most;
+  const Layout& x = instruction.operands[1].layout;
+  return most + most / PRODUCTS_PER_ELEMENT * x.shape[x.ndim - 1];
+}
+
 }  // namespace
 
 Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>& steps,
@@ -54,23 +66,38 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
     if (plans_[i].source == Source::result) results = std::max(results, plans_[i].index + 1);
     if (plans_[i].source == Source::unused) continue;
     stand_ins_[i] = make_virtual_buffer(tape_->slots[i].bytes);
+    used_.push_back(i);
+    if (plans_[i].source == Source::captured) captured_.push_back(i);
+    if (plans_[i].source == Source::gradient) given_.push_back(i);
   }
   results_.resize(static_cast<size_t>(results));
+  int64_t work = 0;
   for (const std::vector<int>& numbers : steps) {
     const Instruction& first = tape_->instructions[static_cast<size_t>(numbers[0])];
-    Step step{&first, {}, {}, false, nullptr};
-    for (int at : numbers) note_writes(tape_->instructions[static_cast<size_t>(at)], &step);
-    if (numbers.size() > 1)
-      step.group = std::make_unique<TileGroup>(*tape_, numbers, stand_ins_);
-    else
+    Step step{&first, {}, {}, false, false, 0, nullptr};
+    for (int at : numbers) {
+      const Instruction& each = tape_->instructions[static_cast<size_t>(at)];
+      note_writes(each, &step);
+      step.work += work_of(each);
+    }
+    step.is_product = first.product && numbers.size() > 1;
+    if (numbers.size() > 1) {
+      std::span<const int> tiled(numbers);
+      step.group =
+          std::make_unique<TileGroup>(*tape_, tiled.subspan(step.is_product ? 1 : 0), stand_ins_);
+    }
+    if (numbers.size() == 1 || step.is_product)
       for (const Place& place : first.operands) {
         Tensor* x = make_over(retain(stand_ins_[static_cast<size_t>(place.slot)]), place.dtype,
                               place.layout);
         PyObject_GC_UnTrack(as_object(x));  // it is nobody's tensor
         step.operands.push_back(x);
       }
+    work += step.work;
     steps_.push_back(std::move(step));
   }
+  constexpr int64_t LONGER = 16;  // what an instruction does may be so much more than is estimated
+  is_short_ = work * LONGER <= SHORT_WORK;
 }
 
 void Program::note_writes(const Instruction& instruction, Step* step) {
@@ -85,6 +112,7 @@ void Program::note_writes(const Instruction& instruction, Step* step) {
 }
 
 Program::~Program() {
+  forget_data();
   for (Step& step : steps_)
     for (Tensor* x : step.operands) Py_DECREF(as_object(x));
   for (Buffer* buffer : stand_ins_)
@@ -104,6 +132,7 @@ void Program::set_draw(int instruction, PlannedDraw draw) {
 
 void Program::add_generator(PyObject* generator, uint64_t used) {
   generators_.push_back({Py_NewRef(generator), used});
+  is_short_ = false;  // to move them may run Python
 }
 
 Tensor* Program::leaf(int index) const {
@@ -177,14 +206,11 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
       return false;
   }
   if (!can_run(arguments)) return false;
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    bool is_fixed = plans_[i].source == Source::captured;
-    bool is_gradient = plans_[i].source == Source::gradient;
-    if (!is_fixed && !is_gradient) continue;
-    const Buffer* buffer =
-        is_fixed ? tape_->slots[i].buffer : as_tensor(leaf(plans_[i].index)->grad)->buffer;
-    for (const Tensor* x : arguments)
-      if (may_overlap(x->buffer, buffer)) return false;
+  for (const Tensor* x : arguments) {
+    for (size_t i : captured_)
+      if (may_overlap(x->buffer, tape_->slots[i].buffer)) return false;
+    for (size_t i : given_)
+      if (may_overlap(x->buffer, as_tensor(leaf(plans_[i].index)->grad)->buffer)) return false;
   }
   return true;
 }
@@ -192,9 +218,9 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
 bool Program::can_run(std::span<Tensor* const> arguments) const {
   for (const Tensor* x : arguments)
     if (!x->has_memory()) return false;
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    if (plans_[i].source == Source::captured && !tape_->slots[i].buffer->has_memory()) return false;
-    if (plans_[i].source != Source::gradient) continue;
+  for (size_t i : captured_)
+    if (!tape_->slots[i].buffer->has_memory()) return false;
+  for (size_t i : given_) {
     const Leaf& of = tape_->leaves[static_cast<size_t>(plans_[i].index)];
     PyObject* held = as_tensor(of.tensor)->grad;
     if (!held) return false;
@@ -226,12 +252,27 @@ void Program::prepare() {
     Buffer*& kept = results_[static_cast<size_t>(plans_[i].index)];
     if (!kept) kept = make_buffer_in(heap(), tape_->slots[i].bytes, Kind::tensors);
   }
+  starts.reserve(generators_.size());
+  for (Step& step : steps_)
+    if (step.instruction->prepare) step.instruction->prepare(step.operands.data());
 }
 
 size_t Program::scratch_bytes() const {
   size_t most = tape_->scratch.most;
   for (const Step& step : steps_)
-    if (step.group) most = std::max(most, step.group->scratch_bytes());
+    if (step.group)
+      most = std::max(
+          most, step.group->scratch_bytes() + (step.is_product ? tape_->scratch.most : size_t{0}));
+  return most;
+}
+
+size_t Program::rehearsed_scratch_bytes() const {
+  size_t most = 0;
+  for (const Step& step : steps_) {
+    bool has_own = !step.group || step.is_product;
+    size_t bytes = step.group ? round_up(step.group->scratch_bytes()) : 0;
+    most = std::max(most, bytes + (has_own ? step.instruction->scratch : 0));
+  }
   return most;
 }
 
@@ -267,7 +308,20 @@ void Program::aim(size_t slot, char* data) {
   stand_ins_[slot]->device = Device::cpu;
 }
 
+// Between steps that are each too short to let go of the interpreter's lock: other threads get it,
+// and Ctrl-C is answered as long as nothing outside was changed.
+void Program::let_others_in() {
+  {
+    LongWork gap(SHORT_WORK + 1, {});
+  }
+  Repeating handlers(false);  // of signals may compute
+  if (!has_written && PyErr_CheckSignals() < 0) throw PythonError{};
+}
+
 void Program::run_steps(Clock* clock) {
+  constexpr int64_t LONGEST = 1 << 20;  // elements between two gaps: half a millisecond or so
+  Repeating repeating(true, is_short_);
+  int64_t since = 0;
   size_t done = 0;
   if (clock) clock->push_back(std::chrono::steady_clock::now());
   try {
@@ -277,9 +331,12 @@ void Program::run_steps(Clock* clock) {
         draw = starts[static_cast<size_t>(step.draw.generator)];
         draw.counter += step.draw.delta;
       }
+      if ((since += step.work) > LONGEST) let_others_in(), since = 0;
       has_written |= step.writes_outside;
-      done = static_cast<size_t>(step.instruction - tape_->instructions.data());
-      if (step.group)
+      done = step.instruction->at;
+      if (step.is_product)
+        step.group->run_after(*step.instruction, step.operands.data());
+      else if (step.group)
         step.group->run();
       else
         step.instruction->repeat(step.operands.data(), draw);
@@ -312,52 +369,61 @@ void Program::advance(size_t instruction) {
   }
 }
 
+void Program::forget_data() {
+  for (size_t i : used_) stand_ins_[i]->data = nullptr, stand_ins_[i]->device = Device::none;
+  arena_seen_ = nullptr;
+}
+
+// Takes the memory of a slot from outside for the time of a run.
+void Program::take(size_t slot, std::span<Tensor* const> arguments) {
+  const SlotPlan& plan = plans_[slot];
+  try {
+    real_[slot] = source_buffer(plan, slot, arguments);
+  } catch (const MemoryEnds& ends) {
+    fail_out_of_memory(ends, "a result");
+  }
+  if (!is_short_) ++real_[slot]->pins;
+  char* data = real_[slot]->host_ptr();
+  if (plan.source == Source::argument) {
+    const Tensor* x = arguments[static_cast<size_t>(plan.index)];
+    data += x->offset * itemsize(x->dtype) - plan.offset;
+  }
+  aim(slot, data);
+}
+
+void Program::give_back() {
+  for (size_t i : used_) {
+    Buffer* buffer = std::exchange(real_[i], nullptr);
+    if (!buffer) continue;
+    if (!is_short_) --buffer->pins;
+    release(buffer);
+  }
+  if (!is_short_) forget_data();  // nobody reads them between runs
+}
+
 PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
                        const std::vector<Draw>* given, Clock* clock) {
   struct InUse {  // until all is done, or has failed
-    std::vector<Buffer*>& real;
-    std::vector<Buffer*>& stand_ins;
-    ~InUse() {
-      for (Buffer*& buffer : real) {
-        if (!buffer) continue;
-        --buffer->pins;
-        release(buffer);
-        buffer = nullptr;
-      }
-      for (Buffer* buffer : stand_ins)  // nobody reads them between runs
-        if (buffer) buffer->data = nullptr, buffer->device = Device::none;
-    }
-  } in_use{real_, stand_ins_};
+    Program& program;
+    ~InUse() { program.give_back(); }
+  } in_use{*this};
   has_written = false;
   if (!can_run(arguments)) fail_capture("memory that was taken away", nullptr);
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    const SlotPlan& plan = plans_[i];
-    if (plan.source == Source::unused) continue;
-    if (plan.source == Source::arena) {
-      aim(i, arena->data + plan.offset);
-      continue;
-    }
-    try {
-      real_[i] = source_buffer(plan, i, arguments);
-    } catch (const MemoryEnds& ends) {
-      fail_out_of_memory(ends, "a result");
-    }
-    ++real_[i]->pins;
-    char* data = real_[i]->host_ptr();
-    if (plan.source == Source::argument) {
-      const Tensor* x = arguments[static_cast<size_t>(plan.index)];
-      data += x->offset * itemsize(x->dtype) - plan.offset;
-    }
-    aim(i, data);
-  }
+  bool has_moved = arena->data != arena_seen_;
+  for (size_t i : used_)
+    if (plans_[i].source != Source::arena)
+      take(i, arguments);
+    else if (has_moved)
+      aim(i, arena->data + plans_[i].offset);
+  arena_seen_ = arena->data;
   starts.clear();
   if (given) starts = *given;
   for (const GeneratorUse& each : generators_)
     if (!given)
       starts.push_back({read_word(each.object, "seed"), read_word(each.object, "counter")});
   run_steps(clock);
-  for (size_t i = 0; i < plans_.size(); ++i)
-    if (real_[i] && is_written_[i]) mark_written(real_[i]);
+  for (size_t i : used_)
+    if (is_written_[i] && real_[i]) mark_written(real_[i]);
   for (size_t i = 0; !given && i < generators_.size(); ++i)
     write_word(generators_[i].object, "counter", starts[i].counter + generators_[i].used);
   return give(arguments);

@@ -89,9 +89,10 @@ class Program {
   PyObject* run(std::span<Tensor* const> arguments, Buffer* arena,
                 const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr);
 
-  // Makes memory for results, so that the first run needs none.
+  // Makes memory for results and instructions, so that the first run needs none.
   void prepare();
-  size_t scratch_bytes() const;  // as far as it is known
+  size_t scratch_bytes() const;            // as far as it is known
+  size_t rehearsed_scratch_bytes() const;  // of its own steps, where they were rehearsed
 
   bool has_written = false;
   std::vector<Draw> starts;  // where the generators stood at the last run
@@ -107,6 +108,8 @@ class Program {
     std::vector<Tensor*> operands;   // owned
     PlannedDraw draw;
     bool writes_outside;
+    bool is_product;                   // with a group that takes its elements
+    int64_t work;                      // about so many elements
     std::unique_ptr<TileGroup> group;  // of several
   };
   struct GeneratorUse {
@@ -119,7 +122,11 @@ class Program {
   Buffer* result_buffer(const SlotPlan& plan, size_t slot);
   void note_writes(const Instruction& instruction, Step* step);
   void aim(size_t slot, char* data);
+  void forget_data();
+  void take(size_t slot, std::span<Tensor* const> arguments);
+  void give_back();
   void run_steps(Clock* clock);
+  void let_others_in();
   void advance(size_t instruction);
   PyObject* give(std::span<Tensor* const> arguments);
   Tensor* leaf(int index) const;
@@ -132,6 +139,10 @@ class Program {
   std::vector<Buffer*> real_;       // while it runs: whose data they have, retained and pinned
   std::vector<Buffer*> results_;    // of former calls, retained
   std::vector<Step> steps_;
+  std::vector<size_t> used_, captured_, given_;  // slots: with a source; of gradients before
+  // So little work that it keeps the interpreter's lock: nobody can take memory away meanwhile.
+  bool is_short_ = false;
+  const char* arena_seen_ = nullptr;  // where stand-ins for its memory point
   std::vector<Output> outputs_;
   std::vector<NewGradient> gradients_;
   std::vector<int> removals_;

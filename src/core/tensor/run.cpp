@@ -80,28 +80,49 @@ void sleep_until_exit() {
   for (;;) pause();
 }
 
-LongWork* LongWork::first_;
+thread_local bool is_repeating = false;
+thread_local bool keeps_lock = false;
+LongWork::Pins* LongWork::Pins::first;
 
-void LongWork::enlist() {
+LongWork::Pins::Pins() : next(first), previous(nullptr), thread(pthread_self()), state(nullptr) {
   static int is_told = pthread_atfork(nullptr, nullptr, forget_other_threads);
   (void)is_told;
-  thread_ = pthread_self();
-  next_ = first_;
-  if (next_) next_->previous_ = this;
-  first_ = this;
+  if (next) next->previous = this;
+  first = this;
 }
 
-void LongWork::strike_off() {
-  if (next_) next_->previous_ = previous_;
-  (previous_ ? previous_->next_ : first_) = next_;
-}
-
-void LongWork::forget_other_threads() {
-  for (LongWork* work = first_; work; work = work->next_) {
-    if (pthread_equal(work->thread_, pthread_self())) continue;
-    for (Buffer* buffer : work->pinned_) --buffer->pins;
-    work->strike_off();
+LongWork::Pins::~Pins() {
+  if (next) next->previous = previous;
+  (previous ? previous->next : first) = next;
+  for (Buffer* buffer : buffers) {
+    --buffer->pins;
+    release(buffer);
   }
+}
+
+void LongWork::Pins::forget_other_threads() {
+  for (Pins* work = first; work; work = work->next) {
+    if (pthread_equal(work->thread, pthread_self())) continue;
+    for (Buffer* buffer : work->buffers) --buffer->pins;
+    if (work->next) work->next->previous = work->previous;
+    (work->previous ? work->previous->next : first) = work->next;
+  }
+}
+
+void LongWork::begin(std::initializer_list<const Tensor*> tensors, std::span<Tensor* const> more) {
+  new (&pins_) Pins;
+  is_long_ = true;
+  if (!is_repeating) {
+    pins_.buffers.reserve(tensors.size() + more.size());
+    for (const Tensor* x : tensors) pins_.add(x);
+    for (const Tensor* x : more) pins_.add(x);
+  }
+  pins_.state = PyEval_SaveThread();
+}
+
+void LongWork::end() {
+  take_interpreter([this] { PyEval_RestoreThread(pins_.state); });
+  pins_.~Pins();
 }
 
 bool store_scalar(PyObject* value, DType dtype, Scalar* out) {
@@ -228,6 +249,7 @@ void run_elementwise(Opcode opcode, DType dtype, Tensor* out, const Input* input
                      bool interruptible, bool keeps_lock) {
   Noted noted;
   if (is_taping()) note_elementwise(&noted, opcode, dtype, out, inputs, arity, interruptible);
+  if (noted.is_rehearsed()) return;
   launch::ElementwiseTask task{.opcode = opcode,
                                .dtype = dtype,
                                .ndim = out->ndim,
@@ -278,6 +300,7 @@ void run_fill(Tensor* out, const char* element, bool interruptible) {
       noted.is_filling(number);
     }
   }
+  if (noted.is_rehearsed()) return;
   int64_t strides[MAX_NDIM];
   memset(strides, 0, sizeof(int64_t) * out->ndim);
   launch::Operand from{const_cast<char*>(element), out->dtype, strides};
@@ -296,6 +319,7 @@ void run_copy(Tensor* out, Tensor* x, bool interruptible) {
     });
     noted.is_copy();
   }
+  if (noted.is_rehearsed()) return;
   int64_t strides[MAX_NDIM];
   broadcast_strides(x, out->ndim, out->shape(), strides);
   LongWork work(out->size, {out, x});

@@ -12,6 +12,7 @@
 #include "../kernels/cast.h"
 #include "../kernels/elementwise.h"
 #include "../kernels/recurrent.h"
+#include "../launch/matmul.h"
 #include "../launch/reduce.h"
 #include "tensor.h"
 
@@ -56,6 +57,27 @@ class InUse {
 
 constexpr int64_t SHORT_WORK = 1 << 16;  // elements, for which to let go of the lock costs too much
 
+// Whether this thread runs a program, which holds all memory that its instructions use.
+extern thread_local bool is_repeating __attribute__((tls_model("initial-exec")));
+
+extern thread_local bool keeps_lock __attribute__((tls_model("initial-exec")));
+
+// Sets both while it lives: also whether the interpreter's lock is kept, so that nobody can
+// disturb.
+class Repeating {
+ public:
+  explicit Repeating(bool is_now, bool keeps = false)
+      : before_(is_repeating), kept_before_(keeps_lock) {
+    is_repeating = is_now, keeps_lock = keeps;
+  }
+  ~Repeating() { is_repeating = before_, keeps_lock = kept_before_; }
+  Repeating(const Repeating&) = delete;
+  Repeating& operator=(const Repeating&) = delete;
+
+ private:
+  bool before_, kept_before_;
+};
+
 // Releases the interpreter's lock while it lives, if the work is worth it; the memory of the
 // tensors that are worked on is pinned meanwhile. Throws if one has no memory.
 class LongWork {
@@ -64,39 +86,39 @@ class LongWork {
            std::span<Tensor* const> more = {}) {
     for (const Tensor* x : tensors) check_values(x);
     for (const Tensor* x : more) check_values(x);
-    if (elements <= SHORT_WORK) return;
-    pinned_.reserve(tensors.size() + more.size());
-    for (const Tensor* x : tensors) pin(x);
-    for (const Tensor* x : more) pin(x);
-    enlist();
-    state_ = PyEval_SaveThread();
+    if (elements > SHORT_WORK && !keeps_lock) begin(tensors, more);
   }
   ~LongWork() {
-    if (!state_) return;
-    take_interpreter([this] { PyEval_RestoreThread(state_); });
-    strike_off();
-    for (Buffer* buffer : pinned_) {
-      --buffer->pins;
-      release(buffer);
-    }
+    if (is_long_) end();
   }
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
 
  private:
-  void pin(const Tensor* x) {
-    ++x->buffer->pins;
-    pinned_.push_back(retain(x->buffer));
-  }
-  void enlist();
-  void strike_off();
-  static void forget_other_threads();  // in the child of a fork: their work never ends
+  // What work holds that has let go of the lock; all of it is in a list, for the child of a fork.
+  struct Pins {
+    Pins *next, *previous;
+    pthread_t thread;
+    PyThreadState* state;
+    std::vector<Buffer*> buffers;
 
-  static LongWork* first_;
-  LongWork *next_ = nullptr, *previous_ = nullptr;
-  pthread_t thread_;
-  PyThreadState* state_ = nullptr;
-  std::vector<Buffer*> pinned_;
+    Pins();
+    ~Pins();
+    void add(const Tensor* x) {
+      ++x->buffer->pins;
+      buffers.push_back(retain(x->buffer));
+    }
+    static Pins* first;
+    static void forget_other_threads();  // in the child: their work never ends
+  };
+
+  void begin(std::initializer_list<const Tensor*> tensors, std::span<Tensor* const> more);
+  void end();
+
+  bool is_long_ = false;
+  union {
+    Pins pins_;  // if it is long
+  };
 };
 
 // A Python scalar as one element of a dtype.
@@ -146,7 +168,8 @@ void run_reduce(launch::ReduceOp op, Tensor* x, uint64_t axes, Tensor* out, bool
 // out (..., m, n) = a (..., m, k) @ b (..., k, n), or out + a @ b. The batch axes of a and b
 // broadcast to those of out; all three share a dtype; out overlaps neither itself nor a nor b.
 // A vector a (k,) counts as (1, k), a vector b (k,) as (k, 1), and out has no axis for that 1.
-void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible);
+void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible,
+                const launch::MatmulTail* tail = nullptr);
 
 // out (..., m, n) = x (..., m, k) @ weight (n, k).T, plus bias (n) unless that is nullptr: the bits
 // of the two operations.

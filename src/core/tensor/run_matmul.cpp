@@ -1,6 +1,5 @@
 // Tensors to the driver of the matrix product. A vector on the left is a row, on the right a
 // column, and the result has no axis for it.
-#include "../launch/matmul.h"
 #include "../threads.h"
 #include "run.h"
 #include "tape.h"
@@ -49,13 +48,18 @@ void run_task(const launch::MatmulTask& task, Tensor* a, Tensor* b, Tensor* out)
 
 }  // namespace
 
-void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible) {
+void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible,
+                const launch::MatmulTail* tail) {
   Noted noted;
-  if (is_taping())
+  if (is_taping()) {
+    auto repeat = [=](Tensor* const* operands, const launch::MatmulTail* after) {
+      run_matmul(operands[1], operands[2], operands[0], accumulate, interruptible, after);
+    };
     noted.take("matmul", name_flag("accumulate", accumulate), {out}, {a, b},
-               [=](Tensor* const* operands, const Draw&) {
-                 run_matmul(operands[1], operands[2], operands[0], accumulate, interruptible);
-               });
+               [=](Tensor* const* operands, const Draw&) { repeat(operands, nullptr); });
+    noted.is_product(repeat);
+  }
+  if (noted.is_rehearsed()) return;
   Axes a_axes{a->ndim > 1, true}, b_axes{true, b->ndim > 1};
   Axes out_axes{a_axes.has_rows, b_axes.has_cols};
   int batch_ndim = out->ndim - out_axes.count();
@@ -73,22 +77,25 @@ void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interru
                           .b = matrix_of(b, b_axes, b_strides),
                           .c = matrix_of(out, out_axes, out->strides()),
                           .accumulate = accumulate,
-                          .interruptible = interruptible};
+                          .interruptible = interruptible,
+                          .tail = tail};
   run_task(task, a, b, out);
 }
 
-void run_linear(Tensor* x, Tensor* weight, Tensor* bias, Tensor* out, bool interruptible) {
+namespace {
+
+void run_product(Tensor* x, Tensor* weight, Tensor* out, bool interruptible,
+                 const launch::MatmulTail* tail) {
   Noted noted;
   if (is_taping()) {
-    Tensor* read[] = {x, weight, bias};
-    bool has_bias = bias != nullptr;
-    noted.take("linear", "", std::span<Tensor* const>(&out, 1),
-               std::span<Tensor* const>(read, has_bias ? 3 : 2),
-               [=](Tensor* const* operands, const Draw&) {
-                 run_linear(operands[1], operands[2], has_bias ? operands[3] : nullptr, operands[0],
-                            interruptible);
-               });
+    auto repeat = [=](Tensor* const* operands, const launch::MatmulTail* after) {
+      run_product(operands[1], operands[2], operands[0], interruptible, after);
+    };
+    noted.take("linear", "", {out}, {x, weight},
+               [=](Tensor* const* operands, const Draw&) { repeat(operands, nullptr); });
+    noted.is_product(repeat);
   }
+  if (noted.is_rehearsed()) return;
   Axes axes{x->ndim > 1, true};
   int batch_ndim = out->ndim - axes.count();
   int64_t x_strides[MAX_NDIM], none[MAX_NDIM] = {};
@@ -104,8 +111,16 @@ void run_linear(Tensor* x, Tensor* weight, Tensor* bias, Tensor* out, bool inter
                           .b = {weight->data(), steps[1], steps[0], none},
                           .c = matrix_of(out, axes, out->strides()),
                           .accumulate = false,
-                          .interruptible = interruptible};
+                          .interruptible = interruptible,
+                          .tail = tail};
   run_task(task, x, weight, out);
+}
+
+}  // namespace
+
+// On a tape it is two operations.
+void run_linear(Tensor* x, Tensor* weight, Tensor* bias, Tensor* out, bool interruptible) {
+  run_product(x, weight, out, interruptible, nullptr);
   if (!bias) return;
   Input inputs[] = {{out, nullptr, out->dtype}, {bias, nullptr, out->dtype}};
   run_elementwise(Opcode::add, out->dtype, out, inputs, 2, interruptible);

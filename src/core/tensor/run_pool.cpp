@@ -51,6 +51,7 @@ void run_pool(const Pool& call) {
                  run_pool({x[1], x[0], window, stride, pad, dilation, interruptible});
                });
   }
+  if (noted.is_rehearsed()) return;
   launch::PoolTask task{.dtype = call.x->dtype,
                         .batch = call.x->shape()[0],
                         .channels = call.x->shape()[1],
@@ -71,6 +72,7 @@ bool run_pick(Tensor* out, Tensor* x, Tensor* places, bool interruptible) {
     noted.take("pool_pick", "", {out}, {x, places}, [=](Tensor* const* all, const Draw&) {
       if (!run_pick(all[0], all[1], all[2], interruptible)) fail_place_outside();
     });
+  if (noted.is_rehearsed()) return true;
   LongWork work(out->size, {out, x, places});
   return launch::pick_places(places_task(x, places, out, interruptible));
 }
@@ -81,6 +83,7 @@ bool run_place(Tensor* out, Tensor* y, Tensor* places, bool interruptible) {
     noted.take("pool_place", "", {out}, {y, places}, [=](Tensor* const* all, const Draw&) {
       if (!run_place(all[0], all[1], all[2], interruptible)) fail_place_outside();
     });
+  if (noted.is_rehearsed()) return true;
   LongWork work(out->size + y->size, {out, y, places});
   return launch::add_places(places_task(out, places, y, interruptible));
 }

@@ -61,6 +61,7 @@ void run_states(Cell cell, const StatesOperands& of, bool is_reversed, bool keep
                             is_reversed, keeps, x[0]);
                });
   }
+  if (noted.is_rehearsed()) return;
   launch::StatesTask task{sequence_of(cell, of.gates, of.weight, is_reversed),
                           of.gates->data(),
                           of.bias_ih->data(),
@@ -87,6 +88,7 @@ void run_slopes(Cell cell, const SlopesOperands& of, bool is_reversed, Tensor* o
                  run_slopes(cell, {x[1], x[2], x[3], has_c ? x[4] : nullptr}, is_reversed, x[0]);
                });
   }
+  if (noted.is_rehearsed()) return;
   launch::SlopesTask task{sequence_of(cell, of.g, of.weight, is_reversed), of.g->data(),
                           data_of(of.g_c), of.states->data(), out->data()};
   Scratch scratch(static_cast<size_t>(launch::recurrent_scratch_bytes(task)));

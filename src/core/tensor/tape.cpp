@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 
+#include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "../error.h"
 
@@ -19,6 +21,9 @@ thread_local Tape* running;  // also while a noted operation runs
 
 struct Paused {
   Tape *tape, *running;
+  ScratchReserve* scratch;
+  Rehearsal* rehearsal;
+  Ghosts* ghosts;
 };
 thread_local std::vector<Paused> paused;
 
@@ -30,7 +35,7 @@ Tape::~Tape() {
     if (slot.buffer && !slot.is_made) release(slot.buffer);
   for (Leaf& leaf : leaves) Py_DECREF(leaf.tensor);
   for (Drawing& each : drawings) Py_DECREF(each.generator);
-  for (Asked& each : asked) Py_DECREF(each.tensor);
+  for (Asked& each : asked) Py_DECREF(each.tensor), Py_XDECREF(each.node);
   for (Instruction& each : instructions) Py_XDECREF(each.site.code);
 }
 
@@ -60,12 +65,27 @@ bool Tape::asked_alike() const {
 void Tape::forget_temporaries() {
   std::erase_if(asked, [](const Asked& each) {
     bool is_alone = Py_REFCNT(each.tensor) == 1;
-    if (is_alone) Py_DECREF(each.tensor);
+    if (is_alone) Py_DECREF(each.tensor), Py_XDECREF(each.node);
     return is_alone;
   });
 }
 
+// What was rehearsed was not written: memory from outside, and tensors that became part of a graph.
+void Tape::forget_writes() {
+  for (auto [buffer, slot] : known_) {
+    const Store& store = slots[static_cast<size_t>(slot)];
+    if (!store.is_made) const_cast<Buffer*>(buffer)->version = store.version;
+  }
+  for (const Asked& each : asked) {
+    Tensor* x = as_tensor(each.tensor);
+    if (x->node != each.node) Py_XSETREF(x->node, Py_XNewRef(each.node));
+    x->output = each.output;
+    x->requires_grad = each.requires_grad;
+  }
+}
+
 void Tape::end() {
+  if (rehearsal) forget_writes();
   tape = running = nullptr;
   scratch_reserve = nullptr;
   is_running_ = false;
@@ -106,7 +126,7 @@ int Tape::slot_of(Buffer* buffer) {
   if (found >= 0) return found;
   int slot = static_cast<int>(slots.size());
   known_[buffer] = slot;
-  slots.push_back({retain(buffer), buffer->bytes, false, true, false});
+  slots.push_back({retain(buffer), buffer->bytes, false, true, false, false, buffer->version});
   return slot;
 }
 
@@ -115,7 +135,22 @@ void Tape::add(Instruction&& instruction) {
     Store& slot = slots[static_cast<size_t>(instruction.operands[static_cast<size_t>(i)].slot)];
     slot.is_defined = slot.is_written = true;
   }
+  instruction.at = instructions.size();
   instructions.push_back(std::move(instruction));
+}
+
+int Tape::add_slot(int like) {
+  slots.push_back({nullptr, slots.at(static_cast<size_t>(like)).bytes, true, true, true});
+  return static_cast<int>(slots.size()) - 1;
+}
+
+int Tape::add_copy(int instruction, std::span<const int> slots, size_t at) {
+  Instruction copy = instructions.at(static_cast<size_t>(instruction));
+  Py_XINCREF(copy.site.code);
+  for (size_t i = 0; i < slots.size(); ++i) copy.operands.at(i).slot = slots[i];
+  copy.at = at;
+  instructions.push_back(std::move(copy));
+  return static_cast<int>(instructions.size()) - 1;
 }
 
 void Tape::touch_leaf(Tensor* leaf) {
@@ -130,7 +165,8 @@ void Tape::touch_leaf(Tensor* leaf) {
     if (before.slot < 0) {  // not retained: whether others hold it decides how gradients are added
       before.slot = static_cast<int>(slots.size());
       known_[gradient->buffer] = before.slot;
-      slots.push_back({nullptr, gradient->buffer->bytes, false, true, false});
+      const Buffer* buffer = gradient->buffer;
+      slots.push_back({nullptr, buffer->bytes, false, true, false, false, buffer->version});
     }
   }
   leaves.push_back({Py_NewRef(as_object(leaf)), before});
@@ -149,7 +185,26 @@ void Tape::note_asked(Tensor* x) {
     return;
   for (const Asked& each : asked)
     if (each.tensor == as_object(x)) return;
-  asked.push_back({Py_NewRef(as_object(x)), x->requires_grad});
+  PyObject* node = rehearsal ? Py_XNewRef(x->node) : nullptr;
+  asked.push_back({Py_NewRef(as_object(x)), x->requires_grad, node, x->output});
+}
+
+void pause_tape() {
+  paused.push_back({tape, running, scratch_reserve, rehearsal, ghosts});
+  tape = running = nullptr;
+  scratch_reserve = nullptr;
+  rehearsal = nullptr;
+  ghosts = nullptr;
+}
+
+void resume_tape() {
+  const Paused& before = paused.back();
+  tape = before.tape;
+  running = before.running;
+  scratch_reserve = before.scratch;
+  rehearsal = before.rehearsal;
+  ghosts = before.ghosts;
+  paused.pop_back();
 }
 
 void Noted::finish() {
@@ -182,24 +237,16 @@ void Noted::take(const char* name, std::string params, std::span<Tensor* const> 
   tape_ = tape;
   exceptions_ = std::uncaught_exceptions();
   tape = nullptr;
+  if (!rehearsal) return;
+  size_t most = std::exchange(tape_->scratch.most, 0);
+  rehearsal->measure(*instruction_, written, read);
+  instruction_->scratch = tape_->scratch.most;
+  tape_->scratch.most = std::max(most, instruction_->scratch);
 }
 
 void Noted::draw(Draw from) {
   instruction_->draws = true;
   instruction_->draw = from;
-}
-
-void pause_tape() {
-  paused.push_back({tape, running});
-  tape = running = nullptr;
-  scratch_reserve = nullptr;
-}
-
-void resume_tape() {
-  tape = paused.back().tape;
-  running = paused.back().running;
-  scratch_reserve = running ? &running->scratch : nullptr;
-  paused.pop_back();
 }
 
 void refuse_capture(const char* what, const char* cure) {

@@ -5,6 +5,7 @@
 // so a repetition has its bits.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rehearsal.h"
 #include "run.h"
 #include "site.h"
 
@@ -51,6 +53,9 @@ struct ReduceCall {
   bool interruptible;
 };
 
+// Does a matrix product again, and something with its elements as they are done.
+using RepeatProduct = std::function<void(Tensor* const* operands, const launch::MatmulTail* tail)>;
+
 struct Instruction {
   std::string name, params;
   std::vector<Place> operands;
@@ -62,7 +67,12 @@ struct Instruction {
   std::optional<ElementwiseCall> elementwise;
   std::optional<ReduceCall> reduce;
   std::optional<Scalar> fill;
+  RepeatProduct product;  // if it is one
+  // Takes what memory of its own a repetition needs; may be empty.
+  std::function<void(Tensor* const* operands)> prepare;
   bool copies = false;  // element by element, perhaps into another dtype
+  size_t scratch = 0;   // bytes, where it was rehearsed
+  size_t at = 0;        // so many were noted before it
 };
 
 // Memory that a function uses.
@@ -73,6 +83,7 @@ struct Store {
   bool is_defined;  // something was written into it, or it was there before
   bool is_written;
   bool is_argument = false;  // it is only held while the function runs
+  uint32_t version = 0;      // when it was first used
 };
 
 // A tensor whose gradient was read or written.
@@ -93,6 +104,8 @@ struct Drawing {
 struct Asked {
   PyObject* tensor;
   bool requires_grad;
+  PyObject* node;  // that made it, in a rehearsal, where it is owned
+  uint8_t output;
 };
 
 class Tape {
@@ -113,6 +126,10 @@ class Tape {
   int find(const Buffer* buffer) const;  // -1: it is not known
   Place place_of(const Tensor* x) { return {slot_of(x->buffer), x->dtype, x->layout()}; }
   void add(Instruction&& instruction);
+  // For who changes what was noted: memory of the size of another, and an instruction again, in
+  // other memories, to be run before the one at `at`.
+  int add_slot(int like);
+  int add_copy(int instruction, std::span<const int> slots, size_t at);
   void touch_leaf(Tensor* leaf);
   void add_drawing(PyObject* generator, Draw from, uint64_t used);
   void note_asked(Tensor* x);
@@ -120,7 +137,7 @@ class Tape {
   bool asked_alike() const;           // they say what they said
   void forget_temporaries();          // tensors that were asked, and that nobody else holds
 
-  std::vector<Instruction> instructions;
+  std::deque<Instruction> instructions;  // programs refer to them
   std::vector<Store> slots;
   std::vector<Leaf> leaves;
   std::vector<Drawing> drawings;
@@ -128,6 +145,7 @@ class Tape {
   ScratchReserve scratch;  // holds nothing: it tells how much would be enough
 
  private:
+  void forget_writes();
   static void note_made(Buffer* buffer);
   static void note_gone(Buffer* buffer);
 
@@ -141,9 +159,15 @@ class Tape {
 extern thread_local Tape* tape __attribute__((tls_model("initial-exec")));
 inline bool is_taping() { return __builtin_expect(tape != nullptr, false); }
 
+// From one to the other nothing is noted or rehearsed, and what is made counts as having been there
+// before: a module that is loaded at its first use keeps what it makes, whoever was first.
+void pause_tape();
+void resume_tape();
+
 // An operation that is running. Lives in a function that writes elements:
 //   Noted noted;
 //   if (is_taping()) noted.take(…);
+//   if (noted.is_rehearsed()) return;
 class Noted {
  public:
   Noted() = default;
@@ -160,11 +184,16 @@ class Noted {
     take(name, std::move(params), std::span<Tensor* const>(written.begin(), written.size()),
          std::span<Tensor* const>(read.begin(), read.size()), std::move(repeat));
   }
-  // It takes random numbers; it is elementwise, a reduction, a filling, a copy.
+  bool is_rehearsed() const { return tape_ && rehearsal; }  // it is not to be done
+  // It takes random numbers; it is elementwise, a reduction, a matrix product, …
   void draw(Draw from);
   void is_elementwise(const ElementwiseCall& call) { instruction_->elementwise = call; }
   void is_reduction(const ReduceCall& call) { instruction_->reduce = call; }
+  void is_product(RepeatProduct repeat) { instruction_->product = std::move(repeat); }
   void is_filling(const Scalar& number) { instruction_->fill = number; }
+  void is_prepared_by(std::function<void(Tensor* const*)> prepare) {
+    instruction_->prepare = std::move(prepare);
+  }
   void is_copy() { instruction_->copies = true; }
 
  private:
@@ -174,11 +203,6 @@ class Noted {
   int exceptions_;
   std::unique_ptr<Instruction> instruction_;
 };
-
-// From one to the other nothing is noted, and what is made counts as having been there before: a
-// module that is loaded at its first use keeps what it makes, whoever was first.
-void pause_tape();
-void resume_tape();
 
 // Throws the error of what cannot be repeated if something is noted: `what` is done, `cure` helps.
 void refuse_capture(const char* what, const char* cure);

@@ -42,6 +42,8 @@ int64_t row_length(const Instruction& reduction) {
 Tiling TileGroup::tiling_of(const Instruction& instruction) {
   const Place& out = instruction.operands[0];
   bool is_copy = instruction.fill || instruction.copies;
+  if (instruction.product && out.layout.is_contiguous() && out.layout.size())
+    return {Form::product};
   if (!is_copy && !instruction.elementwise && !instruction.reduce)
     return {Form::alone, "it is not elementwise"};
   for (const Place& place : instruction.operands)
@@ -269,9 +271,26 @@ size_t TileGroup::scratch_bytes() const {
   return static_cast<size_t>(launch::tiled_scratch_bytes(task()));
 }
 
-void TileGroup::run() {
+void TileGroup::aim() {
   for (size_t i = 0; i < streams_.size(); ++i)
     if (sources_[i]) streams_[i].data = sources_[i]->host_ptr() + offsets_[i];
+}
+
+void TileGroup::run_after(const Instruction& product, Tensor* const* operands) {
+  aim();
+  launch::TiledTask task = this->task();
+  Scratch scratch(static_cast<size_t>(launch::tiled_scratch_bytes(task)));
+  std::pair context{&task, scratch.data()};
+  auto run = [](void* given, int64_t first, int64_t count, int worker) {
+    auto [work, tiles] = *static_cast<decltype(context)*>(given);
+    launch::tiled_run(*work, tiles, first, count, worker);
+  };
+  launch::MatmulTail tail{run, &context};
+  product.product(operands, &tail);
+}
+
+void TileGroup::run() {
+  aim();
   launch::TiledTask task = this->task();
   Scratch scratch(static_cast<size_t>(launch::tiled_scratch_bytes(task)));
   LongWork work(rows_ * length_ * static_cast<int64_t>(ops_.size()), {});

@@ -8,8 +8,13 @@
 namespace tessella {
 
 // How an instruction can be part of a group.
-enum class Form : uint8_t { alone, elementwise, reduce };  // the last: of the last axes
-constexpr const char* FORM_NAMES[] = {"", "elementwise", "reduce"};
+enum class Form : uint8_t {
+  alone,
+  elementwise,
+  reduce,   // of the last axes
+  product,  // of matrices: the first of a group, whose others are elementwise
+};
+constexpr const char* FORM_NAMES[] = {"", "elementwise", "reduce", "product"};
 
 struct Tiling {
   Form form;
@@ -28,6 +33,8 @@ class TileGroup {
   static Tiling tiling_of(const Instruction& instruction);
 
   void run();
+  // Does a product of matrices, whose elements the group takes as they are done.
+  void run_after(const Instruction& product, Tensor* const* operands);
   size_t scratch_bytes() const;
 
  private:
@@ -54,6 +61,7 @@ class TileGroup {
   void assign_tiles();
   void share_tiles(const std::vector<size_t>& last);
   launch::TiledTask task() const;
+  void aim();
 
   std::span<Buffer* const> buffers_;  // only while it is made
   std::vector<int64_t> shape_;

@@ -22,10 +22,19 @@ bool run_updates(std::span<const UpdateCall> calls);
 
 class Updates {
  public:
-  explicit Updates(size_t calls) { settings_.reserve(calls); }
+  struct Extent {  // of a tensor in memory
+    uintptr_t begin, end;
+  };
 
-  // Ready for other calls, as many as before at most.
-  void clear();
+  // If they are to be repeated, it remembers where operands come from.
+  explicit Updates(size_t calls, bool is_repeated = false) : is_repeated_(is_repeated) {
+    settings_.reserve(calls);
+  }
+
+  // Takes memory for calls with so many parameters in all, and operands.
+  void reserve(size_t parameters, size_t operands);
+  // Takes the data and numbers of the same tensors anew.
+  void aim();
 
   // A gradient that is None leaves its parameter out; None in place of a list of states: there is
   // no such state. False: it is not one that can be run as it stands, and nothing was changed.
@@ -39,13 +48,26 @@ class Updates {
   bool add_item(const UpdateInfo& info, UpdateOp op, PyObject* const* lists, Py_ssize_t i);
   bool add_counters(launch::UpdateItem* item, int count, PyObject* const* lists, Py_ssize_t i);
   void lay_out(launch::UpdateItem* item, Tensor* const* operands);
-  bool are_entangled() const;
+  bool are_entangled();
 
+  struct Aim {
+    const Tensor* tensor;
+    char** place;
+  };
+  struct Number {
+    const Tensor* tensor;
+    double* place;
+  };
+
+  bool is_repeated_;
+  std::vector<Aim> aims_;  // at items_, which do not move once there is memory for them
+  std::vector<Number> numbers_;
   std::vector<UpdateSettings> settings_;
   std::vector<launch::UpdateItem> items_;
   std::vector<int64_t> dims_;     // of items that are not contiguous: shapes and strides
   std::vector<Tensor*> tensors_;  // all that are read and written
   std::vector<Buffer*> written_;
+  std::vector<Extent> extents_;
   std::vector<launch::UpdatePlan> plans_;
   int64_t total_ = 0;
 };

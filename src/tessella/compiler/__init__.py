@@ -1,6 +1,6 @@
 """compile: a function of tensors, recorded and repeated as one program with the same bits.
 
-capture → simplify → plan → run, each one file. See docs/compile.md.
+capture → simplify → fuse → recompute → plan → run, each one file. See docs/compile.md.
 """
 
 from __future__ import annotations

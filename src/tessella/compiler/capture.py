@@ -42,9 +42,12 @@ class Captured:
         self.watch = watch
 
 
-def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: list[Any]) -> Captured:
+def capture(
+    function: Callable[..., Any], args: Any, keywords: Any, tensors: list[Any],
+    recording: Any = None,
+) -> Captured:  # fmt: skip
     """Call a function and record it; `tensors` are those among its arguments."""
-    recording = _core.Recording()
+    recording = recording or _core.Recording()
     since = _core.recorded()
     recording.begin()
     try:

@@ -106,6 +106,14 @@ def not_repeated_here() -> CaptureError:
     )
 
 
+def not_planned_here() -> CaptureError:
+    """A call is to be planned where calls are recorded, or looked at."""
+    return CaptureError(
+        "calls are not planned inside of a compiled call, nor where values are watched",
+        "call plan() outside of compiled functions and of detect_anomaly()",
+    )
+
+
 def never_repeated() -> CaptureError:
     """Calls go on being recorded, or are run as they are written."""
     return CaptureError(

@@ -3,7 +3,8 @@
 A tile that stays in the cache goes through all instructions of a step before the next one is begun.
 Elementwise instructions of one shape are such a step; so are reductions along its last axes, and
 what is computed with an element for each row that they leave, also where it is spread over its row
-again: softmax and norms written by hand are one step.
+again: softmax and norms written by hand are one step. A product of matrices may be the first of a
+step: the others take its elements as they are done.
 
 At each tile all is as if the instructions had run one after the other: what they write is
 contiguous, and another one that touches the same memory sees it in the same layout. An instruction
@@ -19,6 +20,7 @@ from tessella import _core
 from tessella.compiler.program import ARENA, RESULT, UNUSED, Instruction, Operand, Program
 
 MOST = 64  # instructions in a step
+THINNEST = 4  # terms of a product's sums for each instruction after it
 WINDOW = 8  # steps that an instruction may go back
 LONGEST_ROW, MOST_REDUCTIONS = _core.tile_limits()
 
@@ -45,14 +47,20 @@ def fuse(program: Program) -> Program:
 
 
 def _home(program: Program, steps: list[Step], each: Instruction) -> Step | None:
-    """Find the last step that an instruction can be part of."""
+    """Find a step that an instruction can be part of: one that it has to do with, or the last."""
     is_free = program.memories[each.operands[0].slot].source in (ARENA, RESULT)
-    for step in steps[: -WINDOW - 1 : -1]:
+    window = 1 if each.is_again else WINDOW  # what is made again is made where it is used
+    other = None
+    for step in steps[: -window - 1 : -1]:
+        is_near = step.meets(each)
         if not step.why_not(each):
-            return step
-        if not is_free or step.meets(each):
-            return None
-    return None
+            if is_near:
+                return step
+            if other is None and step.instructions[0].form != "product":
+                other = step
+        if not is_free or is_near:
+            break
+    return other
 
 
 class Step:
@@ -100,6 +108,8 @@ class Step:
                 return f"{one.name} runs alone: {one.why_alone}"
         if first.form == "reduce" and not is_flat(first.operands[1]):
             return f"{first.name} runs alone: it reads elements in another order"
+        if each.form == "product":
+            return f"{each.name} begins a step"
         if len(self.instructions) >= MOST:
             return f"{MOST} instructions are the most"
         if each.form == "reduce":
@@ -109,7 +119,22 @@ class Step:
             is_row = bool(self.rows) and size == self.rows and self.length <= LONGEST_ROW
             is_alike = shape == self.shape or is_row
             why = "" if is_alike else f"its shape {shape} is not {self.shape}"
+        if not why and first.form == "product":
+            why = self._why_not_tail(each)
         return why or self._why_not_seen(each)
+
+    def _why_not_tail(self, each: Instruction) -> str:
+        """Say why an instruction cannot take the elements of a product as they are done."""
+        product, out = self.instructions[0], each.operands[0]
+        if each.form == "reduce":
+            return "it needs whole rows of a product"
+        if len(self.instructions) > product.operands[1].shape[-1] // THINNEST:
+            return f"{product.name} is too thin for more"  # threads share it by its own work
+        if out.slot in [x.slot for x in product.reads()]:
+            return f"{product.name} reads what it writes"
+        if self.program.memories[out.slot].source not in (ARENA, RESULT):
+            return "it writes to memory from outside"  # a product may be interrupted
+        return ""
 
     def _why_not_reduce(self, each: Instruction) -> str:
         x = each.operands[1]
@@ -196,7 +221,8 @@ def _hide(program: Program) -> None:
     for at, step in enumerate(program.steps):
         for each in step:
             for operand in each.operands:
-                if users.setdefault(operand.slot, at) != at or len(step) == 1:
+                is_product = each.form == "product"  # which needs a place for its sums
+                if users.setdefault(operand.slot, at) != at or len(step) == 1 or is_product:
                     shared.add(operand.slot)
     early: set[int] = set()
     read: set[int] = set()

@@ -1,19 +1,34 @@
 """plan: gives every intermediate an offset in one arena, by exact lifetimes.
 
-Two memories may lie in one place if no step lies in the lifetimes of both. Each is placed at the
-lowest offset that is free for its whole life: the larger first, or those that live longer.
+Two memories may lie in one place if no step lies in the lifetimes of both; also if one ends in the
+step that makes the other, element by element. Each is placed at the lowest offset that is free for
+its whole life: the larger first, those that live longer, or in the order of their births; and what
+comes to lie on top goes before all others, while that helps.
 """
 
 from __future__ import annotations
 
-from tessella.compiler.program import ARENA, Instruction, Program
+from tessella.compiler.fuse import is_flat
+from tessella.compiler.program import ARENA, Instruction, Operand, Program
 
 ALIGNMENT = 64
+MOST_TRIES = 2000  # memories placed again, to find a smaller arena
+Lives = dict[int, tuple[int, int]]  # the first and the last step that uses a memory
+Way = tuple[dict[int, int], int]  # offsets, and the end of all
 
 
 def plan(program: Program) -> Program:
-    """Set the offsets of what lies in the arena, and its size: the smaller of two ways."""
+    """Set the offsets of what lies in the arena, and its size: the smallest of some ways."""
     lives = lifetimes(program)
+    homes = places_taken(program, lives)
+    offsets, program.arena_bytes = _best_way(program, _join(lives, homes), lower_bound(program))
+    for slot in lives:
+        program.memories[slot].offset = offsets[homes.get(slot, slot)]
+    return program
+
+
+def _best_way(program: Program, lives: Lives, bound: int) -> Way:
+    """Try some orders; then, again and again, to place what lies on top before all others."""
 
     def larger(slot: int) -> int:
         return -program.memories[slot].bytes
@@ -21,16 +36,79 @@ def plan(program: Program) -> Program:
     def longer(slot: int) -> tuple[int, int]:
         return lives[slot][0] - lives[slot][1], larger(slot)
 
-    ways = [_place(program, lives, sorted(lives, key=key)) for key in (larger, longer)]
-    offsets, program.arena_bytes = min(ways, key=lambda way: way[1])
-    for slot, offset in offsets.items():
-        program.memories[slot].offset = offset
-    return program
+    def earlier(slot: int) -> tuple[int, int]:
+        return lives[slot][0], larger(slot)
+
+    orders = [sorted(lives, key=key) for key in (larger, longer, earlier)]
+    ways = [_place(program, lives, order) for order in orders]
+    best = min(ways, key=lambda way: way[1])
+    order, way = orders[0], ways[0]
+    for _ in range(MOST_TRIES // (len(lives) + 1)):
+        if best[1] <= bound:
+            break
+        top = max(order, key=lambda slot: way[0][slot] + program.memories[slot].bytes)
+        order = [top, *(slot for slot in order if slot != top)]
+        way = _place(program, lives, order)
+        best = min(best, way, key=lambda way: way[1])
+    return best
 
 
-def _place(
-    program: Program, lives: dict[int, tuple[int, int]], order: list[int]
-) -> tuple[dict[int, int], int]:
+def places_taken(program: Program, lives: Lives) -> dict[int, int]:
+    """Give for memory that takes the place of another one the first that lay there."""
+    homes: dict[int, int] = {}
+    for at, step in enumerate(program.steps):
+        if not step[0].form or (len(step) == 1 and step[0].name == "copy"):
+            continue
+        uses_of = _uses(step)
+        for operand in step[0].reads() if step[0].form == "product" else ():
+            uses_of.pop(operand.slot, None)  # it is read until the last element is done
+        ended = {slot: uses_of[slot] for slot in uses_of if lives.get(slot, (0, -1))[1] == at}
+        for k, each in enumerate(step):
+            out = each.operands[0]
+            is_new = lives.get(out.slot, (-1, 0))[0] == at and uses_of[out.slot][0][0] == k
+            if not is_new or out.slot in ended:
+                continue
+            for slot, uses in ended.items():
+                if _can_take(program, out, k, uses):
+                    homes[out.slot] = homes.get(slot, slot)
+                    del ended[slot]
+                    break
+    return homes
+
+
+def _uses(step: list[Instruction]) -> dict[int, list[tuple[int, Operand]]]:
+    """Give for each memory the operands that it is, with the numbers of their instructions."""
+    uses: dict[int, list[tuple[int, Operand]]] = {}
+    for k, each in enumerate(step):
+        for operand in each.operands:
+            uses.setdefault(operand.slot, []).append((k, operand))
+    return uses
+
+
+def _can_take(program: Program, out: Operand, k: int, uses: list[tuple[int, Operand]]) -> bool:
+    """Tell whether instruction k can write where others were done reading, element by element."""
+    size = program.memories[out.slot].bytes
+    return all(
+        i <= k
+        and x.shape == out.shape
+        and x.offset == out.offset == 0
+        and program.memories[x.slot].bytes == size
+        and is_flat(x)
+        for i, x in uses
+    )
+
+
+def _join(lives: Lives, homes: dict[int, int]) -> Lives:
+    """Give how long each place is used, by the first memory that lies there."""
+    joint: Lives = {}
+    for slot, (first, last) in lives.items():
+        home = homes.get(slot, slot)
+        before = joint.get(home, (first, last))
+        joint[home] = min(first, before[0]), max(last, before[1])
+    return joint
+
+
+def _place(program: Program, lives: Lives, order: list[int]) -> Way:
     """Give each memory the lowest offset that is free for its whole life; and the end of all."""
     placed: list[tuple[int, int, int, int]] = []  # (start, end, first, last)
     offsets: dict[int, int] = {}
@@ -42,9 +120,9 @@ def _place(
     return offsets, max((end for _, end, _, _ in placed), default=0)
 
 
-def lifetimes(program: Program) -> dict[int, tuple[int, int]]:
+def lifetimes(program: Program) -> Lives:
     """Give the first and the last step that uses each memory of the arena."""
-    lives: dict[int, tuple[int, int]] = {}
+    lives: Lives = {}
     for at, step in enumerate(program.steps):
         for operand in (operand for each in step for operand in each.operands):
             if program.memories[operand.slot].source == ARENA:
@@ -55,7 +133,8 @@ def lifetimes(program: Program) -> dict[int, tuple[int, int]]:
 def live_bytes(program: Program) -> list[int]:
     """Give for each step how much of the arena holds something that is used at it or around it."""
     totals = [0] * len(program.steps)
-    for slot, (first, last) in lifetimes(program).items():
+    lives = lifetimes(program)
+    for slot, (first, last) in _join(lives, places_taken(program, lives)).items():
         for at in range(first, last + 1):
             totals[at] += -(-program.memories[slot].bytes // ALIGNMENT) * ALIGNMENT
     return totals

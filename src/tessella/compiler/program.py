@@ -24,8 +24,8 @@ class Instruction:
     """One operation: what it is called, what it writes and reads, and the user's line."""
 
     __slots__ = (
-        "axes", "draw", "form", "index", "line", "name", "operands", "params", "why_alone",
-        "written",
+        "axes", "draw", "form", "index", "is_again", "line", "name", "operands", "params",
+        "why_alone", "written",
     )  # fmt: skip
 
     def __init__(self, index: int, row: tuple[Any, ...]) -> None:
@@ -39,6 +39,7 @@ class Instruction:
         self.form: str = row[6]  # how it can run tile by tile with others; "": it cannot
         self.why_alone: str = row[7]
         self.axes: int = row[8]  # bit i: a reduction takes axis i away
+        self.is_again = False  # it makes again what was made before
 
     def writes(self) -> list[Operand]:
         """Give the operands that it writes."""
@@ -111,6 +112,10 @@ class Program:
         self.generators: list[tuple[Any, int]] = []  # (generator, how far it moves)
         self.arena_bytes = 0
         self.pull: Any = None  # the gradients of the results, if they are part of a graph
+
+    def made_bytes(self) -> int:
+        """Give the bytes of all memory that it makes, before any of it is used again."""
+        return sum(each.bytes for each in self.memories.values() if each.source == ARENA)
 
     def meaning(self) -> list[Any]:
         """Give all that two recordings of one function must agree in, line by line.

@@ -8,25 +8,28 @@ import warnings
 from itertools import pairwise
 
 from tessella import _core, changes, errors
-from tessella.arguments import to_int
+from tessella.arguments import to_bool, to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
-from tessella.compiler.explain import Explanation
-from tessella.compiler.fuse import fuse
 from tessella.compiler.keys import call_key
-from tessella.compiler.plan import MemoryTable, plan
-from tessella.compiler.profile import Profile
+from tessella.compiler.lower import build, lower
+from tessella.compiler.plan import MemoryTable
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Repeated
-from tessella.compiler.simplify import simplify
 from tessella.compiler.watch import Watch
 from tessella.declarations import describe
-from tessella.hints import Any, Callable
+from tessella.hints import TYPE_CHECKING, Any, Callable
 from tessella.modes import enable_grad
 from tessella.trees import flatten
 
+if TYPE_CHECKING:
+    from tessella.compiler.explain import Explanation
+    from tessella.compiler.profile import Profile
+    from tessella.compiler.rehearse import Forecast
+
 Tensor = _core.Tensor
+LARGE = 1 << 22  # bytes of intermediates that are worth giving back to the system
 MOST_KINDS = 64  # of calls, by shapes and values of arguments: programs are small
 MOST_PROGRAMS = 16  # of one kind of call, by what the function reads elsewhere
 WARN_EACH = 16  # kinds of calls
@@ -37,10 +40,11 @@ class Runnable:
     """A program in the core, and when it is what a call asks for."""
 
     def __init__(
-        self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch
-    ) -> None:
+        self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch,
+        recomputes: bool,
+    ) -> None:  # fmt: skip
         self.lines = lines
-        self.program = plan(fuse(simplify(program)))
+        self.program = lower(program, recomputes)
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
         self._homes = [_home(x) for x in tensors]
@@ -49,7 +53,7 @@ class Runnable:
         pulled = program.pull
         self._back: Any = None
         if pulled is not None:
-            self._back = build(plan(fuse(simplify(pulled.program))))
+            self._back = build(lower(pulled.program, recomputes))
             self._back_calls = _core.Replay()
         self.renew(tensors, watch)
 
@@ -137,29 +141,6 @@ def _home(x: Any) -> tuple[int, int]:
     return _core.memory_number(x), x.offset * x.itemsize
 
 
-def build(program: Program) -> Any:
-    """Give the core what it needs to run a program."""
-    slots = []
-    for slot in range(len(program.recording.slots())):
-        memory = program.memories.get(slot)
-        slots.append((memory.source, memory.index, memory.offset) if memory else (0, 0, 0))
-    steps = [[each.index for each in step] for step in program.steps]
-    core = _core.Program(program.recording, steps, slots, program.arena_bytes)
-    for out in program.outputs:
-        if out.operand is not None:
-            core.add_output(tuple(out.operand), out.node)
-    for leaf, operand in program.gradients:
-        core.add_gradient(leaf, tuple(operand))
-    for leaf in program.removals:
-        core.add_removal(leaf)
-    for generator, used in program.generators:
-        core.add_generator(generator, used)
-    for each in program.instructions:
-        if each.draw is not None and each.draw[0] >= 0:
-            core.set_draw(each.index, *each.draw)
-    return core
-
-
 class Kind:
     """One kind of call: what was recorded of it, and what can be repeated."""
 
@@ -168,11 +149,14 @@ class Kind:
         self.recordings: list[tuple[Program, list[Any], list[Any]]] = []
 
 
-class Compiled:
+class Compiled(_core.CompiledCall):
     """A function whose calls are recorded twice, and repeated as programs from then on."""
 
-    def __init__(self, function: Callable[..., Any], check: int = 0) -> None:
+    def __init__(
+        self, function: Callable[..., Any], check: int = 0, recompute: bool = False
+    ) -> None:
         self.function = function
+        self._recomputes = recompute
         self._check = check  # every so many calls the function is called too
         self._calls = 0
         self._compilations = 0
@@ -182,14 +166,10 @@ class Compiled:
         self.__doc__ = function.__doc__
         self._kinds: dict[Any, Kind] = {}
         self._replay = _core.Replay()
-        self._call_core = self._replay.call
+        super().__init__(None if check else self._replay)
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Call the function, or the program of such a call."""
-        if not keywords and not self._check:
-            out = self._call_core(args)
-            if out is not NotImplemented:
-                return out
+    def _call_anew(self, *args: Any, **keywords: Any) -> Any:
+        """Do a call that the replay does not know."""
         if _core.is_recording() or _core.watches_values() or not self._replay.enter():
             # Part of another recording; or a finaliser or a signal's handler within a call.
             return self.function(*args, **keywords)
@@ -254,6 +234,8 @@ class Compiled:
                ends before sum: sum runs alone: it does not reduce the last axes
             1  sum (3,)         <doctest ...>:1
         """
+        from tessella.compiler.explain import Explanation
+
         return Explanation(self.__name__, self._known_program())
 
     def show(self, path: str | os.PathLike[str]) -> None:
@@ -269,6 +251,31 @@ class Compiled:
         from tessella.compiler.page import save_page
 
         save_page(path, self.__name__, self._known_program())
+
+    def plan(self, *args: Any, **keywords: Any) -> Forecast:
+        """Give the memory that calls with such arguments need, without computing anything.
+
+        Of tensors only shapes, strides and dtypes are used: `ts.spec` has no more. The function is
+        called, but none of its operations is done: parameters, gradients, optimizers and generators
+        are as before. `total` is what `memory.stats()` will count once such calls are repeated: the
+        arena (`peak`), kernels' scratch, results, and gradients of leaves that have none yet.
+
+        >>> f = ts.compile(lambda x: (x @ x.T).exp().sum())
+        >>> needed = f.plan(ts.spec((1_000_000, 8), "float32"))
+        >>> needed.peak, needed.results
+        (4000000000000, 4)
+        """
+        from tessella.compiler.rehearse import forecast
+
+        try:
+            if _core.is_recording() or _core.watches_values() or not self._replay.enter():
+                raise capture_errors.not_planned_here()
+        except errors.TessellaError as error:
+            raise error.locate("plan", []) from None
+        try:
+            return forecast(self.__name__, self.function, args, keywords, self._recomputes)
+        finally:
+            self._replay.leave()
 
     def _known_program(self) -> Program:
         if self.program is None:
@@ -321,6 +328,8 @@ class Compiled:
                 result = self._run(each, args, keywords, tensors)
         finally:
             each.times = None
+        from tessella.compiler.profile import Profile
+
         return Profile(self.__name__, each.program, times, result)
 
     def _call(self, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
@@ -374,6 +383,8 @@ class Compiled:
         captured = capture(self.function, args, keywords, tensors)
         if captured.program is None:
             return captured.result
+        if captured.program.made_bytes() >= LARGE:  # which later calls find in the arena
+            _core.heap_allocator().trim()
         lines = captured.program.meaning()
         for known in kind.programs:
             if known.lines == lines:
@@ -381,7 +392,9 @@ class Compiled:
                 return captured.result
         for _, other, earlier in kind.recordings:
             if other == lines:
-                runnable = Runnable(captured.program, lines, earlier, captured.watch)
+                runnable = Runnable(
+                    captured.program, lines, earlier, captured.watch, self._recomputes
+                )
                 runnable.renew(tensors, captured.watch)
                 self._keep(kind, runnable, key)
                 return captured.result
@@ -434,6 +447,9 @@ class _Bound:
     def profile(self, *args: Any, **keywords: Any) -> Profile:
         return self._compiled.profile(self._instance, *args, **keywords)
 
+    def plan(self, *args: Any, **keywords: Any) -> Forecast:
+        return self._compiled.plan(self._instance, *args, **keywords)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._compiled, name)
 
@@ -450,11 +466,14 @@ def _rebuild(structure: Any, leaves: list[Any]) -> Any:
     return flatten(structure)[1](leaves)
 
 
-def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> Any:
+def compile(
+    function: Callable[..., Any] | None = None, *, check: int = 0, recompute: bool = False
+) -> Any:
     """Make a function of tensors that is recorded at its first calls and repeated afterwards.
 
     A repeated call gives the bits that the function would have given, or raises. With `check=n`
-    every n-th one is compared with a call of the function itself.
+    every n-th one is compared with a call of the function itself. With `recompute=True` cheap
+    intermediates are computed again where that takes less memory than to keep them.
 
     >>> @ts.compile
     ... def scaled(x):
@@ -464,6 +483,7 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
     """
     try:
         count = to_int("check", check)
+        recomputes = to_bool("recompute", recompute)
         if count < 0:
             raise errors.wrong_value("check", check, "0, or every how many calls")
         if function is not None and not callable(function):
@@ -471,5 +491,5 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
     except errors.TessellaError as error:
         raise error.locate("compile", []) from None
     if function is None:
-        return lambda decorated: compile(decorated, check=count)
-    return Compiled(function, count)
+        return lambda decorated: compile(decorated, check=count, recompute=recomputes)
+    return Compiled(function, count, recomputes)

@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import dis
 import gc
-import hashlib
 import os
-import random
 import sys
-import sysconfig
 from collections import deque
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
@@ -27,7 +24,7 @@ MOST_ITEMS = 1000  # of a container whose items are compared
 _CONSTANT = (int, float, complex, str, bytes, type(None))
 _ABSENT = object()
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
-_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = _LIBRARY + "site-packages" + os.sep
 # Modules whose functions give something else at each call.
 _RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
@@ -284,13 +281,19 @@ def _refuse_restless(name: str, value: Any) -> None:
     if hasattr(value, "__next__"):
         raise capture_errors.iterator_inside(name)
     owner = getattr(value, "__self__", None)
-    restless = (value, owner) if isinstance(owner, random.Random) else (value,)
+    restless = (value, owner) if _is_random(owner) else (value,)
     for each in restless:
         kind = module_of(type(each))
-        is_source = isinstance(each, random.Random) or kind.startswith("numpy.random")
+        is_source = _is_random(each) or kind.startswith("numpy.random")
         is_function = not isinstance(each, type) and module_of(each) in _RESTLESS
         if is_source or is_function or kind in _RESTLESS:
             raise capture_errors.restless_inside(name)
+
+
+def _is_random(value: Any) -> bool:
+    """Tell whether a value is a generator of Python's, if anybody has loaded those."""
+    found = sys.modules.get("random")
+    return found is not None and isinstance(value, found.Random)
 
 
 def _is_filled(cell: Any) -> bool:
@@ -334,6 +337,8 @@ def is_array(value: Any) -> bool:
 
 def digest(array: Any) -> Any:
     """Give what tells an array from others."""
+    import hashlib  # arrays are rare, and it takes long to load
+
     return array.shape, str(array.dtype), hashlib.blake2b(array.tobytes()).digest()
 
 

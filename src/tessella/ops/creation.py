@@ -72,6 +72,17 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
     return with_grad(_core.empty(shape, (dtype or float32).id), requires_grad)
 
 
+@composite(**_MAKES)
+def spec(shape: Shape, dtype: DTypeLike | None = None, *, requires_grad: bool = False) -> Tensor:
+    """Make a virtual tensor: a shape and a dtype without memory. Operations on it give such.
+
+    >>> x = ts.spec((1_000_000, 1_000_000), "float32")
+    >>> (x @ x).nbytes
+    4000000000000
+    """
+    return with_grad(_core.empty_virtual(shape, (dtype or float32).id), requires_grad)
+
+
 @composite(**_SIZED)
 def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None = None,
           requires_grad: bool = False) -> Tensor:  # fmt: skip

@@ -1,0 +1,263 @@
+"""Steps that run tile by tile: the bits of eager, whatever the rows, dtypes, layouts and threads.
+
+Each function is called five times with other values and all results are held; the test looks at the
+program: what should be one step is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tessella as ts
+from reference import assert_same_tensors
+from tessella.compiler import Compiled
+from worlds import some
+
+CALLS = 5
+Function = Callable[..., Any]
+
+
+def check(function: Function, arguments: Callable[[int], tuple[ts.Tensor, ...]]) -> Compiled:
+    """Compare five calls with eager ones, also on one thread."""
+    compiled: Compiled = ts.compile(function)
+    wanted, found = [], []
+    for i in range(CALLS):
+        args = arguments(i)
+        wanted.append(function(*args))
+        with ts.num_threads(1 if i == CALLS - 1 else 2):
+            found.append(compiled(*args))
+    for x, y in zip(found, wanted, strict=True):
+        pairs = zip(x, y, strict=True) if isinstance(x, tuple) else [(x, y)]
+        for a, b in pairs:
+            assert_same_tensors(a, b)
+    assert compiled.program is not None
+    compiled.program.verify()
+    return compiled
+
+
+def sizes_of(compiled: Compiled) -> list[int]:
+    """Give the number of instructions in each step."""
+    assert compiled.program is not None
+    return [len(step) for step in compiled.program.steps]
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def softmax(x: ts.Tensor) -> ts.Tensor:
+    e = (x - x.max(axis=-1, keepdims=True)).exp()
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def layer_norm(x: ts.Tensor) -> ts.Tensor:
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return centred / (centred.square().mean(axis=-1, keepdims=True) + 1e-5).sqrt()
+
+
+def rms_norm(x: ts.Tensor) -> ts.Tensor:
+    return x / (x.square().mean(axis=-1, keepdims=True) + 1e-5).sqrt()
+
+
+def several(x: ts.Tensor) -> tuple[ts.Tensor, ...]:
+    y = x * 2
+    return y.sum(axis=-1), y.max(axis=-1), (y > 0).any(axis=-1), y.argmin(axis=-1), y
+
+
+def whole(x: ts.Tensor) -> ts.Tensor:
+    return (x - 1).square().mean()
+
+
+ROWS: dict[str, tuple[Function, int]] = {  # and the longest row of one step
+    "softmax": (softmax, 16384),
+    "layer_norm": (layer_norm, 16384),
+    "rms_norm": (rms_norm, 16384),
+    "several": (several, 1 << 40),
+    "whole": (whole, 1 << 40),
+}
+LENGTHS = [2, 3, 8, 255, 256, 257, 1000, 1024, 1025, 4097, 16384, 16385, 40000]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_any_length_have_the_bits_of_eager(name: str, length: int) -> None:
+    function, longest = ROWS[name]
+    for rows in (1, 3, 130 if length < 2000 else 5):
+        compiled = check(function, lambda i: (some(i, rows, length),))  # noqa: B023
+        if length <= longest:
+            assert len(sizes_of(compiled)) == 1
+
+
+@pytest.mark.parametrize("dtype", [ts.float64, ts.float16, ts.bfloat16])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_other_floats_have_the_bits_of_eager(name: str, dtype: ts.DType) -> None:
+    for length in (7, 300, 2050, 17000):
+        compiled = check(ROWS[name][0], lambda i: (some(i, 9, length).astype(dtype),))  # noqa: B023
+        if length < 17000:
+            assert len(sizes_of(compiled)) == 1
+
+
+@pytest.mark.parametrize("dtype", [ts.int64, ts.int32, ts.uint8])
+def test_rows_of_integers_have_the_bits_of_eager(dtype: ts.DType) -> None:
+    def f(x: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        y = x * x
+        total = y.sum(axis=-1, keepdims=True)
+        return y.max(axis=-1), total, y + total, y.prod(axis=-1), y.all(axis=-1)
+
+    compiled = check(f, lambda i: ((some(i, 20, 70) * 3).abs().astype(dtype),))
+    assert max(sizes_of(compiled)) >= 5
+
+
+@pytest.mark.parametrize("axes", [(-1,), (-2, -1), (-3, -2, -1)])
+def test_rows_are_any_last_axes(axes: tuple[int, ...]) -> None:
+    def f(x: ts.Tensor, bias: ts.Tensor) -> ts.Tensor:
+        y = x + bias
+        return y / y.sum(axis=axes, keepdims=True) + y.mean(axis=axes, keepdims=True)
+
+    compiled = check(f, lambda i: (some(i, 4, 3, 1, 5), some(i + 9, 5)))
+    assert sizes_of(compiled) == [5]
+
+
+def test_values_of_rows_are_computed_with_and_spread_again() -> None:
+    def f(x: ts.Tensor, per_row: ts.Tensor, out: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        s = x.sum(axis=-1)  # (rows,)
+        t = (s * per_row).exp() + s.square()
+        out.copy_(t)
+        u = t.unsqueeze(-1) * x
+        return u.max(axis=-1) - t, u
+
+    compiled = check(f, lambda i: (some(i, 33, 40) / 50, some(i + 7, 66)[::2], ts.zeros(33)))
+    assert max(sizes_of(compiled)) >= 7
+
+
+def test_strided_and_broadcast_operands_of_rows() -> None:
+    def f(x: ts.Tensor, y: ts.Tensor, z: ts.Tensor) -> ts.Tensor:
+        w = x.T * y + z
+        return w - w.max(axis=-1, keepdims=True)
+
+    compiled = check(f, lambda i: (some(i, 70, 50), some(i + 1, 50, 1), some(i + 2, 70)))
+    assert sizes_of(compiled) == [4]
+
+
+def test_rows_with_nan_and_infinities() -> None:
+    odd = ts.tensor([[float("nan"), 1.0, -0.0], [float("inf"), -0.0, 0.0], [-0.0, -0.0, -0.0]])
+    for name in ROWS:
+        check(ROWS[name][0], lambda i: (odd.roll(i, 0),))
+
+
+def test_an_instruction_joins_an_earlier_step_over_one_that_it_has_nothing_to_do_with() -> None:
+    def f(x: ts.Tensor, y: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        a = x * 2
+        b = y.sort(axis=0)
+        c = a + 1
+        return c, b
+
+    assert sizes_of(check(f, lambda i: (some(i, 6, 5), some(i, 9)))) == [2, 1]
+
+
+def test_an_instruction_does_not_pass_one_that_it_has_to_do_with() -> None:
+    state = ts.zeros(9)
+
+    def f(x: ts.Tensor, y: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        a = x * 2
+        state[ts.tensor([0, 3])] += y[:2]
+        c = a + state[0]  # after the write
+        state.mul_(0.5)  # from outside: it stays where it is
+        return c, a
+
+    eager, compiled = ts.zeros(9), ts.zeros(9)
+    results: list[list[Any]] = []
+    for mine, call in ((eager, f), (compiled, ts.compile(f))):
+        state = mine
+        results.append([call(some(i, 6, 5), some(i, 9)) for i in range(CALLS)])
+    for x, y in zip(*results, strict=True):
+        for a, b in zip(x, y, strict=True):
+            assert_same_tensors(a, b)
+    assert_same_tensors(eager, compiled)
+
+
+# --- tails of products ----------------------------------------------------------------------------
+
+
+def tail(z: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
+    return (z * 2 + y).tanh()
+
+
+PRODUCTS: dict[str, tuple[Function, tuple[int, ...], tuple[int, ...]]] = {
+    "small": (lambda a, b: a @ b, (16, 16), (16, 16)),
+    "wide": (lambda a, b: a @ b, (37, 64), (64, 700)),
+    "tall": (lambda a, b: a @ b, (900, 64), (64, 19)),
+    "large": (lambda a, b: a @ b, (300, 310), (310, 290)),
+    "deep": (lambda a, b: a @ b, (12, 5000), (5000, 9)),
+    "transposed": (lambda a, b: a.T @ b.T, (200, 150), (120, 200)),
+    "batch": (lambda a, b: a @ b, (5, 40, 30), (5, 30, 50)),
+    "broadcast": (lambda a, b: a @ b, (5, 40, 30), (30, 50)),
+    "parts": (lambda a, b: a @ b, (3, 6, 3000), (3, 3000, 5)),
+    "vector": (lambda a, b: a @ b, (600, 200), (200,)),
+    "row": (lambda a, b: a @ b, (200,), (200, 600)),
+    "linear": (lambda a, b: ts.nn.functional.linear(a, b), (128, 80), (96, 80)),
+}
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.float16, ts.bfloat16])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_tails_of_products_have_the_bits_of_eager(name: str, dtype: ts.DType) -> None:
+    product, a, b = PRODUCTS[name]
+    shape = product(ts.ones(*a), ts.ones(*b)).shape
+
+    def arguments(i: int) -> tuple[ts.Tensor, ...]:
+        made = some(i, *a) / 9, some(i + 50, *b) / 9, some(i + 90, *shape[-1:])
+        return tuple(x.astype(dtype) for x in made)
+
+    compiled = check(lambda a, b, y: tail(product(a, b), y), arguments)
+    assert sizes_of(compiled) == [4]
+
+
+def test_a_product_of_integers_has_a_tail() -> None:
+    compiled = check(
+        lambda a, b: (a @ b) * 3 - 1, lambda i: ((some(i, 40, 40) * 9).to(ts.int32),) * 2
+    )
+    assert sizes_of(compiled) == [3]
+
+
+def test_a_tail_may_read_what_the_product_reads_and_not_write_it() -> None:
+    assert sizes_of(check(lambda x, w: x @ w + x, lambda i: (some(i, 32, 32),) * 2)) == [2]
+
+    def f(x: ts.Tensor, w: ts.Tensor) -> ts.Tensor:
+        y = x * 1
+        z = y @ w
+        y.mul_(2)
+        return z + y
+
+    compiled = check(f, lambda i: (some(i, 32, 32), some(i + 1, 32, 32)))
+    assert sizes_of(compiled) == [1, 1, 2]
+
+
+def test_a_product_accumulates_before_its_tail() -> None:
+    def f(x: ts.Tensor, w: ts.Tensor, total: ts.Tensor) -> ts.Tensor:
+        out = total.clone()
+        ts.matmul_into(out, x, w, accumulate=True)
+        return out.relu()
+
+    check(f, lambda i: (some(i, 64, 64), some(i + 1, 64, 64), some(i + 2, 64, 64)))
+
+
+# --- places taken ---------------------------------------------------------------------------------
+
+
+def test_a_result_takes_the_place_of_an_operand_that_ends() -> None:
+    compiled = check(lambda x, w: ((x @ w).relu() @ w).relu() @ w, lambda i: (some(i, 64, 64),) * 2)
+    assert compiled.program is not None and compiled.program.arena_bytes == 2 * 64 * 64 * 4
+
+
+def test_a_place_is_not_taken_before_its_last_reader_is_done() -> None:
+    def f(x: ts.Tensor, w: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        a = x @ w
+        b = ts.zeros_like(a)
+        b.copy_(a * 2)
+        c = b.T + a  # other layouts of one memory
+        return c @ w, (c * c) @ w
+
+    check(f, lambda i: (some(i, 32, 32), some(i + 1, 32, 32)))
