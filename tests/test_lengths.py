@@ -332,6 +332,18 @@ def test_decoding_is_one_program_and_gives_what_the_whole_sequence_gives() -> No
     assert model.keys.tolist() == before and model.length.item() == 9
 
 
+def test_plan_of_decoding_looks_at_no_position_and_moves_none() -> None:
+    model = Decoder(letters=5, room=2)
+    choose, letter = ts.compile(model.choose), ts.tensor([[1]])
+    model.length.fill_(9)  # outside: it would raise if it were looked at
+    found = choose.plan(letter)
+    assert model.length.item() == 9 and not model.keys.any()
+    model.length.fill_(0)
+    for _ in range(2):
+        choose(letter)
+    assert found.rows == choose.memory().rows
+
+
 class Ring:
     """A plain object with a buffer and a position, written over and over."""
 
