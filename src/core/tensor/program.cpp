@@ -67,7 +67,10 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
     if (plans_[i].source == Source::unused) continue;
     stand_ins_[i] = make_virtual_buffer(tape_->slots[i].bytes);
     used_.push_back(i);
-    if (plans_[i].source == Source::captured) captured_.push_back(i);
+    if (plans_[i].source == Source::captured)
+      captured_.push_back(i);
+    else if (plans_[i].source != Source::arena)
+      outside_.push_back(i);
     if (plans_[i].source == Source::gradient) given_.push_back(i);
   }
   results_.resize(static_cast<size_t>(results));
@@ -346,8 +349,7 @@ void Program::run_steps(Clock* clock) {
     // As far as the function would have got: what was drawn before stays drawn, and what may have
     // been written counts as written.
     if (has_written) {
-      for (size_t i = 0; i < plans_.size(); ++i)
-        if (real_[i] && is_written_[i]) mark_written(real_[i]);
+      mark_writes();
       advance(done);
     }
     throw;
@@ -391,6 +393,18 @@ void Program::take(size_t slot, std::span<Tensor* const> arguments) {
   aim(slot, data);
 }
 
+// The buffer of a slot that does not lie in the arena.
+Buffer* Program::real(size_t slot) const {
+  return plans_[slot].source == Source::captured ? tape_->slots[slot].buffer : real_[slot];
+}
+
+void Program::mark_writes() {
+  for (size_t i : outside_)
+    if (is_written_[i] && real_[i]) mark_written(real_[i]);
+  for (size_t i : captured_)
+    if (is_written_[i]) mark_written(tape_->slots[i].buffer);
+}
+
 void Program::give_back() {
   for (size_t i : used_) {
     Buffer* buffer = std::exchange(real_[i], nullptr);
@@ -409,21 +423,24 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
   } in_use{*this};
   has_written = false;
   if (!can_run(arguments)) fail_capture("memory that was taken away", nullptr);
-  bool has_moved = arena->data != arena_seen_;
-  for (size_t i : used_)
-    if (plans_[i].source != Source::arena)
-      take(i, arguments);
-    else if (has_moved)
-      aim(i, arena->data + plans_[i].offset);
+  if (arena->data != arena_seen_)
+    for (size_t i : used_)
+      if (plans_[i].source == Source::arena) aim(i, arena->data + plans_[i].offset);
   arena_seen_ = arena->data;
+  for (size_t i : outside_) take(i, arguments);
+  for (size_t i : captured_) {
+    if (!is_short_)
+      take(i, arguments);
+    else if (Buffer* buffer = tape_->slots[i].buffer; buffer->data != stand_ins_[i]->data)
+      aim(i, buffer->data);  // the tape holds it
+  }
   starts.clear();
   if (given) starts = *given;
   for (const GeneratorUse& each : generators_)
     if (!given)
       starts.push_back({read_word(each.object, "seed"), read_word(each.object, "counter")});
   run_steps(clock);
-  for (size_t i : used_)
-    if (is_written_[i] && real_[i]) mark_written(real_[i]);
+  mark_writes();
   for (size_t i = 0; !given && i < generators_.size(); ++i)
     write_word(generators_[i].object, "counter", starts[i].counter + generators_[i].used);
   return give(arguments);
@@ -439,7 +456,7 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
       layout.offset +=
           (x->offset * itemsize(x->dtype) - plans_[slot].offset) / itemsize(place.dtype);
     }
-    return make_over(retain(real_[slot]), place.dtype, layout);
+    return make_over(retain(real(slot)), place.dtype, layout);
   };
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(outputs_.size()));
   if (!list) throw PythonError{};
@@ -459,7 +476,7 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
     if (leaf(index)->grad) set_gradient(leaf(index), nullptr);
   for (const NewGradient& each : gradients_) {
     const Tensor* of = leaf(each.leaf);
-    const Buffer* buffer = real_[static_cast<size_t>(each.place.slot)];
+    const Buffer* buffer = real(static_cast<size_t>(each.place.slot));
     bool stays = of->grad && as_tensor(of->grad)->buffer == buffer &&
                  has_layout(as_tensor(of->grad), each.place);
     if (stays) continue;

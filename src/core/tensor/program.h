@@ -125,6 +125,8 @@ class Program {
   void forget_data();
   void take(size_t slot, std::span<Tensor* const> arguments);
   void give_back();
+  void mark_writes();
+  Buffer* real(size_t slot) const;
   void run_steps(Clock* clock);
   void let_others_in();
   void advance(size_t instruction);
@@ -139,7 +141,9 @@ class Program {
   std::vector<Buffer*> real_;       // while it runs: whose data they have, retained and pinned
   std::vector<Buffer*> results_;    // of former calls, retained
   std::vector<Step> steps_;
-  std::vector<size_t> used_, captured_, given_;  // slots: with a source; of gradients before
+  // Slots that have a source; of these the captured ones, and others that do not lie in the arena;
+  // and of those the gradients that were there before.
+  std::vector<size_t> used_, captured_, outside_, given_;
   // So little work that it keeps the interpreter's lock: nobody can take memory away meanwhile.
   bool is_short_ = false;
   const char* arena_seen_ = nullptr;  // where stand-ins for its memory point

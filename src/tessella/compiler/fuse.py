@@ -20,6 +20,7 @@ from tessella import _core
 from tessella.compiler.program import ARENA, RESULT, UNUSED, Instruction, Operand, Program
 
 MOST = 64  # instructions in a step
+SMALL = 16384  # elements that one thread computes
 THINNEST = 4  # terms of a product's sums for each instruction after it
 WINDOW = 8  # steps that an instruction may go back
 LONGEST_ROW, MOST_REDUCTIONS = _core.tile_limits()
@@ -128,8 +129,9 @@ class Step:
         product, out = self.instructions[0], each.operands[0]
         if each.form == "reduce":
             return "it needs whole rows of a product"
-        if len(self.instructions) > product.operands[1].shape[-1] // THINNEST:
-            return f"{product.name} is too thin for more"  # threads share it by its own work
+        is_shared = prod(self.shape) > SMALL  # by threads, for its own work
+        if is_shared and len(self.instructions) > product.operands[1].shape[-1] // THINNEST:
+            return f"{product.name} is too thin for more"
         if out.slot in [x.slot for x in product.reads()]:
             return f"{product.name} reads what it writes"
         if self.program.memories[out.slot].source not in (ARENA, RESULT):
