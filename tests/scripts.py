@@ -20,7 +20,7 @@ from tessella import _core
 FLOATS = ("float32", "float64")
 DTYPES = (*FLOATS * 3, "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64")
 SHAPES = [(3, 4), (3, 4), (4,), (4, 3), (4, 4), (1, 4), (3, 1), (2, 3, 4), (), (5,), (0, 4)]
-LARGE = [(400, 300), (400, 300), (300,), (400, 1), (300, 400), (), (5, 20000), (5, 1)]
+LARGE = [(400, 300), (400, 300), (300,), (400, 1), (300, 400), ()]
 LAYOUTS = ["plain", "plain", "plain", "reversed axes", "stepped", "backwards", "later rows"]
 
 
