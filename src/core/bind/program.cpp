@@ -344,6 +344,8 @@ void init_program(nb::module_& module) {
            [](Recording& self) {
              if (self.tape->is_running()) self.tape->end();
            })
+      .def("pause", [](Recording& self) { self.tape->pause(); })
+      .def("resume", [](Recording& self) { self.tape->resume(); })
       .def("slot_of",
            [](Recording& self, nb::handle x) { return self.tape->slot_of(tensor_of(x)->buffer); })
       .def("add_argument",

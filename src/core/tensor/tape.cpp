@@ -75,6 +75,18 @@ void Tape::end() {
   }
 }
 
+void Tape::pause() {
+  paused_ = tape;
+  tape = running = nullptr;
+  scratch_reserve = nullptr;
+}
+
+void Tape::resume() {
+  tape = paused_;
+  running = this;
+  scratch_reserve = &scratch;
+}
+
 void Tape::note_made(Buffer* buffer) {
   if (!running) return;
   running->known_[buffer] = static_cast<int>(running->slots.size());

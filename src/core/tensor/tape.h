@@ -109,6 +109,9 @@ class Tape {
   void begin();
   void end();
   bool is_running() const { return is_running_; }
+  // What is done between the two is not noted, as it is not the function's work: an import.
+  void pause();
+  void resume();
 
   int slot_of(Buffer* buffer);
   void add_argument(Tensor* x) {
@@ -138,6 +141,7 @@ class Tape {
   static Tape* first_;  // of all that run, in any thread
   bool is_running_ = false;
   Tape* next_ = nullptr;
+  Tape* paused_ = nullptr;  // what `tape` was: nullptr also while a noted operation runs
   std::unordered_map<const Buffer*, int> known_;
 };
 

@@ -55,11 +55,13 @@ def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: lis
             watch = Watch(function)
         except CaptureError as error:
             raise error.locate(getattr(function, "__name__", "compile"), []) from None
-        with watched(watch):
+        with watched(watch, recording):
             box = [function(*args, **keywords)]  # no name: who else holds a result is counted
-        is_kept = graphs == [(x.requires_grad, x.grad_fn) for x in tensors]
-        # An argument that has become part of a graph is not made so by a program.
-        program = _describe(recording, box, tensors, since) if is_kept else None
+        # An argument that has become part of a graph is not made so by a program; and a call that
+        # loads a module does what no other call does.
+        is_plain = graphs == [(x.requires_grad, x.grad_fn) for x in tensors]
+        is_plain = is_plain and not watch.has_loaded
+        program = _describe(recording, box, tensors, since) if is_plain else None
         return Captured(box, program, watch)
     finally:
         recording.end()

@@ -66,6 +66,7 @@ class Watch:
         self._functions: dict[Any, Any] = {}  # by their code: whose closures can be watched
         self._made: set[Any] = set()  # codes of functions that are made in the call
         self._owner = getattr(function, "__self__", None)  # of a method that is compiled
+        self.has_loaded = False  # a module was imported in the call
         self._add_function(function)
 
     def holds(self) -> bool:
@@ -179,11 +180,20 @@ class Watch:
                 value = found
 
 
-class watched:  # noqa: N801 - used like a function
-    """Run what is inside with a watch on the frames of the user's code."""
+# Python's import of a module, up to where the module is there.
+_LOADING = sys.modules["_frozen_importlib"]._find_and_load.__code__
 
-    def __init__(self, watch: Watch) -> None:
+
+class watched:  # noqa: N801 - used like a function
+    """Run what is inside with a watch on the frames of the user's code.
+
+    What modules do while they are imported is not the function's work: it is not recorded.
+    """
+
+    def __init__(self, watch: Watch, recording: Any) -> None:
         self._watch = watch
+        self._recording = recording
+        self._loading = 0  # imports within each other
         self._error: Any = None
 
     def __enter__(self) -> None:
@@ -202,7 +212,9 @@ class watched:  # noqa: N801 - used like a function
         """Give the function that sees frames begin; what it finds is raised at the end."""
 
         def see(frame: Any, event: str, argument: Any) -> None:
-            if event != "call" or not is_users(frame.f_code.co_filename):
+            if frame.f_code is _LOADING and event in ("call", "return"):
+                self._see_import(frame, event == "call")
+            if event != "call" or self._loading or not is_users(frame.f_code.co_filename):
                 return
             try:
                 self._watch.add_frame(frame)
@@ -210,6 +222,14 @@ class watched:  # noqa: N801 - used like a function
                 self._error = self._error or error.locate(frame.f_code.co_name, [])
 
         return see
+
+    def _see_import(self, frame: Any, begins: bool) -> None:
+        if begins and not self._loading:
+            self._watch.has_loaded |= frame.f_locals.get("name") not in sys.modules
+            self._recording.pause()
+        self._loading += 1 if begins else -1
+        if not begins and not self._loading:
+            self._recording.resume()
 
 
 _READS: dict[Any, list[tuple[str, str, tuple[str, ...]]]] = {}
