@@ -359,13 +359,14 @@ void init_program(nb::module_& module) {
              Place place{self.tape->find(source->buffer), source->dtype, source->layout()};
              return to_python(place);
            })
-      // From here on its memory counts as given, not made.
+      // From here on its memory counts as given, not made: it is held like that of an argument.
       .def("mark_given",
            [](Recording& self, nb::handle x) {
              Store& slot =
                  self.tape->slots[static_cast<size_t>(self.tape->slot_of(tensor_of(x)->buffer))];
              if (slot.is_made) retain(slot.buffer);
              slot.is_made = false;
+             slot.is_argument = true;
            })
       // The whole of captured memory, as bytes.
       .def("bytes_of",
@@ -384,6 +385,7 @@ void init_program(nb::module_& module) {
              return nb::make_tuple(nb::borrow(site.code->co_filename),
                                    PyCode_Addr2Line(site.code, site.instruction));
            })
+      .def("__len__", [](const Recording& self) { return self.tape->instructions.size(); })
       .def("instructions", &Recording::instructions)
       .def("slots", &Recording::slots)
       .def("leaves", &Recording::leaves)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tessella.exceptions import ArgumentError, CaptureError
+from tessella.exceptions import ArgumentError, CaptureError, TessellaError
+
+__all__ = ["TessellaError"]
+
+
+class AsWritten(Exception):  # noqa: N818 - no error: it is told where the call is recorded
+    """A call that can only be run as it is written: why, and where if that is known."""
+
+    def __init__(self, why: str, line: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.line = line
 
 
 def not_callable(value: object) -> ArgumentError:

@@ -8,6 +8,7 @@ memory; a view is no instruction. What a program means is what its instructions 
 from __future__ import annotations
 
 from collections import namedtuple
+from copy import copy
 
 from tessella import _core
 from tessella.dtypes import DTYPES
@@ -110,7 +111,8 @@ class Program:
         self.befores: list[int] = []  # for each leaf the memory of its gradient before, or -1
         self.generators: list[tuple[Any, int]] = []  # (generator, how far it moves)
         self.arena_bytes = 0
-        self.pull: Any = None  # the gradients of the results, if they are part of a graph
+        self.pulls: list[Any] = []  # gradients of results that are part of a graph
+        self.saved: list[int] = []  # memories that those read
 
     def meaning(self) -> list[Any]:
         """Give all that two recordings of one function must agree in, line by line.
@@ -140,7 +142,13 @@ class Program:
         lines += [id(leaf) for leaf in self.leaves]
         lines += [[before >= 0 for before in self.befores], self.removals, self.structure]
         lines += [(id(generator), used) for generator, used in self.generators]
-        return lines if self.pull is None else [*lines, *self.pull.meaning()]
+        return [*lines, *[line for pull in self.pulls for line in pull.meaning()]]
+
+    def copied(self) -> Program:
+        """Give a program of the same recording that passes can change."""
+        out = copy(self)
+        out.memories = {slot: copy(memory) for slot, memory in self.memories.items()}
+        return out
 
     # --- text ---
 

@@ -13,13 +13,12 @@ from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
 from tessella.compiler.explain import Explanation
-from tessella.compiler.fuse import fuse
 from tessella.compiler.keys import call_key
-from tessella.compiler.plan import MemoryTable, plan
+from tessella.compiler.lower import build, lower
+from tessella.compiler.plan import MemoryTable
 from tessella.compiler.profile import Profile
 from tessella.compiler.program import Program
-from tessella.compiler.pullback import Repeated
-from tessella.compiler.simplify import simplify
+from tessella.compiler.pullback import Slopes, attach
 from tessella.compiler.watch import Watch
 from tessella.declarations import describe
 from tessella.hints import Any, Callable
@@ -40,17 +39,13 @@ class Runnable:
         self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch
     ) -> None:
         self.lines = lines
-        self.program = plan(fuse(simplify(program)))
+        self.program = lower(program)
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
         self._homes = [_home(x) for x in tensors]
         self.core = build(self.program)
         self.times: list[list[int]] | None = None  # of steps, in ns; None: they are not measured
-        pulled = program.pull
-        self._back: Any = None
-        if pulled is not None:
-            self._back = build(plan(fuse(simplify(pulled.program))))
-            self._back_calls = _core.Replay()
+        self._slopes = Slopes(program.pulls)
         self.renew(tensors, watch)
 
     def renew(self, tensors: list[Any], watch: Watch) -> None:
@@ -89,17 +84,12 @@ class Runnable:
 
     def run(self, tensors: list[Any], arena: Any) -> Any:
         """Run; give the results as the function does."""
-        pulled = self.program.pull
-        if pulled is None:
+        if not self.program.pulls:
             return self.finish(self._made(tensors, arena), tensors)
-        inputs = [tensors[each] if isinstance(each, int) else each for each in pulled.inputs]
+        leaves = self.fill(self._made(tensors, arena), tensors)
         with enable_grad():  # as the function had it at its end, whatever is outside
-            leaves = Repeated.apply(self, tensors, arena, *inputs)
+            leaves = attach(self._slopes, self.program, tensors, leaves, self.core.starts)
         return _rebuild(self.program.structure, leaves)
-
-    def run_leaves(self, tensors: list[Any], arena: Any) -> list[Any]:
-        """Run; give the results one by one."""
-        return self.fill(self._made(tensors, arena), tensors)
 
     def _made(self, tensors: list[Any], arena: Any) -> list[Any]:
         if self.times is None:
@@ -107,24 +97,6 @@ class Runnable:
         made, times = self.core.run_timed(tensors, arena)
         self.times.append(times)
         return made  # type: ignore[no-any-return]
-
-    def run_back(self, given: list[Any], starts: Any) -> list[Any]:
-        """Give the gradients of inputs; one thread at a time, and not within itself."""
-        arena = self._back_calls.arena
-        is_alone = self._back_calls.enter()
-        try:
-            back = self._back if is_alone else build(self.program.pull.program)
-            made = iter(back.run_from(given, arena if is_alone else _core.ProgramArena(), starts))
-        finally:
-            if is_alone:
-                self._back_calls.leave()
-        outputs = self.program.pull.program.outputs
-        return [None if out.operand is None else next(made) for out in outputs]
-
-    @property
-    def starts(self) -> Any:
-        """Where the generators stood at the last run."""
-        return self.core.starts
 
     @property
     def has_written(self) -> bool:
@@ -135,29 +107,6 @@ class Runnable:
 def _home(x: Any) -> tuple[int, int]:
     """Give where an argument lies: a number of its memory, and its place there."""
     return _core.memory_number(x), x.offset * x.itemsize
-
-
-def build(program: Program) -> Any:
-    """Give the core what it needs to run a program."""
-    slots = []
-    for slot in range(len(program.recording.slots())):
-        memory = program.memories.get(slot)
-        slots.append((memory.source, memory.index, memory.offset) if memory else (0, 0, 0))
-    steps = [[each.index for each in step] for step in program.steps]
-    core = _core.Program(program.recording, steps, slots, program.arena_bytes)
-    for out in program.outputs:
-        if out.operand is not None:
-            core.add_output(tuple(out.operand), out.node)
-    for leaf, operand in program.gradients:
-        core.add_gradient(leaf, tuple(operand))
-    for leaf in program.removals:
-        core.add_removal(leaf)
-    for generator, used in program.generators:
-        core.add_generator(generator, used)
-    for each in program.instructions:
-        if each.draw is not None and each.draw[0] >= 0:
-            core.set_draw(each.index, *each.draw)
-    return core
 
 
 class Kind:
@@ -399,7 +348,7 @@ class Compiled:
         kind.recordings.clear()
         with contextlib.suppress(errors.OutOfMemory):  # a call that needs it will say so
             self._replay.arena.prepare(runnable.core)
-        if type(key) is bytes and runnable.program.pull is None:
+        if type(key) is bytes and not runnable.program.pulls:
             is_one = runnable.program.structure == 0 and runnable.program.outputs[0].operand
             self._replay.add(key, runnable.core, None if is_one else runnable.finish)
 
