@@ -72,7 +72,8 @@ struct Recording {
     return false;
   }
 
-  // (tensor, slot of its gradient before or -1, its gradient now as a place or None)
+  // (tensor, its number among the arguments or -1, slot of its gradient before or -1, its gradient
+  // now as a place or None), while the function runs
   nb::list leaves() const {
     nb::list rows;
     for (const Leaf& each : tape->leaves) {
@@ -83,7 +84,7 @@ struct Recording {
         Place place{tape->find(gradient->buffer), gradient->dtype, gradient->layout()};
         now = to_python(place);
       }
-      rows.append(nb::make_tuple(nb::borrow(each.tensor), each.before.slot, now));
+      rows.append(nb::make_tuple(nb::borrow(each.tensor), each.argument, each.before.slot, now));
     }
     return rows;
   }
@@ -425,6 +426,7 @@ void init_program(nb::module_& module) {
              self.set_guard(changes, watched_of(places), holds.ptr(), is_partial);
            })
       .def("set_homes", &Program::set_homes)
+      .def("set_leaves", &Program::set_leaves)
       .def("accepts", [](const Program& self,
                          nb::list arguments) { return self.accepts(tensors_of(arguments)); })
       .def("run",

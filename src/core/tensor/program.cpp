@@ -124,8 +124,10 @@ void Program::add_generator(PyObject* generator, uint64_t used) {
   generators_.push_back({Py_NewRef(generator), used});
 }
 
-Tensor* Program::leaf(int index) const {
-  return as_tensor(tape_->leaves[static_cast<size_t>(index)].tensor);
+Tensor* Program::leaf(int index, std::span<Tensor* const> arguments) const {
+  const Leaf& found = tape_->leaves[static_cast<size_t>(index)];
+  return found.argument < 0 ? as_tensor(found.tensor)
+                            : arguments[static_cast<size_t>(found.argument)];
 }
 
 uint64_t changes_count;
@@ -186,23 +188,31 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
     std::pair home{reinterpret_cast<uintptr_t>(x->buffer), x->offset * itemsize(x->dtype)};
     if (homes_[i].first && homes_[i] != home) return false;
   }
-  if (!tape_->asked_alike()) return false;
-  for (size_t i = 0; i < tape_->leaves.size(); ++i) {
-    const Tensor* of = leaf(static_cast<int>(i));
-    const Place& before = tape_->leaves[i].before;
-    if ((before.slot >= 0) != (of->grad != nullptr)) return false;
-    if (before.slot >= 0 && is_written_[static_cast<size_t>(before.slot)] && !is_held_by_leaf(of))
-      return false;
-  }
-  if (!can_run(arguments)) return false;
+  if (!tape_->asked_alike() || !has_gradients(arguments) || !can_run(arguments)) return false;
   for (size_t i = 0; i < plans_.size(); ++i) {
     bool is_fixed = plans_[i].source == Source::captured;
     bool is_gradient = plans_[i].source == Source::gradient;
     if (!is_fixed && !is_gradient) continue;
-    const Buffer* buffer =
-        is_fixed ? tape_->slots[i].buffer : as_tensor(leaf(plans_[i].index)->grad)->buffer;
+    const Buffer* buffer = is_fixed ? tape_->slots[i].buffer
+                                    : as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer;
     for (const Tensor* x : arguments)
       if (may_overlap(x->buffer, buffer)) return false;
+  }
+  return true;
+}
+
+// Whether leaves have gradients where they had, and nobody else sees those that are written.
+bool Program::has_gradients(std::span<Tensor* const> arguments) const {
+  for (size_t i = 0; i < tape_->leaves.size(); ++i) {
+    const Tensor* of = leaf(static_cast<int>(i), arguments);
+    const Place& before = tape_->leaves[i].before;
+    if ((before.slot >= 0) != (of->grad != nullptr)) return false;
+    if (before.slot >= 0 && is_written_[static_cast<size_t>(before.slot)] && !is_held_by_leaf(of))
+      return false;
+    int number = tape_->leaves[i].argument;
+    if (number < 0) continue;
+    uintptr_t object = objects_.empty() ? 0 : objects_[static_cast<size_t>(number)];
+    if (of->hooks || (object && object != reinterpret_cast<uintptr_t>(of))) return false;
   }
   return true;
 }
@@ -214,7 +224,7 @@ bool Program::can_run(std::span<Tensor* const> arguments) const {
     if (plans_[i].source == Source::captured && !tape_->slots[i].buffer->has_memory()) return false;
     if (plans_[i].source != Source::gradient) continue;
     const Leaf& of = tape_->leaves[static_cast<size_t>(plans_[i].index)];
-    PyObject* held = as_tensor(of.tensor)->grad;
+    PyObject* held = leaf(plans_[i].index, arguments)->grad;
     if (!held) return false;
     const Tensor* gradient = as_tensor(held);
     if (!gradient->has_memory() || gradient->requires_grad || !has_layout(gradient, of.before))
@@ -225,8 +235,9 @@ bool Program::can_run(std::span<Tensor* const> arguments) const {
 
 // The memory of a gradient that a call leaves: that of the former one, if only its leaf holds it
 // and the program does not read it; else new memory, where the leaf's is.
-Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot) {
-  const Tensor* of = leaf(plan.leaf);
+Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot,
+                                 std::span<Tensor* const> arguments) {
+  const Tensor* of = leaf(plan.leaf, arguments);
   const Place& before = tape_->leaves[static_cast<size_t>(plan.leaf)].before;
   bool is_read =
       before.slot >= 0 && plans_[static_cast<size_t>(before.slot)].source == Source::gradient;
@@ -276,9 +287,9 @@ Buffer* Program::source_buffer(const SlotPlan& plan, size_t slot,
     case Source::captured:
       return retain(tape_->slots[slot].buffer);
     case Source::gradient:
-      return retain(as_tensor(leaf(plan.index)->grad)->buffer);
+      return retain(as_tensor(leaf(plan.index, arguments)->grad)->buffer);
     default:
-      return plan.leaf < 0 ? result_buffer(plan, slot) : gradient_buffer(plan, slot);
+      return plan.leaf < 0 ? result_buffer(plan, slot) : gradient_buffer(plan, slot, arguments);
   }
 }
 
@@ -426,15 +437,15 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
     PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), as_object(out));
   }
   for (int index : removals_)
-    if (leaf(index)->grad) set_gradient(leaf(index), nullptr);
+    if (leaf(index, arguments)->grad) set_gradient(leaf(index, arguments), nullptr);
   for (const NewGradient& each : gradients_) {
-    const Tensor* of = leaf(each.leaf);
+    Tensor* of = leaf(each.leaf, arguments);
     const Buffer* buffer = real_[static_cast<size_t>(each.place.slot)];
     bool stays = of->grad && as_tensor(of->grad)->buffer == buffer &&
                  has_layout(as_tensor(of->grad), each.place);
     if (stays) continue;
     Result gradient(make(each.place));
-    set_gradient(leaf(each.leaf), as_object(gradient.get()));
+    set_gradient(of, as_object(gradient.get()));
   }
   owner.list = nullptr;
   return list;

@@ -81,8 +81,9 @@ struct Store {
 
 // A tensor whose gradient was read or written.
 struct Leaf {
-  PyObject* tensor;
-  Place before;  // its gradient when it was first touched; slot -1: it had none
+  PyObject* tensor;  // nullptr: an argument, once the function has run
+  Place before;      // its gradient when it was first touched; slot -1: it had none
+  int argument = -1;
 };
 
 // How far a generator was moved: `used` numbers from `from` on.
@@ -116,6 +117,7 @@ class Tape {
   int slot_of(Buffer* buffer);
   void add_argument(Tensor* x) {
     slots[static_cast<size_t>(slot_of(x->buffer))].is_argument = true;
+    arguments_.push_back(x);
   }
   int find(const Buffer* buffer) const;  // -1: it is not known
   Place place_of(const Tensor* x) { return {slot_of(x->buffer), x->dtype, x->layout()}; }
@@ -140,6 +142,7 @@ class Tape {
 
   static Tape* first_;  // of all that run, in any thread
   bool is_running_ = false;
+  std::vector<Tensor*> arguments_;  // while it runs
   Tape* next_ = nullptr;
   Tape* paused_ = nullptr;  // what `tape` was: nullptr also while a noted operation runs
   std::unordered_map<const Buffer*, int> known_;

@@ -105,8 +105,8 @@ def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
         number, overlaps = facts
         source = ARENA if is_made else CAPTURED
         program.memories[slot] = Memory(bytes_, source, slot, number, is_written, overlaps)
-    for leaf, (tensor, before, _) in enumerate(recording.leaves()):
-        program.leaves.append(tensor)
+    for leaf, (tensor, number, before, _) in enumerate(recording.leaves()):
+        program.leaves.append(tensor if number < 0 else number)
         program.befores.append(before)
         if before >= 0 and program.memories[before].source != CAPTURED:
             raise AsWritten("one tensor is the gradient of two leaves")
@@ -155,7 +155,7 @@ def _plain_output(program: Program, leaves: list[Any], i: int, tensors: list[Any
         if leaves[k] is leaves[i]:
             return Output(same=k)
     for k in range(len(program.leaves)):
-        if program.leaves[k].grad is leaves[i]:
+        if program.leaf(k, tensors).grad is leaves[i]:
             return Output(leaf=k)
     return None
 
@@ -193,11 +193,11 @@ def _expected(leaves: list[Any], i: int) -> int:
 def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> None:
     """Say what gradients the call leaves."""
     results = sum(memory.source == RESULT for memory in program.memories.values())
-    for leaf, (tensor, before, now) in enumerate(recording.leaves()):
+    for leaf, (tensor, number, before, now) in enumerate(recording.leaves()):
         if now is None and before < 0:
             continue
-        if any(tensor is x for x in tensors):
-            raise AsWritten("an argument gets a gradient inside")
+        if number >= 0:
+            _check_argument(tensor, tensors)
         if now is None:
             program.removals.append(leaf)
             continue
@@ -210,6 +210,14 @@ def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> None
         memory.source, memory.index = RESULT, results
         results += 1
         program.gradients.append((leaf, operand))
+
+
+def _check_argument(leaf: Any, tensors: list[Any]) -> None:
+    """Refuse a program that gives an argument a gradient where another would get it too."""
+    if leaf.grad_fn is not None or _core.leaf_hooks(leaf) is not None:
+        raise AsWritten("an argument gets a gradient inside that is no leaf, or has a hook")
+    if sum(x is leaf or _core.may_overlap(x, leaf) for x in tensors) > 1:
+        raise AsWritten("an argument gets a gradient inside, and shares memory with another")
 
 
 def _line_of(program: Program, slot: int) -> str:

@@ -105,7 +105,8 @@ class Program:
         self.memories: dict[int, Memory] = {}
         self.outputs: list[Output] = []
         self.structure: Any = None  # of the results: a container of the numbers of outputs
-        self.leaves: list[Any] = []  # tensors whose gradients it reads or writes
+        # Tensors whose gradients it reads or writes; of arguments their numbers.
+        self.leaves: list[Any] = []
         self.gradients: list[tuple[int, Operand]] = []  # (leaf, what its gradient is afterwards)
         self.removals: list[int] = []  # leaves that have no gradient afterwards
         self.befores: list[int] = []  # for each leaf the memory of its gradient before, or -1
@@ -139,10 +140,15 @@ class Program:
         lines += [(each.meaning(), place(each.operand)) for each in self.outputs]
         lines += [(leaf, place(operand)) for leaf, operand in self.gradients]
         lines += [self.memories[slot].meaning() for slot in numbers]
-        lines += [id(leaf) for leaf in self.leaves]
+        lines += [(x,) if isinstance(x, int) else id(x) for x in self.leaves]
         lines += [[before >= 0 for before in self.befores], self.removals, self.structure]
         lines += [(id(generator), used) for generator, used in self.generators]
         return [*lines, *[line for pull in self.pulls for line in pull.meaning()]]
+
+    def leaf(self, number: int, tensors: Any) -> Any:
+        """Give a leaf, of a call with these arguments."""
+        found = self.leaves[number]
+        return tensors[found] if isinstance(found, int) else found
 
     def copied(self) -> Program:
         """Give a program of the same recording that passes can change."""

@@ -43,6 +43,9 @@ class Runnable:
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
         self._homes = [_home(x) for x in tensors]
+        # Likewise those that get gradients: they may be leaves that the function knows by name.
+        numbers = {each for each in program.leaves if isinstance(each, int)}
+        self._objects = [id(x) if i in numbers else 0 for i, x in enumerate(tensors)]
         self.core = build(self.program)
         self.times: list[list[int]] | None = None  # of steps, in ns; None: they are not measured
         self._slopes = Slopes(program.pulls)
@@ -53,7 +56,10 @@ class Runnable:
         for i, x in enumerate(tensors):
             if self._homes[i] != _home(x):
                 self._homes[i] = (0, 0)
+            if self._objects[i] != id(x):
+                self._objects[i] = 0
         self.core.set_homes(self._homes)
+        self.core.set_leaves(self._objects)
         places, is_partial = watch.exported()
         self.core.set_guard(changes.count(), places, watch.holds, is_partial)
 
@@ -77,7 +83,7 @@ class Runnable:
             elif out.same is not None:
                 leaves.append(leaves[out.same])
             elif out.leaf is not None:
-                leaves.append(self.program.leaves[out.leaf].grad)
+                leaves.append(self.program.leaf(out.leaf, tensors).grad)
             else:
                 leaves.append(out.value)
         return leaves
