@@ -138,6 +138,7 @@ class ProgramArena:
 
 class Program:
     has_written: bool
+    runs: int
     arena_bytes: int
     starts: list[tuple[int, int]]
     def __init__(

@@ -458,6 +458,7 @@ void init_program(nb::module_& module) {
                      for (const Draw& each : self.starts) out.push_back({each.key, each.counter});
                      return out;
                    })
+      .def_ro("runs", &Program::runs)
       .def_prop_ro("has_written", [](const Program& self) { return self.has_written; })
       .def_prop_ro("arena_bytes", [](const Program& self) { return self.arena_bytes; });
   nb::class_<Replay>(module, "Replay", nb::type_slots(REPLAY_SLOTS))
@@ -470,7 +471,7 @@ void init_program(nb::module_& module) {
       .def_prop_ro(
           "arena", [](Replay& self) -> ProgramArena& { return self.arena; },
           nb::rv_policy::reference_internal);
-  module.def("bump_changes", [] { ++changes_count; });
+  module.def("bump_changes", [](uint64_t by) { changes_count += by; }, nb::arg("by") = 1);
   module.def("count_changes", [] { return changes_count; });
   module.def("source_names", [] {
     nb::list names;

@@ -376,6 +376,7 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
     }
   } in_use{real_, stand_ins_};
   has_written = false;
+  ++runs;
   if (!can_run(arguments)) fail_capture("memory that was taken away", nullptr);
   for (size_t i = 0; i < plans_.size(); ++i) {
     const SlotPlan& plan = plans_[i];

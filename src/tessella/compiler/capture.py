@@ -70,6 +70,9 @@ def capture(function: Callable[..., Any], args: Any, keywords: Any, tensors: lis
                 raise AsWritten("an argument becomes part of a graph")
             if watch.has_loaded:
                 raise AsWritten("a module is imported")
+            if watch.bumped_at:  # a repeated call would not do it
+                why = "it changes a module or a parameter group, by train(), eval(), …"
+                raise AsWritten(why, watch.bumped_at)
             captured.program = _describe(recording, box, tensors, since)
         except AsWritten as error:
             captured.why = error.with_traceback(None)

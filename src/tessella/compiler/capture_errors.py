@@ -117,11 +117,12 @@ def not_repeated_here() -> CaptureError:
     )
 
 
-def never_repeated() -> CaptureError:
+def never_repeated(why: str) -> CaptureError:
     """Calls go on being recorded, or are run as they are written."""
+    because = f": {why}" if why else ""
     return CaptureError(
-        "such a call is run as it is written: it has no program",
-        "the function may change what it reads, or gradients may flow into several of its results",
+        f"such a call is run as it is written{because}",
+        "what the function changes must be a tensor that is updated in place, or stand outside",
     )
 
 

@@ -12,6 +12,7 @@ from tessella.arguments import to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
+from tessella.compiler.delays import Streak, warn
 from tessella.compiler.explain import Explanation
 from tessella.compiler.keys import call_key
 from tessella.compiler.lower import build, lower
@@ -60,8 +61,9 @@ class Runnable:
                 self._objects[i] = 0
         self.core.set_homes(self._homes)
         self.core.set_leaves(self._objects)
+        self.watch, self.changes = watch, changes.count()
         places, is_partial = watch.exported()
-        self.core.set_guard(changes.count(), places, watch.holds, is_partial)
+        self.core.set_guard(self.changes, places, watch.holds, is_partial)
 
     def accepts(self, tensors: list[Any]) -> bool:
         """Tell whether a call with these arguments would do what the program does."""
@@ -121,6 +123,7 @@ class Kind:
     def __init__(self) -> None:
         self.programs: list[Runnable] = []
         self.recordings: list[tuple[Program, list[Any], list[Any]]] = []
+        self.streak = Streak()
 
 
 class Compiled:
@@ -131,6 +134,7 @@ class Compiled:
         self._check = check  # every so many calls the function is called too
         self._calls = 0
         self._compilations = 0
+        self._is_warned = False  # that it never gets fast
         self._latest: list[str] = []  # the arguments of the kind of call that came last
         self.__wrapped__ = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
@@ -265,7 +269,8 @@ class Compiled:
                 break
             self._call(args, keywords, tensors, key)
         if each is None:
-            raise capture_errors.never_repeated().locate("profile", [])
+            why = self._kinds[key].streak.why if key in self._kinds else ""
+            raise capture_errors.never_repeated(why).locate("profile", [])
         times: list[list[int]] = []
         each.times = times
         try:
@@ -326,7 +331,11 @@ class Compiled:
         return self.function(*args, **keywords)
 
     def _record(self, kind: Kind, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
+        if kind.streak.is_long(kind.programs) and not self._is_warned:
+            self._is_warned = True
+            warn(self.__name__, kind.streak)
         captured = capture(self.function, args, keywords, tensors)
+        kind.streak.note(captured, kind.programs)
         if captured.program is None:
             return captured.result
         lines = captured.program.meaning()

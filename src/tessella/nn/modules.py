@@ -49,7 +49,7 @@ class Module(walks.Owner):
 
     def __init__(self) -> None:
         """Make a module without parts; subclasses add theirs as attributes."""
-        changes.bump()
+        changes.born(self)
 
     # --- calls ---
 
@@ -72,8 +72,13 @@ class Module(walks.Owner):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; parameters, buffers and modules become parts of this one."""
-        changes.bump()
         here = self.__dict__
+        if name == "training" and isinstance(value, bool):
+            if self.training is not value:
+                changes.switch(self, value)
+                here[name] = value
+            return
+        changes.bump(self)
         if isinstance(value, Buffer):
             self.register_buffer(name, value, value.persistent)
             return
@@ -91,7 +96,7 @@ class Module(walks.Owner):
 
     def __delattr__(self, name: str) -> None:
         """Delete an attribute; a part is one no longer."""
-        changes.bump()
+        changes.bump(self)
         object.__delattr__(self, name)
         self._persistence.pop(name, None)
 
@@ -216,7 +221,7 @@ class Module(walks.Owner):
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Ask for gradients of all parameters, or no longer: they are frozen then."""
-        changes.bump()
+        changes.bump(self)
         for x in self.parameters():
             x.requires_grad_(requires_grad)
         return self

@@ -125,7 +125,7 @@ def find(root: Owner, path: str, kind: str) -> Any:
 
 def move(root: Owner, *args: Any, **keywords: Any) -> None:
     """Convert or move all parameters and buffers, which stay the same objects; or none of them."""
-    changes.bump()
+    changes.bump(root)
     tensors = [*members(root, parameters_of, "", True, True)]
     tensors += members(root, buffers_of, "", True, True)
     moved: list[tuple[Tensor, Tensor]] = []
