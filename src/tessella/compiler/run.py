@@ -24,6 +24,7 @@ from tessella.compiler.watch import Watch
 from tessella.declarations import describe
 from tessella.hints import Any, Callable
 from tessella.modes import enable_grad
+from tessella.standins import Standin
 from tessella.trees import flatten
 
 Tensor = _core.Tensor
@@ -126,7 +127,7 @@ class Kind:
         self.streak = Streak()
 
 
-class Compiled:
+class Compiled(Standin):
     """A function whose calls are recorded twice, and repeated as programs from then on."""
 
     def __init__(self, function: Callable[..., Any], check: int = 0) -> None:
@@ -156,6 +157,10 @@ class Compiled:
             return self._call(args, keywords, *call_key(args, keywords))
         finally:
             self._replay.leave()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Give what a copy is made of: it begins without programs."""
+        return type(self), (self.function, self._check)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Be a method where it decorates one."""

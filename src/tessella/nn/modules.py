@@ -127,7 +127,7 @@ class Module(walks.Owner):
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under a name, which may be a number."""
         walks.check_name(self, name)
-        if module is not None and not isinstance(module, Module):
+        if module is not None and walks.part_of(module) is None:
             raise module_errors.not_module(name, module).locate(type(self).__name__, [])
         setattr(self, name, module)
 
