@@ -28,7 +28,7 @@ from tessella.compiler.watch import Watch, watched
 from tessella.dtypes import DType
 from tessella.exceptions import CaptureError
 from tessella.hints import Any, Callable
-from tessella.trees import flatten
+from tessella.trees import flatten, outline
 
 Tensor = _core.Tensor
 _VALUES = (int, float, complex, str, bytes, type(None), DType)
@@ -128,6 +128,8 @@ def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list
     """Say what the results are; give those that gradients can flow into."""
     leaves, rebuild = flatten(box[0])
     program.structure = rebuild(list(range(len(leaves))))
+    if outline(program.structure) != outline(box[0]):
+        raise capture_errors.wrong_container().locate("compile", [])
     opened = []
     for i in range(len(leaves)):
         out = _plain_output(program, leaves, i, tensors)

@@ -32,6 +32,14 @@ def wrong_result(value: object) -> CaptureError:
     )
 
 
+def wrong_container() -> CaptureError:
+    """A result is a container of a class that cannot be made anew."""
+    return CaptureError(
+        "a result is a dict of a class that keeps more than its items",
+        "return a plain dict, and make the other of it outside",
+    )
+
+
 def kept_inside(line: str) -> CaptureError:
     """A tensor that the function made lives on somewhere else than in its results."""
     made = f", made at {line}," if line else ""

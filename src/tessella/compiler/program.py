@@ -13,6 +13,7 @@ from copy import copy
 from tessella import _core
 from tessella.dtypes import DTYPES
 from tessella.hints import Any
+from tessella.trees import outline
 
 # Where a memory comes from: the names of Source in tensor/program.h.
 UNUSED, ARENA, ARGUMENT, CAPTURED, GRADIENT, RESULT = range(len(_core.source_names()))
@@ -141,7 +142,7 @@ class Program:
         lines += [(leaf, place(operand)) for leaf, operand in self.gradients]
         lines += [self.memories[slot].meaning() for slot in numbers]
         lines += [(x,) if isinstance(x, int) else id(x) for x in self.leaves]
-        lines += [[before >= 0 for before in self.befores], self.removals, self.structure]
+        lines += [[before >= 0 for before in self.befores], self.removals, outline(self.structure)]
         lines += [(id(generator), used) for generator, used in self.generators]
         return [*lines, *[line for pull in self.pulls for line in pull.meaning()]]
 
