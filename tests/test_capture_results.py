@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
@@ -66,6 +67,56 @@ def test_nested_results() -> None:
         return results, call(some(1, 3), 0), call(some(1, 3), 1)
 
     same(play)
+
+
+class Tagged(dict[str, Any]):
+    """A dict without anything else."""
+
+    __slots__ = ()
+
+
+def test_dicts_of_other_classes_keep_their_class() -> None:
+    def play(wrap: Wrap) -> Any:
+        def f(x: ts.Tensor, k: Any) -> Any:
+            out = OrderedDict(b=x * 2, a=OrderedDict(c=x + 1))
+            counts = defaultdict(list, {"x": x - len(k), "y": [type(k).__name__]})
+            return out, counts, Tagged(k, y=-x)
+
+        call, results = wrap(f), []
+        for i in range(12):
+            k = [{"k": 1}, OrderedDict(k=1), Tagged(k=1), {"k": True}][i // 3]
+            out, counts, tagged = call(some(i, 3), k)
+            out.move_to_end("b")
+            counts["new"].append(i)
+            results.append((out, counts, counts.default_factory, tagged))
+        return results
+
+    same(play)
+
+
+def test_a_container_that_changes_its_class() -> None:
+    def play(wrap: Wrap) -> Any:
+        kinds: list[Any] = [tuple, Pair._make, list]
+        call = wrap(lambda x: kinds[0]([x, x + 1]))
+        seen = []
+        for i in range(12):
+            seen.append(call(some(i, 3)))
+            if i % 4 == 3:
+                kinds.append(kinds.pop(0))
+        return seen
+
+    same(play)
+
+
+def test_dicts_that_keep_more_than_their_items_are_refused() -> None:
+    class Output(dict[str, Any]):
+        def __init__(self, **items: Any) -> None:
+            super().__init__(**items)
+            self.__dict__.update(items)
+
+    call = ts.compile(lambda x: Output(y=x * 2))
+    with pytest.raises(CaptureError, match="a dict of a class that keeps more than its items"):
+        call(ts.ones(3))
 
 
 @pytest.mark.parametrize("value", [None, 3, 2.5, "text", (), [1, 2]], ids=repr)

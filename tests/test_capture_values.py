@@ -223,6 +223,7 @@ def restless_functions() -> dict[str, Callable[[ts.Tensor], Any]]:
 
 
 @pytest.mark.parametrize("label", restless_functions())
+@pytest.mark.filterwarnings("ignore:.* was recorded at each:RuntimeWarning")
 def test_a_function_that_never_does_the_same(label: str) -> None:
     def play(wrap: Wrap) -> Any:
         call = wrap(restless_functions()[label])

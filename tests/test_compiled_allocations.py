@@ -24,6 +24,7 @@ PROGRAM = """
 import tessella as ts
 from bench.allocations import count_allocations
 from test_compiled_memory import MODELS, WARM, step_of
+ts.rand(1000, 1000) @ ts.rand(1000, 1000)  # starts the threads, once in a process
 make, shape = MODELS[{name!r}]
 step, x, y = step_of(make()), ts.rand(*shape), ts.randint(0, 3, shape[:1])
 for _ in range(WARM):

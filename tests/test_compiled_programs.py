@@ -151,8 +151,8 @@ def programs_of(name: str) -> list[Program]:
     for i in range(CALLS):
         compiled(*arguments(i))
     assert compiled.program is not None
-    pulled = compiled.program.pull
-    return [compiled.program] if pulled is None else [compiled.program, pulled.program]
+    seconds = [each for pull in compiled.program.pulls for each in pull.programs.values()]
+    return [compiled.program, *seconds]
 
 
 def text_of(name: str) -> str:

@@ -151,6 +151,7 @@ def test_compiled_training_has_the_bits_of_eager(clip: float | None) -> None:
 
 
 @pytest.mark.parametrize("stop", [1, 6, 7, 9, 14, 20])
+@pytest.mark.filterwarnings("ignore:.* was recorded at each:RuntimeWarning")
 def test_a_run_that_was_stopped_goes_on_with_the_same_bits(stop: int, tmp_path: Path) -> None:
     def run(file: str, asks: int) -> tuple[list[Any], list[Any]]:
         model, loader, optimizer, scheduler = parts()
@@ -175,6 +176,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_same_bits(stop: int, tmp_path: 
     assert run("parts.ts", 0) == whole
 
 
+@pytest.mark.filterwarnings("ignore:.* was recorded at each:RuntimeWarning")
 def test_lists_of_batches_are_taken_up_where_they_were_left(tmp_path: Path) -> None:
     def run(asks: int) -> tuple[list[Any], list[float]]:
         model, loader, optimizer, _ = parts()

@@ -106,7 +106,7 @@ def test_every_change_of_parts_is_counted() -> None:
     ):
         before = changes.count()
         change()
-        assert changes.count() > before
+        assert changes.count() != before
 
 
 def test_buffers_may_be_made_by_their_class() -> None:

@@ -61,6 +61,7 @@ from tessella import (
     records as records,
     sizes as sizes,
     spellings as spellings,
+    standins as standins,
     tensors as tensors,
     testing as testing,
     threads as threads,

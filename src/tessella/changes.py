@@ -7,11 +7,23 @@ changed, bump it. Whoever keeps something that was derived from their structure 
 from __future__ import annotations
 
 from tessella import _core
+from tessella.hints import Any
 
 
-def bump() -> None:
-    """Tell that the structure of something has changed."""
+def bump(owner: Any = None) -> None:
+    """Tell that the structure of something has changed; of `owner`, if calls read it there."""
     _core.bump_changes()
+
+
+def born(owner: Any) -> None:
+    """Tell that there is something new: its changes are nobody else's as long as it is made."""
+    _core.bump_changes()
+
+
+def switch(owner: Any, is_on: bool) -> None:
+    """Tell that the other one of two states of something was chosen: going back undoes it."""
+    step = hash((id(owner), "switch")) % 2**64
+    _core.bump_changes(step if is_on else 2**64 - step)
 
 
 def count() -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from tessella import errors
 from tessella.hints import Any, Callable
 
@@ -44,9 +46,37 @@ def arrange(tree: Any, like: Any) -> list[Any] | None:
     return found
 
 
+def is_kept(tree: dict[Any, Any]) -> bool:
+    """Tell whether a dict is put together as what it is: an OrderedDict, a defaultdict, …
+
+    One of a class that keeps something beside its items becomes a plain dict.
+    """
+    return type(tree) is not dict and not getattr(tree, "__dict__", None)
+
+
+def outline(tree: Any) -> Any:
+    """Give the form of a nested container, to be compared: types and keys, not what it holds."""
+    if isinstance(tree, dict):
+        made_by = getattr(tree, "default_factory", None)
+        return type(tree), made_by, [(type(key), key, outline(tree[key])) for key in tree]
+    if isinstance(tree, tuple | list):
+        return type(tree), [outline(part) for part in tree]
+    return None
+
+
+def _filled(empty: Any, parts: dict[Any, Any], values: Any) -> Any:
+    out = copy(empty)
+    dict.update(out, {key: part(values) for key, part in parts.items()})
+    return out
+
+
 def _walk(tree: Any, leaves: list[Any]) -> Callable[[Any], Any]:
     if isinstance(tree, dict):
         parts = {key: _walk(value, leaves) for key, value in tree.items()}
+        if is_kept(tree):
+            empty = copy(tree)
+            dict.update(empty, dict.fromkeys(parts))
+            return lambda values: _filled(empty, parts, values)
         return lambda values: {key: part(values) for key, part in parts.items()}
     if isinstance(tree, tuple | list):
         items = [_walk(value, leaves) for value in tree]

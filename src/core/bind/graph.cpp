@@ -1,4 +1,5 @@
 // Recording of gradients, and the modes of the fast path.
+#include <algorithm>
 #include <utility>
 
 #include "../tensor/anomaly.h"
@@ -140,14 +141,17 @@ void init_graph(nb::module_& module) {
     int line = PyCode_Addr2Line(site.code, site.instruction);
     return nb::make_tuple(nb::borrow(site.code->co_filename), line);
   });
-  module.def("unpack_saved", [](nb::handle node) {
+  // All that was saved, or what is at some places.
+  auto unpack_saved = [](nb::handle node, std::optional<std::vector<int>> places) {
     Node* self = node_of(node);
     Visit visit(self);
     nb::list found;
     for (int i = 0; i < self->saves; ++i)
-      found.append(nb::steal(unpack_strictly(self, self->saved[i], is_grad_enabled())));
+      if (!places || std::find(places->begin(), places->end(), i) != places->end())
+        found.append(nb::steal(unpack_strictly(self, self->saved[i], is_grad_enabled())));
     return nb::tuple(found);
-  });
+  };
+  module.def("unpack_saved", unpack_saved, nb::arg("node"), nb::arg("places") = nb::none());
   module.def("needs_node", [](nb::args inputs) {
     return needs_node(reinterpret_cast<PyTupleObject*>(inputs.ptr())->ob_item,
                       static_cast<int>(inputs.size()));

@@ -336,6 +336,7 @@ void init_program(nb::module_& module) {
              self.set_guard(changes, watched_of(places), holds.ptr(), is_partial);
            })
       .def("set_homes", &Program::set_homes)
+      .def("set_leaves", &Program::set_leaves)
       .def("accepts", [](const Program& self,
                          nb::list arguments) { return self.accepts(tensors_of(arguments)); })
       .def("run",
@@ -367,6 +368,7 @@ void init_program(nb::module_& module) {
                      for (const Draw& each : self.starts) out.push_back({each.key, each.counter});
                      return out;
                    })
+      .def_ro("runs", &Program::runs)
       .def_prop_ro("has_written", [](const Program& self) { return self.has_written; })
       .def_prop_ro("scratch_bytes", &Program::scratch_bytes)
       .def_prop_ro("rehearsed_scratch_bytes", &Program::rehearsed_scratch_bytes)
@@ -390,7 +392,7 @@ void init_program(nb::module_& module) {
             new (self) CompiledCall{replay.is_none() ? nullptr : replay.inc_ref().ptr()};
           },
           nb::arg("replay").none());
-  module.def("bump_changes", [] { ++changes_count; });
+  module.def("bump_changes", [](uint64_t by) { changes_count += by; }, nb::arg("by") = 1);
   module.def("count_changes", [] { return changes_count; });
   module.def("source_names", [] {
     nb::list names;

@@ -65,7 +65,8 @@ nb::list slots_of(const Recording& self) {
   return rows;
 }
 
-// (tensor, slot of its gradient before or -1, its gradient now as a place or None)
+// (tensor, its number among the arguments or -1, slot of its gradient before or -1, its gradient
+// now as a place or None), while the function runs
 nb::list leaves_of(const Recording& self) {
   nb::list rows;
   for (const Leaf& each : self.tape->leaves) {
@@ -76,7 +77,7 @@ nb::list leaves_of(const Recording& self) {
       Place place{self.tape->find(gradient->buffer), gradient->dtype, gradient->layout()};
       now = to_python(place);
     }
-    rows.append(nb::make_tuple(nb::borrow(each.tensor), each.before.slot, now));
+    rows.append(nb::make_tuple(nb::borrow(each.tensor), each.argument, each.before.slot, now));
   }
   return rows;
 }
@@ -112,7 +113,7 @@ void init_recording(nb::module_& module) {
              Place place{self.tape->find(source->buffer), source->dtype, source->layout()};
              return to_python(place);
            })
-      // From here on its memory counts as given, not made.
+      // From here on its memory counts as given, not made: it is held like that of an argument.
       .def("mark_given",
            [](Recording& self, nb::handle x) {
              Store& slot =
@@ -137,6 +138,7 @@ void init_recording(nb::module_& module) {
              return nb::make_tuple(nb::borrow(site.code->co_filename),
                                    PyCode_Addr2Line(site.code, site.instruction));
            })
+      .def("__len__", [](const Recording& self) { return self.tape->instructions.size(); })
       .def("instructions", instructions_of)
       .def("slots", slots_of)
       .def("leaves", leaves_of)

@@ -29,20 +29,6 @@ void write_word(PyObject* object, const char* name, uint64_t word) {
   if (failed) throw PythonError{};
 }
 
-// Whether a gradient can be written where it lies: only its leaf holds it.
-bool is_held_by_leaf(const Tensor* leaf) {
-  const Tensor* gradient = as_tensor(leaf->grad);
-  return Py_REFCNT(leaf->grad) == 1 && gradient->buffer->refs == 1 && gradient->buffer->pins == 0;
-}
-
-bool has_layout(const Tensor* x, const Place& place) {
-  const Layout& layout = place.layout;
-  if (x->dtype != place.dtype || x->ndim != layout.ndim || x->offset != layout.offset) return false;
-  for (int i = 0; i < x->ndim; ++i)
-    if (x->shape()[i] != layout.shape[i] || x->strides()[i] != layout.strides[i]) return false;
-  return true;
-}
-
 // About how much an instruction does, in elements of elementwise work.
 int64_t work_of(const Instruction& instruction) {
   constexpr int64_t PRODUCTS_PER_ELEMENT = 8;
@@ -138,106 +124,17 @@ void Program::add_generator(PyObject* generator, uint64_t used) {
   is_short_ = false;  // to move them may run Python
 }
 
-Tensor* Program::leaf(int index) const {
-  return as_tensor(tape_->leaves[static_cast<size_t>(index)].tensor);
-}
-
-uint64_t changes_count;
-
-PyObject* Watched::now() const {
-  if (PyDict_Check(holder)) return PyDict_GetItem(holder, name);
-  if (PyCell_Check(holder)) return PyCell_GET(holder);
-  bool is_named = PyUnicode_CompareWithASCIIString(name, "__kwdefaults__") == 0;
-  PyObject* found = is_named ? PyFunction_GetKwDefaults(holder) : PyFunction_GetDefaults(holder);
-  return found ? found : Py_None;
-}
-
-void Program::drop_guard() {
-  for (Watched& each : places_) {
-    Py_DECREF(each.holder);
-    Py_XDECREF(each.name);
-    Py_DECREF(each.value);
-  }
-  places_.clear();
-  Py_CLEAR(holds_);
-}
-
-void Program::set_guard(uint64_t changes, std::vector<Watched> places, PyObject* holds,
-                        bool is_partial) {
-  drop_guard();
-  changes_ = changes;
-  places_ = std::move(places);
-  holds_ = Py_NewRef(holds);
-  is_partial_ = is_partial;
-}
-
-bool Program::is_unchanged() const {
-  if (changes_ != changes_count) return false;
-  bool is_same = !is_partial_;
-  for (size_t i = 0; is_same && i < places_.size(); ++i)
-    is_same = places_[i].now() == places_[i].value;
-  if (is_same || !holds_) return true;
-  PyObject* answer = PyObject_CallNoArgs(holds_);
-  if (!answer) throw PythonError{};
-  is_same = answer == Py_True;
-  Py_DECREF(answer);
-  return is_same;
-}
-
-int Program::visit(visitproc visit, void* arg) const {
-  Py_VISIT(holds_);
-  for (const Watched& each : places_) {
-    Py_VISIT(each.holder);
-    Py_VISIT(each.value);
-  }
-  return 0;
-}
-
-bool Program::accepts(std::span<Tensor* const> arguments) const {
-  if (!is_unchanged()) return false;  // may run Python, so it comes first
-  for (size_t i = 0; i < homes_.size() && i < arguments.size(); ++i) {
-    const Tensor* x = arguments[i];
-    std::pair home{reinterpret_cast<uintptr_t>(x->buffer), x->offset * itemsize(x->dtype)};
-    if (homes_[i].first && homes_[i] != home) return false;
-  }
-  if (!tape_->asked_alike()) return false;
-  for (size_t i = 0; i < tape_->leaves.size(); ++i) {
-    const Tensor* of = leaf(static_cast<int>(i));
-    const Place& before = tape_->leaves[i].before;
-    if ((before.slot >= 0) != (of->grad != nullptr)) return false;
-    if (before.slot >= 0 && is_written_[static_cast<size_t>(before.slot)] && !is_held_by_leaf(of))
-      return false;
-  }
-  if (!can_run(arguments)) return false;
-  for (const Tensor* x : arguments) {
-    for (size_t i : captured_)
-      if (may_overlap(x->buffer, tape_->slots[i].buffer)) return false;
-    for (size_t i : given_)
-      if (may_overlap(x->buffer, as_tensor(leaf(plans_[i].index)->grad)->buffer)) return false;
-  }
-  return true;
-}
-
-bool Program::can_run(std::span<Tensor* const> arguments) const {
-  for (const Tensor* x : arguments)
-    if (!x->has_memory()) return false;
-  for (size_t i : captured_)
-    if (!tape_->slots[i].buffer->has_memory()) return false;
-  for (size_t i : given_) {
-    const Leaf& of = tape_->leaves[static_cast<size_t>(plans_[i].index)];
-    PyObject* held = as_tensor(of.tensor)->grad;
-    if (!held) return false;
-    const Tensor* gradient = as_tensor(held);
-    if (!gradient->has_memory() || gradient->requires_grad || !has_layout(gradient, of.before))
-      return false;
-  }
-  return true;
+Tensor* Program::leaf(int index, std::span<Tensor* const> arguments) const {
+  const Leaf& found = tape_->leaves[static_cast<size_t>(index)];
+  return found.argument < 0 ? as_tensor(found.tensor)
+                            : arguments[static_cast<size_t>(found.argument)];
 }
 
 // The memory of a gradient that a call leaves: that of the former one, if only its leaf holds it
 // and the program does not read it; else new memory, where the leaf's is.
-Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot) {
-  const Tensor* of = leaf(plan.leaf);
+Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot,
+                                 std::span<Tensor* const> arguments) {
+  const Tensor* of = leaf(plan.leaf, arguments);
   const Place& before = tape_->leaves[static_cast<size_t>(plan.leaf)].before;
   bool is_read =
       before.slot >= 0 && plans_[static_cast<size_t>(before.slot)].source == Source::gradient;
@@ -300,9 +197,9 @@ Buffer* Program::source_buffer(const SlotPlan& plan, size_t slot,
     case Source::captured:
       return retain(tape_->slots[slot].buffer);
     case Source::gradient:
-      return retain(as_tensor(leaf(plan.index)->grad)->buffer);
+      return retain(as_tensor(leaf(plan.index, arguments)->grad)->buffer);
     default:
-      return plan.leaf < 0 ? result_buffer(plan, slot) : gradient_buffer(plan, slot);
+      return plan.leaf < 0 ? result_buffer(plan, slot) : gradient_buffer(plan, slot, arguments);
   }
 }
 
@@ -422,6 +319,7 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
     ~InUse() { program.give_back(); }
   } in_use{*this};
   has_written = false;
+  ++runs;
   if (!can_run(arguments)) fail_capture("memory that was taken away", nullptr);
   if (arena->data != arena_seen_)
     for (size_t i : used_)
@@ -473,15 +371,15 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
     PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), as_object(out));
   }
   for (int index : removals_)
-    if (leaf(index)->grad) set_gradient(leaf(index), nullptr);
+    if (leaf(index, arguments)->grad) set_gradient(leaf(index, arguments), nullptr);
   for (const NewGradient& each : gradients_) {
-    const Tensor* of = leaf(each.leaf);
+    Tensor* of = leaf(each.leaf, arguments);
     const Buffer* buffer = real(static_cast<size_t>(each.place.slot));
     bool stays = of->grad && as_tensor(of->grad)->buffer == buffer &&
                  has_layout(as_tensor(of->grad), each.place);
     if (stays) continue;
     Result gradient(make(each.place));
-    set_gradient(leaf(each.leaf), as_object(gradient.get()));
+    set_gradient(of, as_object(gradient.get()));
   }
   owner.list = nullptr;
   return list;

@@ -49,6 +49,10 @@ struct PlannedDraw {
 
 using Clock = std::vector<std::chrono::steady_clock::time_point>;
 
+// Whether a gradient can be written where it lies: only its leaf holds it.
+bool is_held_by_leaf(const Tensor* leaf);
+bool has_layout(const Tensor* x, const Place& place);
+
 class Program {
  public:
   // Each step is one instruction, or several that run as one.
@@ -73,6 +77,8 @@ class Program {
   void set_guard(uint64_t changes, std::vector<Watched> places, PyObject* holds, bool is_partial);
   // Arguments that must lie where they lay: a buffer and a place in it; 0: anywhere.
   void set_homes(std::vector<std::pair<uintptr_t, int64_t>> homes) { homes_ = std::move(homes); }
+  // Arguments whose gradients it reads or writes that must be the same tensors; 0: any.
+  void set_leaves(std::vector<uintptr_t> objects) { objects_ = std::move(objects); }
   // What it holds of Python that may lead back to it.
   int visit(visitproc visit, void* context) const;
   void drop_guard();
@@ -95,6 +101,7 @@ class Program {
   size_t rehearsed_scratch_bytes() const;  // of its own steps, where they were rehearsed
 
   bool has_written = false;
+  uint64_t runs = 0;         // so far
   std::vector<Draw> starts;  // where the generators stood at the last run
   int64_t arena_bytes;
 
@@ -118,7 +125,7 @@ class Program {
   };
 
   Buffer* source_buffer(const SlotPlan& plan, size_t slot, std::span<Tensor* const> arguments);
-  Buffer* gradient_buffer(const SlotPlan& plan, size_t slot);
+  Buffer* gradient_buffer(const SlotPlan& plan, size_t slot, std::span<Tensor* const> arguments);
   Buffer* result_buffer(const SlotPlan& plan, size_t slot);
   void note_writes(const Instruction& instruction, Step* step);
   void aim(size_t slot, char* data);
@@ -131,7 +138,8 @@ class Program {
   void let_others_in();
   void advance(size_t instruction);
   PyObject* give(std::span<Tensor* const> arguments);
-  Tensor* leaf(int index) const;
+  Tensor* leaf(int index, std::span<Tensor* const> arguments) const;
+  bool has_gradients(std::span<Tensor* const> arguments) const;
   bool is_unchanged() const;
 
   std::shared_ptr<Tape> tape_;
@@ -156,6 +164,7 @@ class Program {
   PyObject* holds_ = nullptr;
   bool is_partial_ = false;
   std::vector<std::pair<uintptr_t, int64_t>> homes_;
+  std::vector<uintptr_t> objects_;
 };
 
 }  // namespace tessella

@@ -33,7 +33,7 @@ Tape::~Tape() {
   if (is_running_) end();
   for (Store& slot : slots)
     if (slot.buffer && !slot.is_made) release(slot.buffer);
-  for (Leaf& leaf : leaves) Py_DECREF(leaf.tensor);
+  for (Leaf& leaf : leaves) Py_XDECREF(leaf.tensor);
   for (Drawing& each : drawings) Py_DECREF(each.generator);
   for (Asked& each : asked) Py_DECREF(each.tensor), Py_XDECREF(each.node);
   for (Instruction& each : instructions) Py_XDECREF(each.site.code);
@@ -93,6 +93,9 @@ void Tape::end() {
   while (*place != this) place = &(*place)->next_;
   *place = next_;
   if (!first_) record_buffers(nullptr);
+  arguments_.clear();
+  for (Leaf& leaf : leaves)
+    if (leaf.argument >= 0) Py_CLEAR(leaf.tensor);
   // From here on nobody tells that a buffer is gone.
   for (Store& slot : slots) {
     if (slot.is_argument && slot.buffer) release(slot.buffer);
@@ -169,7 +172,9 @@ void Tape::touch_leaf(Tensor* leaf) {
       slots.push_back({nullptr, buffer->bytes, false, true, false, false, buffer->version});
     }
   }
-  leaves.push_back({Py_NewRef(as_object(leaf)), before});
+  auto found = std::find(arguments_.begin(), arguments_.end(), leaf);
+  int argument = found == arguments_.end() ? -1 : static_cast<int>(found - arguments_.begin());
+  leaves.push_back({Py_NewRef(as_object(leaf)), before, argument});
 }
 
 void Tape::add_drawing(PyObject* generator, Draw from, uint64_t used) {

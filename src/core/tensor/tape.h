@@ -88,8 +88,9 @@ struct Store {
 
 // A tensor whose gradient was read or written.
 struct Leaf {
-  PyObject* tensor;
-  Place before;  // its gradient when it was first touched; slot -1: it had none
+  PyObject* tensor;  // nullptr: an argument, once the function has run
+  Place before;      // its gradient when it was first touched; slot -1: it had none
+  int argument = -1;
 };
 
 // How far a generator was moved: `used` numbers from `from` on.
@@ -122,6 +123,7 @@ class Tape {
   int slot_of(Buffer* buffer);
   void add_argument(Tensor* x) {
     slots[static_cast<size_t>(slot_of(x->buffer))].is_argument = true;
+    arguments_.push_back(x);
   }
   int find(const Buffer* buffer) const;  // -1: it is not known
   Place place_of(const Tensor* x) { return {slot_of(x->buffer), x->dtype, x->layout()}; }
@@ -151,6 +153,7 @@ class Tape {
 
   static Tape* first_;  // of all that run, in any thread
   bool is_running_ = false;
+  std::vector<Tensor*> arguments_;  // while it runs
   Tape* next_ = nullptr;
   std::unordered_map<const Buffer*, int> known_;
 };

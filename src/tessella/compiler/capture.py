@@ -10,7 +10,8 @@ import gc
 import sys
 
 from tessella import _core
-from tessella.compiler import capture_errors, pullback
+from tessella.compiler import capture_errors, cuts, pullback
+from tessella.compiler.capture_errors import AsWritten
 from tessella.compiler.program import (
     ARENA,
     ARGUMENT,
@@ -25,9 +26,9 @@ from tessella.compiler.program import (
 )
 from tessella.compiler.watch import Watch, watched
 from tessella.dtypes import DType
-from tessella.exceptions import CaptureError, TessellaError
+from tessella.exceptions import CaptureError
 from tessella.hints import Any, Callable
-from tessella.trees import flatten
+from tessella.trees import flatten, outline
 
 Tensor = _core.Tensor
 _VALUES = (int, float, complex, str, bytes, type(None), DType)
@@ -36,10 +37,16 @@ _VALUES = (int, float, complex, str, bytes, type(None), DType)
 class Captured:
     """A call that was recorded: what it gave, and the program, or why there is none."""
 
-    def __init__(self, box: list[Any], program: Program | None, watch: Watch) -> None:
-        self.result = box[0]
-        self.program = program  # None: such a call can only be run as it is written
+    def __init__(self, box: list[Any], watch: Watch) -> None:
+        self._box = box  # no name: who else holds a result is counted
+        self.program: Program | None = None
+        self.why: AsWritten | None = None
         self.watch = watch
+
+    @property
+    def result(self) -> Any:
+        """What the function gave."""
+        return self._box[0]
 
 
 def capture(
@@ -59,109 +66,79 @@ def capture(
         except CaptureError as error:
             raise error.locate(getattr(function, "__name__", "compile"), []) from None
         with watched(watch):
-            box = [function(*args, **keywords)]  # no name: who else holds a result is counted
-        is_kept = graphs == [(x.requires_grad, x.grad_fn) for x in tensors]
-        # An argument that has become part of a graph is not made so by a program.
-        program = _describe(recording, box, tensors, since) if is_kept else None
-        return Captured(box, program, watch)
+            box = [function(*args, **keywords)]
+        captured = Captured(box, watch)
+        try:
+            if graphs != [(x.requires_grad, x.grad_fn) for x in tensors]:
+                raise AsWritten("an argument becomes part of a graph")
+            if watch.has_loaded:
+                raise AsWritten("a module is imported")
+            if watch.bumped_at:  # a repeated call would not do it
+                why = "it changes a module or a parameter group, by train(), eval(), …"
+                raise AsWritten(why, watch.bumped_at)
+            captured.program = _describe(recording, box, tensors, since)
+        except AsWritten as error:
+            captured.why = error.with_traceback(None)
+        return captured
     finally:
         recording.end()
 
 
-def _describe(recording: Any, box: list[Any], tensors: list[Any], since: int) -> Program | None:
-    """Give the program, with its gradients if results are part of a graph; None: it has none."""
+def _describe(recording: Any, box: list[Any], tensors: list[Any], since: int) -> Program:
+    """Give the program, with its gradients if results are part of a graph."""
     recording.forget_temporaries()
     if not recording.asked_alike():
-        return None
+        raise AsWritten("requires_grad of a tensor that it uses is changed")
     program = Program(recording)
     program.instructions = [Instruction(i, row) for i, row in enumerate(recording.instructions())]
-    if not _add_memories(program, recording, tensors):
-        return None
+    _add_memories(program, recording, tensors)
     opened = _add_outputs(program, recording, box, tensors)
-    if opened is None or not _add_gradients(program, recording, tensors):
-        return None
-    saved: list[int] = []
+    _add_gradients(program, recording, tensors)
     if opened:
         leaves = flatten(box[0])[0]
-        needed = _add_pull(program, recording, opened, leaves, tensors, since)
-        if needed is None:
-            return None
-        saved = needed
-    _refuse_leaks(program, recording, saved)
+        pullback.record(recording, program, {i: leaves[i] for i in opened}, tensors, since)
+        program.saved = sorted({slot for pull in program.pulls for slot in pull.saved})
+        del leaves
+    _refuse_leaks(program, recording, program.saved)
     _add_drawings(program, recording.drawings())
-    if program.pull is not None:
-        pullback.save(program, saved)
+    pullback.save(program)
     return program
 
 
-def _add_pull(
-    program: Program, recording: Any, opened: list[int], leaves: list[Any], tensors: list[Any],
-    since: int,
-) -> list[int] | None:  # fmt: skip
-    """Record the gradients of results; give the memories that they need, None if it cannot be."""
-    if len(opened) > 1:  # into which of them gradients flow is only known when they do
-        return None
-    result = leaves[opened[0]]
-    sources = pullback.sources_of(result, since, tensors)
-    if sources is None:
-        return None
-    try:
-        found = pullback.pull(recording, result, sources, tensors, since)
-    except TessellaError:  # as backward would: it is only asked for outside, or never
-        return None
-    start, cotangent, inputs, gradients = found
-    backward = Program(recording)
-    rows = recording.instructions()
-    backward.instructions = [Instruction(i, rows[i]) for i in range(start, len(rows))]
-    needed = pullback.describe(program, backward, recording, tensors, cotangent, gradients)
-    if needed is None:
-        return None
-    saved, captured = needed
-    program.pull = pullback.Pull(backward, inputs, opened[0])
-    program.pull.saved, program.pull.captured = saved, captured
-    return saved
-
-
-def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> bool:
-    """Say what the memories are; False if one is two things, such as the gradient of two leaves."""
+def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
+    """Say what the memories are."""
     for slot, (bytes_, is_made, is_written, _, *facts) in enumerate(recording.slots()):
         number, overlaps = facts
         source = ARENA if is_made else CAPTURED
         program.memories[slot] = Memory(bytes_, source, slot, number, is_written, overlaps)
-    for leaf, (tensor, before, _) in enumerate(recording.leaves()):
-        program.leaves.append(tensor)
+    for leaf, (tensor, number, before, _) in enumerate(recording.leaves()):
+        program.leaves.append(tensor if number < 0 else number)
         program.befores.append(before)
         if before >= 0 and program.memories[before].source != CAPTURED:
-            return False
+            raise AsWritten("one tensor is the gradient of two leaves")
         if before >= 0:
             program.memories[before].source = GRADIENT
             program.memories[before].index = leaf
     for i, x in reversed(list(enumerate(tensors))):  # of several over one memory the first counts
         memory = program.memories[recording.slot_of(x)]
         if memory.source == GRADIENT:
-            return False
+            raise AsWritten("an argument is the gradient of a leaf")
         memory.source, memory.index = ARGUMENT, i
         memory.offset = x.offset * x.itemsize
-    return True
 
 
-def _add_outputs(
-    program: Program, recording: Any, box: list[Any], tensors: list[Any]
-) -> list[int] | None:
-    """Say what the results are; give those that gradients can flow into.
-
-    None if one has a gradient, or is a view of memory from elsewhere that gradients flow into.
-    """
+def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list[Any]) -> list[int]:
+    """Say what the results are; give those that gradients can flow into."""
     leaves, rebuild = flatten(box[0])
     program.structure = rebuild(list(range(len(leaves))))
+    if outline(program.structure) != outline(box[0]):
+        raise capture_errors.wrong_container().locate("compile", [])
     opened = []
     for i in range(len(leaves)):
         out = _plain_output(program, leaves, i, tensors)
         if out is None:
             out = _made_output(program, recording, leaves, i)
-            if out is None:
-                return None
-            if pullback.is_open(leaves[i]):
+            if out.operand is not None and cuts.is_open(leaves[i]):
                 opened.append(i)
         program.outputs.append(out)
     results = 0
@@ -186,28 +163,30 @@ def _plain_output(program: Program, leaves: list[Any], i: int, tensors: list[Any
         if leaves[k] is leaves[i]:
             return Output(same=k)
     for k in range(len(program.leaves)):
-        if program.leaves[k].grad is leaves[i]:
+        if program.leaf(k, tensors).grad is leaves[i]:
             return Output(leaf=k)
     return None
 
 
-def _made_output(program: Program, recording: Any, leaves: list[Any], i: int) -> Output | None:
-    """Give a result that the function made, or an object that was there; None: there is no way."""
+def _made_output(program: Program, recording: Any, leaves: list[Any], i: int) -> Output:
+    """Give a result that the function made, or an object that was there."""
     operand = Operand(*recording.place_of(leaves[i]))
     is_made = operand.slot >= 0 and program.memories[operand.slot].source in (ARENA, RESULT)
     if sys.getrefcount(leaves[i]) > _expected(leaves, i) + recording.holds(leaves[i]):
         if not is_made:
             return Output(value=leaves[i])
         raise capture_errors.kept_inside(_line_of(program, operand.slot)).locate("compile", [])
-    if leaves[i].grad is not None or (pullback.is_open(leaves[i]) and not is_made):
-        return None
+    if leaves[i].grad is not None:
+        raise AsWritten("a result has a gradient", _line_of(program, operand.slot))
+    if cuts.is_open(leaves[i]) and not is_made:
+        raise AsWritten("gradients flow into a result that is a view of memory from elsewhere")
     if operand.slot < 0:  # a view of memory that no operation has used
         recording.slot_of(leaves[i])
         operand = Operand(*recording.place_of(leaves[i]))
         bytes_, _, _, _, number, overlaps = recording.slots()[operand.slot]
         memory = Memory(bytes_, CAPTURED, operand.slot, number, False, overlaps)
         program.memories[operand.slot] = memory
-    used_up = leaves[i].requires_grad and not pullback.is_open(leaves[i])
+    used_up = leaves[i].requires_grad and not cuts.is_open(leaves[i])
     return Output(operand, leaves[i].grad_fn if used_up else None)
 
 
@@ -219,14 +198,14 @@ def _expected(leaves: list[Any], i: int) -> int:
     return 2 * count + views + 1
 
 
-def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> bool:
-    """Say what gradients the call leaves; False if an argument has one of them."""
+def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> None:
+    """Say what gradients the call leaves."""
     results = sum(memory.source == RESULT for memory in program.memories.values())
-    for leaf, (tensor, before, now) in enumerate(recording.leaves()):
+    for leaf, (tensor, number, before, now) in enumerate(recording.leaves()):
         if now is None and before < 0:
             continue
-        if any(tensor is x for x in tensors):
-            return False
+        if number >= 0:
+            _check_argument(tensor, tensors)
         if now is None:
             program.removals.append(leaf)
             continue
@@ -239,7 +218,14 @@ def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> bool
         memory.source, memory.index = RESULT, results
         results += 1
         program.gradients.append((leaf, operand))
-    return True
+
+
+def _check_argument(leaf: Any, tensors: list[Any]) -> None:
+    """Refuse a program that gives an argument a gradient where another would get it too."""
+    if leaf.grad_fn is not None or _core.leaf_hooks(leaf) is not None:
+        raise AsWritten("an argument gets a gradient inside that is no leaf, or has a hook")
+    if sum(x is leaf or _core.may_overlap(x, leaf) for x in tensors) > 1:
+        raise AsWritten("an argument gets a gradient inside, and shares memory with another")
 
 
 def _line_of(program: Program, slot: int) -> str:
@@ -285,8 +271,8 @@ def _add_drawings(program: Program, rows: list[Any]) -> None:
     for generator, key, _, end in starts:
         if (generator.seed, generator.counter) != (key, end):
             raise capture_errors.seeded_inside().locate("compile", [])
-    backward = program.pull.program if program.pull is not None else None
-    for each in [*program.instructions, *(backward.instructions if backward else ())]:
+    seconds = [second for pull in program.pulls for second in pull.recorded.values()]
+    for each in [x for part in (program, *seconds) for x in part.instructions]:
         if each.draw is None:
             continue
         key, counter = each.draw
@@ -298,5 +284,5 @@ def _add_drawings(program: Program, rows: list[Any]) -> None:
             raise capture_errors.same_generators().locate("compile", [])
         each.draw = (found[0], counter - starts[found[0]][2]) if found else (-1, key, counter)
     program.generators = [(generator, end - start) for generator, _, start, end in starts]
-    if backward is not None:
-        backward.generators = program.generators
+    for second in seconds:
+        second.generators = program.generators

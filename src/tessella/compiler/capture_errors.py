@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tessella.exceptions import ArgumentError, CaptureError
+from tessella.exceptions import ArgumentError, CaptureError, TessellaError
+
+__all__ = ["TessellaError"]
+
+
+class AsWritten(Exception):  # noqa: N818 - no error: it is told where the call is recorded
+    """A call that can only be run as it is written: why, and where if that is known."""
+
+    def __init__(self, why: str, line: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.line = line
 
 
 def not_callable(value: object) -> ArgumentError:
@@ -18,6 +29,14 @@ def wrong_result(value: object) -> CaptureError:
     return CaptureError(
         f"a result is a {type(value).__name__}",
         "return tensors, numbers, text, None, or tuples, lists and dicts of them",
+    )
+
+
+def wrong_container() -> CaptureError:
+    """A result is a container of a class that cannot be made anew."""
+    return CaptureError(
+        "a result is a dict of a class that keeps more than its items",
+        "return a plain dict, and make the other of it outside",
     )
 
 
@@ -114,11 +133,12 @@ def not_planned_here() -> CaptureError:
     )
 
 
-def never_repeated() -> CaptureError:
+def never_repeated(why: str) -> CaptureError:
     """Calls go on being recorded, or are run as they are written."""
+    because = f": {why}" if why else ""
     return CaptureError(
-        "such a call is run as it is written: it has no program",
-        "the function may change what it reads, or gradients may flow into several of its results",
+        f"such a call is run as it is written{because}",
+        "what the function changes must be a tensor that is updated in place, or stand outside",
     )
 
 

@@ -22,7 +22,7 @@ class State:
         captured = [slot for slot in written if program.memories[slot].source == CAPTURED]
         self.places = [x.detach() for x in tensors]
         self.places += [program.recording.bytes_of(slot) for slot in captured]
-        self.leaves = program.leaves
+        self.leaves = [program.leaf(i, tensors) for i in range(len(program.leaves))]
         self.generators = [generator for generator, _ in program.generators]
         self.values = [copy_of(x) for x in self.places]
         self.gradients = [leaf.grad for leaf in self.leaves]

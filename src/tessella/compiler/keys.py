@@ -24,7 +24,7 @@ def call_key(args: Any, keywords: Any) -> tuple[list[Any], Any]:
             plain.append(_PLACE)
         else:
             plain.append(_value_key(x))
-    structure = _frozen(rebuild(plain))
+    structure = _frozen(rebuild(plain), (args, keywords))
     return tensors, (structure, _core.call_key(tensors))
 
 
@@ -65,11 +65,13 @@ class _Leaf:
         self.key = key
 
 
-def _frozen(tree: Any) -> Any:
+def _frozen(tree: Any, given: Any) -> Any:
+    """Give what can be compared of a container of keys, in the form of the one that was given."""
     if isinstance(tree, _Leaf):
         return tree.key
     if tree is _PLACE:
         return tree
     if isinstance(tree, dict):
-        return dict, tuple((key, _frozen(value)) for key, value in tree.items())
-    return type(tree), tuple(_frozen(value) for value in tree)
+        pairs = tuple((type(key), key, _frozen(tree[key], given[key])) for key in tree)
+        return type(given), getattr(given, "default_factory", None), pairs
+    return type(given), tuple(_frozen(x, y) for x, y in zip(tree, given, strict=True))

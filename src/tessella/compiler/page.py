@@ -39,8 +39,12 @@ def save_page(path: str | os.PathLike[str], name: str, program: Program) -> None
 def page_of(name: str, program: Program) -> str:
     """Give the page of a program; that of its gradient follows on it."""
     articles = [_article("", program)]
-    if program.pull is not None:
-        articles.append(_article("Gradient: the second program", program.pull.program))
+    for pull in program.pulls:
+        for choice, second in pull.programs.items():
+            results = ", ".join(str(pull.opened[k]) for k in choice)
+            is_only = len(program.pulls) == len(pull.opened) == 1
+            part = "" if is_only else f", of results {results}"
+            articles.append(_article(f"Gradient: the second program{part}", second))
     folder = Path(__file__).parent
     style, script = ((folder / file).read_text("utf-8") for file in ("page.css", "page.js"))
     return (

@@ -8,10 +8,12 @@ memory; a view is no instruction. What a program means is what its instructions 
 from __future__ import annotations
 
 from collections import namedtuple
+from copy import copy
 
 from tessella import _core
 from tessella.dtypes import DTYPES
 from tessella.hints import Any
+from tessella.trees import outline
 
 # Where a memory comes from: the names of Source in tensor/program.h.
 UNUSED, ARENA, ARGUMENT, CAPTURED, GRADIENT, RESULT = range(len(_core.source_names()))
@@ -105,13 +107,15 @@ class Program:
         self.memories: dict[int, Memory] = {}
         self.outputs: list[Output] = []
         self.structure: Any = None  # of the results: a container of the numbers of outputs
-        self.leaves: list[Any] = []  # tensors whose gradients it reads or writes
+        # Tensors whose gradients it reads or writes; of arguments their numbers.
+        self.leaves: list[Any] = []
         self.gradients: list[tuple[int, Operand]] = []  # (leaf, what its gradient is afterwards)
         self.removals: list[int] = []  # leaves that have no gradient afterwards
         self.befores: list[int] = []  # for each leaf the memory of its gradient before, or -1
         self.generators: list[tuple[Any, int]] = []  # (generator, how far it moves)
         self.arena_bytes = 0
-        self.pull: Any = None  # the gradients of the results, if they are part of a graph
+        self.pulls: list[Any] = []  # gradients of results that are part of a graph
+        self.saved: list[int] = []  # memories that those read
 
     def made_bytes(self) -> int:
         """Give the bytes of all memory that it makes, before any of it is used again."""
@@ -142,10 +146,21 @@ class Program:
         lines += [(each.meaning(), place(each.operand)) for each in self.outputs]
         lines += [(leaf, place(operand)) for leaf, operand in self.gradients]
         lines += [self.memories[slot].meaning() for slot in numbers]
-        lines += [id(leaf) for leaf in self.leaves]
-        lines += [[before >= 0 for before in self.befores], self.removals, self.structure]
+        lines += [(x,) if isinstance(x, int) else id(x) for x in self.leaves]
+        lines += [[before >= 0 for before in self.befores], self.removals, outline(self.structure)]
         lines += [(id(generator), used) for generator, used in self.generators]
-        return lines if self.pull is None else [*lines, *self.pull.meaning()]
+        return [*lines, *[line for pull in self.pulls for line in pull.meaning()]]
+
+    def leaf(self, number: int, tensors: Any) -> Any:
+        """Give a leaf, of a call with these arguments."""
+        found = self.leaves[number]
+        return tensors[found] if isinstance(found, int) else found
+
+    def copied(self) -> Program:
+        """Give a program of the same recording that passes can change."""
+        out = copy(self)
+        out.memories = {slot: copy(memory) for slot, memory in self.memories.items()}
+        return out
 
     # --- text ---
 

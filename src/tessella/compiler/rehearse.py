@@ -12,6 +12,7 @@ from tessella.compiler.capture import capture
 from tessella.compiler.lower import build, lower
 from tessella.compiler.plan import MemoryTable
 from tessella.compiler.program import RESULT, Program
+from tessella.compiler.pullback import Pull
 from tessella.hints import Any, Callable
 from tessella.trees import flatten
 
@@ -60,11 +61,15 @@ def forecast(
             generator.seed, generator.counter = seed, counter
     core = build(lower(program, recomputes))
     found = Forecast(name, program, core.scratch_bytes, gradients)
-    if program.pull is not None:
-        second = lower(program.pull.program, recomputes)
-        scratch = build(second).rehearsed_scratch_bytes
-        found.backward = Forecast(f"{name}, backward", second, scratch, 0)
+    backs = [_backward(name, pull, recomputes) for pull in program.pulls]
+    found.backward = max(backs, key=lambda back: back.total, default=None)  # they share an arena
     return found
+
+
+def _backward(name: str, pull: Pull, recomputes: bool) -> Forecast:
+    """Give the memory of a program of gradients, of all results that share operations."""
+    second = lower(pull.recorded[tuple(range(len(pull.opened)))].copied(), recomputes)
+    return Forecast(f"{name}, backward", second, build(second).rehearsed_scratch_bytes, 0)
 
 
 def _stand_ins(stage: Any, args: Any, keywords: Any) -> tuple[Any, Any, list[Any]]:
@@ -86,11 +91,12 @@ def _steady(
     for _ in range(MOST_CALLS):
         program = _recorded(function, args, keywords, tensors, drawn)
         befores = [before >= 0 for before in program.befores]
-        for leaf, before in zip(program.leaves, befores, strict=True):
+        leaves = [program.leaf(i, tensors) for i in range(len(program.leaves))]
+        for leaf, before in zip(leaves, befores, strict=True):
             had.setdefault(id(leaf), before)
-        if befores == [leaf.grad is not None for leaf in program.leaves]:
+        if befores == [leaf.grad is not None for leaf in leaves]:
             break
-    kept = [leaf for leaf in program.leaves if leaf.grad is not None]
+    kept = [leaf for leaf in leaves if leaf.grad is not None]
     return program, sum(leaf.grad.nbytes for leaf in kept if not had[id(leaf)])
 
 
@@ -99,9 +105,10 @@ def _recorded(
 ) -> Program:
     recording = _core.Recording()
     try:
-        program = capture(function, args, keywords, tensors, recording).program
+        captured = capture(function, args, keywords, tensors, recording)
     finally:
         drawn += [row[:3] for row in recording.drawings()]
-    if program is None:
-        raise capture_errors.never_repeated().locate("plan", [])
-    return program
+    if captured.program is None:
+        why = captured.why.why if captured.why is not None else ""
+        raise capture_errors.never_repeated(why).locate("plan", [])
+    return captured.program

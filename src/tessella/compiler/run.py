@@ -12,15 +12,17 @@ from tessella.arguments import to_bool, to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.check import checked
+from tessella.compiler.delays import Streak, warn
 from tessella.compiler.keys import call_key
 from tessella.compiler.lower import build, lower
 from tessella.compiler.plan import MemoryTable
 from tessella.compiler.program import Program
-from tessella.compiler.pullback import Repeated
+from tessella.compiler.pullback import Slopes, attach
 from tessella.compiler.watch import Watch
 from tessella.declarations import describe
 from tessella.hints import TYPE_CHECKING, Any, Callable
 from tessella.modes import enable_grad
+from tessella.standins import Standin
 from tessella.trees import flatten
 
 if TYPE_CHECKING:
@@ -48,13 +50,12 @@ class Runnable:
         # Arguments that had the same memory in all recordings may be memory that the function
         # reaches in another way too: until they were seen elsewhere, they must stay there.
         self._homes = [_home(x) for x in tensors]
+        # Likewise those that get gradients: they may be leaves that the function knows by name.
+        numbers = {each for each in program.leaves if isinstance(each, int)}
+        self._objects = [id(x) if i in numbers else 0 for i, x in enumerate(tensors)]
         self.core = build(self.program)
         self.times: list[list[int]] | None = None  # of steps, in ns; None: they are not measured
-        pulled = program.pull
-        self._back: Any = None
-        if pulled is not None:
-            self._back = build(lower(pulled.program, recomputes))
-            self._back_calls = _core.Replay()
+        self._slopes = Slopes(program.pulls, recomputes)
         self.renew(tensors, watch)
 
     def renew(self, tensors: list[Any], watch: Watch) -> None:
@@ -62,9 +63,13 @@ class Runnable:
         for i, x in enumerate(tensors):
             if self._homes[i] != _home(x):
                 self._homes[i] = (0, 0)
+            if self._objects[i] != id(x):
+                self._objects[i] = 0
         self.core.set_homes(self._homes)
+        self.core.set_leaves(self._objects)
+        self.watch, self.changes = watch, changes.count()
         places, is_partial = watch.exported()
-        self.core.set_guard(changes.count(), places, watch.holds, is_partial)
+        self.core.set_guard(self.changes, places, watch.holds, is_partial)
 
     def accepts(self, tensors: list[Any]) -> bool:
         """Tell whether a call with these arguments would do what the program does."""
@@ -86,24 +91,19 @@ class Runnable:
             elif out.same is not None:
                 leaves.append(leaves[out.same])
             elif out.leaf is not None:
-                leaves.append(self.program.leaves[out.leaf].grad)
+                leaves.append(self.program.leaf(out.leaf, tensors).grad)
             else:
                 leaves.append(out.value)
         return leaves
 
     def run(self, tensors: list[Any], arena: Any) -> Any:
         """Run; give the results as the function does."""
-        pulled = self.program.pull
-        if pulled is None:
+        if not self.program.pulls:
             return self.finish(self._made(tensors, arena), tensors)
-        inputs = [tensors[each] if isinstance(each, int) else each for each in pulled.inputs]
+        leaves = self.fill(self._made(tensors, arena), tensors)
         with enable_grad():  # as the function had it at its end, whatever is outside
-            leaves = Repeated.apply(self, tensors, arena, *inputs)
+            leaves = attach(self._slopes, self.program, tensors, leaves, self.core.starts)
         return _rebuild(self.program.structure, leaves)
-
-    def run_leaves(self, tensors: list[Any], arena: Any) -> list[Any]:
-        """Run; give the results one by one."""
-        return self.fill(self._made(tensors, arena), tensors)
 
     def _made(self, tensors: list[Any], arena: Any) -> list[Any]:
         if self.times is None:
@@ -111,24 +111,6 @@ class Runnable:
         made, times = self.core.run_timed(tensors, arena)
         self.times.append(times)
         return made  # type: ignore[no-any-return]
-
-    def run_back(self, given: list[Any], starts: Any) -> list[Any]:
-        """Give the gradients of inputs; one thread at a time, and not within itself."""
-        arena = self._back_calls.arena
-        is_alone = self._back_calls.enter()
-        try:
-            back = self._back if is_alone else build(self.program.pull.program)
-            made = iter(back.run_from(given, arena if is_alone else _core.ProgramArena(), starts))
-        finally:
-            if is_alone:
-                self._back_calls.leave()
-        outputs = self.program.pull.program.outputs
-        return [None if out.operand is None else next(made) for out in outputs]
-
-    @property
-    def starts(self) -> Any:
-        """Where the generators stood at the last run."""
-        return self.core.starts
 
     @property
     def has_written(self) -> bool:
@@ -147,9 +129,10 @@ class Kind:
     def __init__(self) -> None:
         self.programs: list[Runnable] = []
         self.recordings: list[tuple[Program, list[Any], list[Any]]] = []
+        self.streak = Streak()
 
 
-class Compiled(_core.CompiledCall):
+class Compiled(Standin, _core.CompiledCall):
     """A function whose calls are recorded twice, and repeated as programs from then on."""
 
     def __init__(
@@ -160,6 +143,7 @@ class Compiled(_core.CompiledCall):
         self._check = check  # every so many calls the function is called too
         self._calls = 0
         self._compilations = 0
+        self._is_warned = False  # that it never gets fast
         self._latest: list[str] = []  # the arguments of the kind of call that came last
         self.__wrapped__ = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
@@ -177,6 +161,10 @@ class Compiled(_core.CompiledCall):
             return self._call(args, keywords, *call_key(args, keywords))
         finally:
             self._replay.leave()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Give what a copy is made of: it begins without programs."""
+        return type(self), (self.function, self._check)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Be a method where it decorates one."""
@@ -317,7 +305,8 @@ class Compiled(_core.CompiledCall):
                 break
             self._call(args, keywords, tensors, key)
         if each is None:
-            raise capture_errors.never_repeated().locate("profile", [])
+            why = self._kinds[key].streak.why if key in self._kinds else ""
+            raise capture_errors.never_repeated(why).locate("profile", [])
         times: list[list[int]] = []
         each.times = times
         try:
@@ -380,7 +369,11 @@ class Compiled(_core.CompiledCall):
         return self.function(*args, **keywords)
 
     def _record(self, kind: Kind, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
+        if kind.streak.is_long(kind.programs) and not self._is_warned:
+            self._is_warned = True
+            warn(self.__name__, kind.streak)
         captured = capture(self.function, args, keywords, tensors)
+        kind.streak.note(captured, kind.programs)
         if captured.program is None:
             return captured.result
         if captured.program.made_bytes() >= LARGE:  # which later calls find in the arena
@@ -412,7 +405,7 @@ class Compiled(_core.CompiledCall):
         kind.recordings.clear()
         with contextlib.suppress(errors.OutOfMemory):  # a call that needs it will say so
             self._replay.arena.prepare(runnable.core)
-        if type(key) is bytes and runnable.program.pull is None:
+        if type(key) is bytes and not runnable.program.pulls:
             is_one = runnable.program.structure == 0 and runnable.program.outputs[0].operand
             self._replay.add(key, runnable.core, None if is_one else runnable.finish)
 

@@ -16,7 +16,7 @@ import sys
 from collections import deque
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
-from tessella import exceptions
+from tessella import _core, changes, exceptions
 from tessella.compiler import capture_errors
 from tessella.hints import Any, Callable
 
@@ -63,11 +63,26 @@ class Watch:
         self._functions: dict[Any, Any] = {}  # by their code: whose closures can be watched
         self._made: set[Any] = set()  # codes of functions that are made in the call
         self._owner = getattr(function, "__self__", None)  # of a method that is compiled
+        self.has_loaded = False  # a module was imported in the call
+        self.bumped_at = ""  # the line that changed a module or a parameter group
         self._add_function(function)
 
     def holds(self) -> bool:
         """Tell whether everything is as it was."""
         return all(place.holds() for place in self._places.values())
+
+    def changed(self) -> str:
+        """Name something that is not as it was, and say so; nothing if there is no such thing."""
+        for place in self._places.values():
+            if place.holds():
+                continue
+            name = place.name
+            if place.kind == "attribute":
+                name = f"{getattr(place.holder, '__name__', type(place.holder).__name__)}.{name}"
+            if isinstance(place.items, _Restless):
+                return f"{name}, which holds more than {MOST_ITEMS} items: they are not compared"
+            return f"{name}, which is changed"
+        return ""
 
     def exported(self) -> tuple[list[tuple[Any, ...]], bool]:
         """Give the places that the core can look at itself, and whether there are others."""
@@ -176,11 +191,21 @@ class Watch:
                 value = found
 
 
+# Python's import of a module, up to where the module is there.
+_LOADING = sys.modules["_frozen_importlib"]._find_and_load.__code__
+_CHANGING = {each.__code__ for each in (changes.born, changes.bump, changes.switch)}
+
+
 class watched:  # noqa: N801 - used like a function
-    """Run what is inside with a watch on the frames of the user's code."""
+    """Run what is inside with a watch on the frames of the user's code.
+
+    What modules do while they are imported is not the function's work: it is not recorded.
+    """
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
+        self._loading = 0  # imports within each other
+        self._new: list[Any] = []  # modules and parameter groups that the call makes
         self._error: Any = None
 
     def __enter__(self) -> None:
@@ -199,7 +224,11 @@ class watched:  # noqa: N801 - used like a function
         """Give the function that sees frames begin; what it finds is raised at the end."""
 
         def see(frame: Any, event: str, argument: Any) -> None:
-            if event != "call" or not is_users(frame.f_code.co_filename):
+            if frame.f_code is _LOADING and event in ("call", "return"):
+                self._see_import(frame, event == "call")
+            if frame.f_code in _CHANGING and event == "call" and not self._loading:
+                self._see_change(frame)
+            if event != "call" or self._loading or not is_users(frame.f_code.co_filename):
                 return
             try:
                 self._watch.add_frame(frame)
@@ -207,6 +236,22 @@ class watched:  # noqa: N801 - used like a function
                 self._error = self._error or error.locate(frame.f_code.co_name, [])
 
         return see
+
+    def _see_change(self, frame: Any) -> None:
+        """Note where something is changed that was there before the call."""
+        owner = frame.f_locals["owner"]
+        if frame.f_code is changes.born.__code__:
+            self._new.append(owner)
+        elif owner is not None and all(owner is not each for each in self._new):
+            self._watch.bumped_at = self._watch.bumped_at or exceptions.user_site()
+
+    def _see_import(self, frame: Any, begins: bool) -> None:
+        if begins and not self._loading:
+            self._watch.has_loaded |= frame.f_locals.get("name") not in sys.modules
+            _core.pause_recording()
+        self._loading += 1 if begins else -1
+        if not begins and not self._loading:
+            _core.resume_recording()
 
 
 _READS: dict[Any, list[tuple[str, str, tuple[str, ...]]]] = {}

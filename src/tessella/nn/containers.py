@@ -8,7 +8,7 @@ from tessella.hints import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 from tessella.nn import module_errors
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
-from tessella.nn.walks import children_of, parameters_of
+from tessella.nn.walks import callables_of, parameters_of, part_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -18,7 +18,7 @@ class _Numbered(Module):
     """Parts under the names "0", "1", …: what lists of modules and of parameters share."""
 
     def _parts(self) -> list[Any]:
-        return [x for _, x in children_of(self)]
+        return [x for _, x in callables_of(self)]
 
     def _place(self, index: int) -> int:
         count = len(self)
@@ -34,7 +34,7 @@ class _Numbered(Module):
     def _renew(self, parts: Iterable[Any]) -> None:
         """Let the parts be these, numbered from 0."""
         parts = list(parts)
-        for name, _ in [*children_of(self), *parameters_of(self)]:
+        for name, _ in [*callables_of(self), *parameters_of(self)]:
             delattr(self, name)
         for i, x in enumerate(parts):
             setattr(self, str(i), x)
@@ -67,7 +67,7 @@ class _Numbered(Module):
         return cls(parts)  # type: ignore[call-arg]
 
     def _check(self, part: Any) -> None:
-        if not isinstance(part, Module):
+        if part_of(part) is None:
             raise module_errors.not_module("module", part).locate(type(self).__name__, [])
 
     def append(self, part: Any) -> Self:
@@ -133,7 +133,7 @@ class Sequential(_Numbered):
     def forward(self, x: Any) -> Any:
         """Hand x through all of them."""
         for part in self.__dict__.values():
-            if isinstance(part, Module):
+            if isinstance(part, Module) or part_of(part) is not None:
                 x = part(x)
         return x
 
@@ -191,7 +191,7 @@ class _Named(Module):
             self.update(items)
 
     def _parts(self) -> dict[str, Any]:
-        return dict(children_of(self))
+        return dict(callables_of(self))
 
     def __getitem__(self, key: str) -> Any:
         parts = self._parts()

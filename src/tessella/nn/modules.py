@@ -49,7 +49,7 @@ class Module(walks.Owner):
 
     def __init__(self) -> None:
         """Make a module without parts; subclasses add theirs as attributes."""
-        changes.bump()
+        changes.born(self)
 
     # --- calls ---
 
@@ -75,7 +75,12 @@ class Module(walks.Owner):
         here = self.__dict__
         if isinstance(value, Tensor) and here.get(name) is value:
             return  # self.length += 1 has written into the tensor, and changes no structure
-        changes.bump()
+        if name == "training" and isinstance(value, bool):
+            if self.training is not value:
+                changes.switch(self, value)
+                here[name] = value
+            return
+        changes.bump(self)
         if isinstance(value, Buffer):
             self.register_buffer(name, value, value.persistent)
             return
@@ -93,7 +98,7 @@ class Module(walks.Owner):
 
     def __delattr__(self, name: str) -> None:
         """Delete an attribute; a part is one no longer."""
-        changes.bump()
+        changes.bump(self)
         object.__delattr__(self, name)
         self._persistence.pop(name, None)
 
@@ -124,7 +129,7 @@ class Module(walks.Owner):
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under a name, which may be a number."""
         walks.check_name(self, name)
-        if module is not None and not isinstance(module, Module):
+        if module is not None and walks.part_of(module) is None:
             raise module_errors.not_module(name, module).locate(type(self).__name__, [])
         setattr(self, name, module)
 
@@ -218,7 +223,7 @@ class Module(walks.Owner):
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Ask for gradients of all parameters, or no longer: they are frozen then."""
-        changes.bump()
+        changes.bump(self)
         for x in self.parameters():
             x.requires_grad_(requires_grad)
         return self

@@ -8,6 +8,7 @@ from tessella.hints import Any, Callable, Iterator
 from tessella.modes import no_grad
 from tessella.nn import module_errors
 from tessella.nn.parameters import Parameter
+from tessella.standins import Standin
 
 
 class Owner:
@@ -39,8 +40,23 @@ def buffers_of(module: Owner) -> list[tuple[str, Tensor]]:
 
 
 def children_of(module: Owner) -> list[tuple[str, Any]]:
-    """Give the modules that are attributes, by name."""
-    return [(name, x) for name, x in vars(module).items() if isinstance(x, Owner)]
+    """Give the modules that are attributes, by name; of compiled ones the modules themselves."""
+    found = [(name, part_of(x)) for name, x in vars(module).items()]
+    return [(name, x) for name, x in found if x is not None]
+
+
+def callables_of(module: Owner) -> list[tuple[str, Any]]:
+    """Give what is called as a child, by name: a module, or a compiled one."""
+    return [(name, x) for name, x in vars(module).items() if part_of(x) is not None]
+
+
+def part_of(value: Any) -> Any:
+    """Give the module that a value is or, compiled, stands for; None if it is neither."""
+    if isinstance(value, Owner):
+        return value
+    while isinstance(value, Standin):
+        value = value.function
+    return value if isinstance(value, Owner) else None
 
 
 def check_name(module: Owner, name: Any) -> None:
@@ -59,7 +75,7 @@ def check_name(module: Owner, name: Any) -> None:
 def hidden_parts(value: Any) -> int:
     """Count the modules and parameters in a plain container."""
     items = value.values() if isinstance(value, dict) else value
-    return sum(isinstance(item, Owner | Parameter) for item in items)
+    return sum(isinstance(item, Parameter) or part_of(item) is not None for item in items)
 
 
 # --- all below ------------------------------------------------------------------------------------
@@ -125,7 +141,7 @@ def find(root: Owner, path: str, kind: str) -> Any:
 
 def move(root: Owner, *args: Any, **keywords: Any) -> None:
     """Convert or move all parameters and buffers, which stay the same objects; or none of them."""
-    changes.bump()
+    changes.bump(root)
     tensors = [*members(root, parameters_of, "", True, True)]
     tensors += members(root, buffers_of, "", True, True)
     moved: list[tuple[Tensor, Tensor]] = []

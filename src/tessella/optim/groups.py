@@ -36,12 +36,13 @@ class Watched(dict[Any, Any]):
 
     def __init__(self, owner: Optimizer) -> None:
         super().__init__()
+        changes.born(self)
         # Weak: states are large, and should go with the optimizer, not with Python's collector.
         self._owner = weakref.ref(owner)
 
     def changed(self) -> None:
         """Count a change."""
-        changes.bump()
+        changes.bump(self)
         owner = self._owner()
         if owner is not None:
             owner.forget()

@@ -1,0 +1,121 @@
+// When a program may be repeated: nothing of what it was made from has changed, and all memory that
+// it uses is there.
+#include "program.h"
+
+namespace tessella {
+
+bool is_held_by_leaf(const Tensor* leaf) {
+  const Tensor* gradient = as_tensor(leaf->grad);
+  return Py_REFCNT(leaf->grad) == 1 && gradient->buffer->refs == 1 && gradient->buffer->pins == 0;
+}
+
+bool has_layout(const Tensor* x, const Place& place) {
+  const Layout& layout = place.layout;
+  if (x->dtype != place.dtype || x->ndim != layout.ndim || x->offset != layout.offset) return false;
+  for (int i = 0; i < x->ndim; ++i)
+    if (x->shape()[i] != layout.shape[i] || x->strides()[i] != layout.strides[i]) return false;
+  return true;
+}
+
+uint64_t changes_count;
+
+PyObject* Watched::now() const {
+  if (PyDict_Check(holder)) return PyDict_GetItem(holder, name);
+  if (PyCell_Check(holder)) return PyCell_GET(holder);
+  bool is_named = PyUnicode_CompareWithASCIIString(name, "__kwdefaults__") == 0;
+  PyObject* found = is_named ? PyFunction_GetKwDefaults(holder) : PyFunction_GetDefaults(holder);
+  return found ? found : Py_None;
+}
+
+void Program::drop_guard() {
+  for (Watched& each : places_) {
+    Py_DECREF(each.holder);
+    Py_XDECREF(each.name);
+    Py_DECREF(each.value);
+  }
+  places_.clear();
+  Py_CLEAR(holds_);
+}
+
+void Program::set_guard(uint64_t changes, std::vector<Watched> places, PyObject* holds,
+                        bool is_partial) {
+  drop_guard();
+  changes_ = changes;
+  places_ = std::move(places);
+  holds_ = Py_NewRef(holds);
+  is_partial_ = is_partial;
+}
+
+bool Program::is_unchanged() const {
+  if (changes_ != changes_count) return false;
+  bool is_same = !is_partial_;
+  for (size_t i = 0; is_same && i < places_.size(); ++i)
+    is_same = places_[i].now() == places_[i].value;
+  if (is_same || !holds_) return true;
+  PyObject* answer = PyObject_CallNoArgs(holds_);
+  if (!answer) throw PythonError{};
+  is_same = answer == Py_True;
+  Py_DECREF(answer);
+  return is_same;
+}
+
+int Program::visit(visitproc visit, void* arg) const {
+  Py_VISIT(holds_);
+  for (const Watched& each : places_) {
+    Py_VISIT(each.holder);
+    Py_VISIT(each.value);
+  }
+  return 0;
+}
+
+bool Program::accepts(std::span<Tensor* const> arguments) const {
+  if (!is_unchanged()) return false;  // may run Python, so it comes first
+  for (size_t i = 0; i < homes_.size() && i < arguments.size(); ++i) {
+    const Tensor* x = arguments[i];
+    std::pair home{reinterpret_cast<uintptr_t>(x->buffer), x->offset * itemsize(x->dtype)};
+    if (homes_[i].first && homes_[i] != home) return false;
+  }
+  if (!tape_->asked_alike() || !has_gradients(arguments) || !can_run(arguments)) return false;
+  for (const Tensor* x : arguments) {
+    for (size_t i : captured_)
+      if (may_overlap(x->buffer, tape_->slots[i].buffer)) return false;
+    for (size_t i : given_)
+      if (may_overlap(x->buffer, as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer))
+        return false;
+  }
+  return true;
+}
+
+// Whether leaves have gradients where they had, and nobody else sees those that are written.
+bool Program::has_gradients(std::span<Tensor* const> arguments) const {
+  for (size_t i = 0; i < tape_->leaves.size(); ++i) {
+    const Tensor* of = leaf(static_cast<int>(i), arguments);
+    const Place& before = tape_->leaves[i].before;
+    if ((before.slot >= 0) != (of->grad != nullptr)) return false;
+    if (before.slot >= 0 && is_written_[static_cast<size_t>(before.slot)] && !is_held_by_leaf(of))
+      return false;
+    int number = tape_->leaves[i].argument;
+    if (number < 0) continue;
+    uintptr_t object = objects_.empty() ? 0 : objects_[static_cast<size_t>(number)];
+    if (of->hooks || (object && object != reinterpret_cast<uintptr_t>(of))) return false;
+  }
+  return true;
+}
+
+bool Program::can_run(std::span<Tensor* const> arguments) const {
+  for (const Tensor* x : arguments)
+    if (!x->has_memory()) return false;
+  for (size_t i : captured_)
+    if (!tape_->slots[i].buffer->has_memory()) return false;
+  for (size_t i : given_) {
+    const Leaf& of = tape_->leaves[static_cast<size_t>(plans_[i].index)];
+    PyObject* held = leaf(plans_[i].index, arguments)->grad;
+    if (!held) return false;
+    const Tensor* gradient = as_tensor(held);
+    if (!gradient->has_memory() || gradient->requires_grad || !has_layout(gradient, of.before))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace tessella

@@ -1,0 +1,65 @@
+"""delays: why calls of a function go on being recorded, and a warning about it.
+
+Such a function gives what it should, at the speed of eager and less. Nobody would notice.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from tessella import changes, exceptions
+from tessella.hints import Any
+
+PATIENCE = 8  # calls of a kind that are recorded, with no repeated one between them
+
+
+class Streak:
+    """Calls of one kind that were recorded one after the other."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._runs = 0  # of programs, when the last call was recorded
+        self.why = ""  # the last call could not be repeated, or needed to be recorded
+
+    def is_long(self, programs: list[Any]) -> bool:
+        """Count a call that is about to be recorded; tell whether there were many before."""
+        runs = sum(each.core.runs for each in programs)
+        self._count = self._count + 1 if runs == self._runs else 1
+        self._runs = runs
+        return self._count > PATIENCE
+
+    def note(self, captured: Any, programs: list[Any]) -> None:
+        """Keep why the next call will be recorded too, unless it is repeated."""
+        if captured.why is not None or self._count >= PATIENCE:
+            self.why = reason_of(captured, programs)
+
+
+def reason_of(captured: Any, programs: list[Any]) -> str:
+    """Say why a call that was recorded is not repeated."""
+    why = captured.why
+    if why is not None:
+        return f"{why.why} (at {why.line})" if why.line else str(why.why)
+    changed = captured.watch.changed()
+    if changed:
+        return f"it reads {changed} by the call itself"
+    for each in reversed(programs):
+        changed = each.watch.changed()
+        if changed:
+            return f"it reads {changed} from call to call"
+        if each.changes != changes.count():
+            return "modules, parameter groups or hooks change from call to call"
+    return "where arguments lie, which gradients are there, or requires_grad changes at each call"
+
+
+def warn(name: str, streak: Streak) -> None:
+    """Warn at the user's line that a function never gets fast."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(exceptions.PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(
+        f"{name} was recorded at each of {PATIENCE} calls and is not faster than without compile: "
+        f"{streak.why}",
+        RuntimeWarning,
+        stacklevel=level,
+    )
