@@ -84,3 +84,42 @@ def test_a_profiler_goes_on() -> None:
     assert got == [[i + 1.0] * 2 for i in range(4)]
     if not profile.getstats():
         pytest.fail("the profiler saw nothing")
+
+
+def test_an_offset_that_is_read_inside() -> None:
+    def play(wrap: Wrap) -> Any:
+        rows, results = some(1, 40, 3), []
+        reads = wrap(lambda x: x * x.offset + x.storage_offset())
+        moves = wrap(lambda x: x.as_strided((2, 3), (3, 1), 6) * 2)
+        stays = wrap(lambda x: x.as_strided((2, 3), (3, 1)) * 2)
+        ignores = wrap(lambda x, y: (x * 2, y * y.offset)[0])
+        for i in range(20):
+            x = rows[i % 7 // 2 * 4 :][:4]
+            results += [reads(x), moves(x), stays(x), ignores(x, rows[i % 2 :])]
+        return results
+
+    same(play)
+
+
+def test_calls_are_told_apart_by_offsets_only_if_they_are_read() -> None:
+    rows = some(1, 40, 4)
+    reads, plain = (
+        ts.compile(lambda x: x * x.offset),
+        ts.compile(lambda x: x.as_strided((3,), (1,))),
+    )
+    for i in range(12):
+        x = rows[i // 3 * 4 :][:4]
+        assert reads(x).tolist() == (x * x.offset).tolist()
+        assert plain(x).tolist() == x[0, :3].tolist()
+    assert len(reads.programs) == 4 and len(plain.programs) == 1
+
+
+def test_the_number_of_threads_that_is_read_inside() -> None:
+    def play(wrap: Wrap) -> Any:
+        call, results = wrap(lambda x: x * ts.get_num_threads()), []
+        for i in range(16):
+            with ts.num_threads(1 + i // 3 % 2):
+                results.append(call(some(i, 3)))
+        return results
+
+    same(play)

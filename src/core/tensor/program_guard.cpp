@@ -75,6 +75,11 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
     std::pair home{reinterpret_cast<uintptr_t>(x->buffer), x->offset * itemsize(x->dtype)};
     if (homes_[i].first && homes_[i] != home) return false;
   }
+  for (size_t i : outside_) {
+    if (!tape_->slots[i].is_placed || plans_[i].source != Source::argument) continue;
+    const Tensor* x = arguments[static_cast<size_t>(plans_[i].index)];
+    if (x->offset * itemsize(x->dtype) != plans_[i].offset) return false;
+  }
   if (!tape_->asked_alike() || !has_gradients(arguments) || !can_run(arguments)) return false;
   for (const Tensor* x : arguments) {
     for (size_t i : captured_)

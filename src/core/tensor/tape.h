@@ -84,6 +84,7 @@ struct Store {
   bool is_written;
   bool is_argument = false;  // it is only held while the function runs
   uint32_t version = 0;      // when it was first used
+  bool is_placed = false;    // where in it a tensor lies was read as a number
 };
 
 // A tensor whose gradient was read or written.
@@ -135,6 +136,9 @@ class Tape {
   void touch_leaf(Tensor* leaf);
   void add_drawing(PyObject* generator, Draw from, uint64_t used);
   void note_asked(Tensor* x);
+  void note_offset(const Tensor* x) {
+    if (int slot = find(x->buffer); slot >= 0) slots[static_cast<size_t>(slot)].is_placed = true;
+  }
   bool holds(const Tensor* x) const;  // as one that was asked
   bool asked_alike() const;           // they say what they said
   void forget_temporaries();          // tensors that were asked, and that nobody else holds

@@ -163,7 +163,10 @@ PyObject* make_number(Hook type, PyObject* number) {
 PyObject* get_size(PyObject* self, void*) {
   return make_number(Hook::size, PyLong_FromLongLong(as_tensor(self)->size));
 }
-PyObject* get_offset(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self)->offset); }
+PyObject* get_offset(PyObject* self, void*) {
+  if (is_taping()) tape->note_offset(as_tensor(self));
+  return PyLong_FromLongLong(as_tensor(self)->offset);
+}
 PyObject* get_itemsize(PyObject* self, void*) {
   return PyLong_FromLongLong(itemsize(as_tensor(self)->dtype));
 }

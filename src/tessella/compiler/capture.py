@@ -124,7 +124,7 @@ def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
         if memory.source == GRADIENT:
             raise AsWritten("an argument is the gradient of a leaf")
         memory.source, memory.index = ARGUMENT, i
-        memory.offset = x.offset * x.itemsize
+        memory.offset = recording.place_of(x)[2] * x.itemsize  # to read x.offset would be noted
 
 
 def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list[Any]) -> list[int]:

@@ -16,7 +16,7 @@ import sys
 from collections import deque
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
-from tessella import _core, changes, exceptions
+from tessella import _core, changes, exceptions, threads
 from tessella.compiler import capture_errors
 from tessella.hints import Any, Callable
 
@@ -64,15 +64,20 @@ class Watch:
         self._made: set[Any] = set()  # codes of functions that are made in the call
         self._owner = getattr(function, "__self__", None)  # of a method that is compiled
         self.has_loaded = False  # a module was imported in the call
+        self._threads: int | None = None  # how many there were, if the call asks
         self.bumped_at = ""  # the line that changed a module or a parameter group
         self._add_function(function)
 
     def holds(self) -> bool:
         """Tell whether everything is as it was."""
+        if self._threads not in (None, _core.num_threads()):
+            return False
         return all(place.holds() for place in self._places.values())
 
     def changed(self) -> str:
         """Name something that is not as it was, and say so; nothing if there is no such thing."""
+        if self._threads not in (None, _core.num_threads()):
+            return "get_num_threads(), which is changed"
         for place in self._places.values():
             if place.holds():
                 continue
@@ -99,7 +104,7 @@ class Watch:
                 found.append((place.holder, place.name, place.value))
             elif type(own) is dict and own.get(place.name, _ABSENT) is place.value:
                 found.append((own, place.name, place.value))
-        return found, len(found) < len(self._places)
+        return found, len(found) < len(self._places) or self._threads is not None
 
     def add(self, kind: str, holder: Any, name: str, value: Any, is_outside: bool = True) -> None:
         """Keep what stands in a place; one that may be made in the call may hold an iterator."""
@@ -132,6 +137,11 @@ class Watch:
             else:
                 continue
             self._follow(value, attributes, kind != "local" or value is self._owner)
+
+    def note_threads(self) -> None:
+        """Keep how many threads there are."""
+        if self._threads is None:
+            self._threads = _core.num_threads()
 
     def _add_function(self, value: Any) -> None:
         """Keep the variables around a function, and its defaults."""
@@ -193,6 +203,7 @@ class Watch:
 
 # Python's import of a module, up to where the module is there.
 _LOADING = sys.modules["_frozen_importlib"]._find_and_load.__code__
+_COUNTING = threads.get_num_threads.__code__
 _CHANGING = {each.__code__ for each in (changes.born, changes.bump, changes.switch)}
 
 
@@ -226,6 +237,8 @@ class watched:  # noqa: N801 - used like a function
         def see(frame: Any, event: str, argument: Any) -> None:
             if frame.f_code is _LOADING and event in ("call", "return"):
                 self._see_import(frame, event == "call")
+            if frame.f_code is _COUNTING:
+                self._watch.note_threads()
             if frame.f_code in _CHANGING and event == "call" and not self._loading:
                 self._see_change(frame)
             if event != "call" or self._loading or not is_users(frame.f_code.co_filename):

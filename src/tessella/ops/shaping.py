@@ -219,15 +219,15 @@ def _each(xs: tuple[Tensor, ...], change: Callable[[Tensor], Tensor]) -> Any:
 
 def _strided_params(x: Tensor, shape: Any, strides: Any, offset: Any) -> dict[str, Any]:
     sizes, steps = to_ints("shape", shape), to_ints("strides", strides)
-    start = x.offset if offset is None else to_int("offset", offset, 62)
-    inside = Layout(sizes, steps, start - x.offset)
+    start = 0 if offset is None else to_int("offset", offset, 62) - x.offset
+    inside = Layout(sizes, steps, start)
     if _core.needs_node(x):  # its gradient is added to the elements of x alone
         reach = [(n - 1) * step for n, step in zip(sizes, steps, strict=True)]
         first = inside.offset + sum(n for n in reach if n < 0)
         last = inside.offset + sum(n for n in reach if n > 0)
         if not x.is_contiguous or first < 0 or last >= x.size:
             raise errors.strided_gradient()
-    return {"shape": sizes, "strides": steps, "offset": start - x.offset}
+    return {"shape": sizes, "strides": steps, "offset": start}
 
 
 def _strided_gradient(
