@@ -73,7 +73,7 @@ struct Recording {
   }
 
   // (tensor, its number among the arguments or -1, slot of its gradient before or -1, its gradient
-  // now as a place or None), while the function runs
+  // now as a place or None, the line that touched it), while the function runs
   nb::list leaves() const {
     nb::list rows;
     for (const Leaf& each : tape->leaves) {
@@ -84,7 +84,8 @@ struct Recording {
         Place place{tape->find(gradient->buffer), gradient->dtype, gradient->layout()};
         now = to_python(place);
       }
-      rows.append(nb::make_tuple(nb::borrow(each.tensor), each.argument, each.before.slot, now));
+      rows.append(nb::make_tuple(nb::borrow(each.tensor), each.argument, each.before.slot, now,
+                                 to_text(each.site)));
     }
     return rows;
   }
