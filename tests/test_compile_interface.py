@@ -108,6 +108,34 @@ def test_what_cannot_be_repeated_is_refused_with_the_way_out(name: str) -> None:
     leaf.grad = None
 
 
+def give_object(x: ts.Tensor) -> Any:
+    return object()
+
+
+class Odd(nn.Module):
+    """A module whose result is no tensor."""
+
+    def forward(self, x: ts.Tensor) -> Any:
+        return {1, 2}
+
+
+FOUND_LATE: dict[str, tuple[Callable[[ts.Tensor], Any], Any, int]] = {
+    "kept": (keep, keep, 1),
+    "gradient": (give_gradient, give_gradient, 1),
+    "result": (give_object, give_object, 0),
+    "module": (Odd(), Odd.forward, 0),
+}
+
+
+@pytest.mark.parametrize("name", FOUND_LATE)
+def test_what_is_found_after_the_call_names_the_line_inside_and_the_call(name: str) -> None:
+    function, body, down = FOUND_LATE[name]
+    text = refusal_of(lambda: ts.compile(function)(ts.ones(3)))
+    assert f"\n  at test_compile_interface.py:{body.__code__.co_firstlineno + down}" in text
+    assert "\n  in the call at test_compile_interface.py:" in text
+    leaf.grad = None
+
+
 def test_a_function_that_never_does_the_same_is_refused_with_both_values() -> None:
     count = [0.0]
 

@@ -66,7 +66,7 @@ nb::list slots_of(const Recording& self) {
 }
 
 // (tensor, its number among the arguments or -1, slot of its gradient before or -1, its gradient
-// now as a place or None), while the function runs
+// now as a place or None, the line that touched it), while the function runs
 nb::list leaves_of(const Recording& self) {
   nb::list rows;
   for (const Leaf& each : self.tape->leaves) {
@@ -77,7 +77,8 @@ nb::list leaves_of(const Recording& self) {
       Place place{self.tape->find(gradient->buffer), gradient->dtype, gradient->layout()};
       now = to_python(place);
     }
-    rows.append(nb::make_tuple(nb::borrow(each.tensor), each.argument, each.before.slot, now));
+    rows.append(nb::make_tuple(nb::borrow(each.tensor), each.argument, each.before.slot, now,
+                               to_text(each.site)));
   }
   return rows;
 }

@@ -33,7 +33,7 @@ Tape::~Tape() {
   if (is_running_) end();
   for (Store& slot : slots)
     if (slot.buffer && !slot.is_made) release(slot.buffer);
-  for (Leaf& leaf : leaves) Py_XDECREF(leaf.tensor);
+  for (Leaf& leaf : leaves) Py_XDECREF(leaf.tensor), Py_XDECREF(leaf.site.code);
   for (Drawing& each : drawings) Py_DECREF(each.generator);
   for (Asked& each : asked) Py_DECREF(each.tensor), Py_XDECREF(each.node);
   for (Instruction& each : instructions) Py_XDECREF(each.site.code);
@@ -174,7 +174,7 @@ void Tape::touch_leaf(Tensor* leaf) {
   }
   auto found = std::find(arguments_.begin(), arguments_.end(), leaf);
   int argument = found == arguments_.end() ? -1 : static_cast<int>(found - arguments_.begin());
-  leaves.push_back({Py_NewRef(as_object(leaf)), before, argument});
+  leaves.push_back({Py_NewRef(as_object(leaf)), before, argument, current_site()});
 }
 
 void Tape::add_drawing(PyObject* generator, Draw from, uint64_t used) {

@@ -92,6 +92,7 @@ struct Leaf {
   PyObject* tensor;  // nullptr: an argument, once the function has run
   Place before;      // its gradient when it was first touched; slot -1: it had none
   int argument = -1;
+  Site site{};  // of the first touch
 };
 
 // How far a generator was moved: `used` numbers from `from` on.

@@ -26,7 +26,7 @@ from tessella.compiler.program import (
 )
 from tessella.compiler.watch import Watch, watched
 from tessella.dtypes import DType
-from tessella.exceptions import CaptureError
+from tessella.exceptions import PACKAGE, CaptureError, site_parts
 from tessella.hints import Any, Callable
 from tessella.trees import flatten, outline
 
@@ -79,6 +79,8 @@ def capture(
             captured.program = _describe(recording, box, tensors, since)
         except AsWritten as error:
             captured.why = error.with_traceback(None)
+        except CaptureError as error:
+            raise _placed(error, function) from None
         return captured
     finally:
         recording.end()
@@ -111,7 +113,7 @@ def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
         number, overlaps = facts
         source = ARENA if is_made else CAPTURED
         program.memories[slot] = Memory(bytes_, source, slot, number, is_written, overlaps)
-    for leaf, (tensor, number, before, _) in enumerate(recording.leaves()):
+    for leaf, (tensor, number, before, *_) in enumerate(recording.leaves()):
         program.leaves.append(tensor if number < 0 else number)
         program.befores.append(before)
         if before >= 0 and program.memories[before].source != CAPTURED:
@@ -132,7 +134,7 @@ def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list
     leaves, rebuild = flatten(box[0])
     program.structure = rebuild(list(range(len(leaves))))
     if outline(program.structure) != outline(box[0]):
-        raise capture_errors.wrong_container().locate("compile", [])
+        raise capture_errors.wrong_container()
     opened = []
     for i in range(len(leaves)):
         out = _plain_output(program, leaves, i, tensors)
@@ -154,7 +156,7 @@ def _plain_output(program: Program, leaves: list[Any], i: int, tensors: list[Any
     """Give a result that is a value, an argument, a gradient, or another result; else None."""
     if not isinstance(leaves[i], Tensor):
         if not isinstance(leaves[i], _VALUES):
-            raise capture_errors.wrong_result(leaves[i]).locate("compile", [])
+            raise capture_errors.wrong_result(leaves[i])
         return Output(value=leaves[i])
     for k in range(len(tensors)):
         if tensors[k] is leaves[i]:
@@ -175,7 +177,7 @@ def _made_output(program: Program, recording: Any, leaves: list[Any], i: int) ->
     if sys.getrefcount(leaves[i]) > _expected(leaves, i) + recording.holds(leaves[i]):
         if not is_made:
             return Output(value=leaves[i])
-        raise capture_errors.kept_inside(_line_of(program, operand.slot)).locate("compile", [])
+        raise capture_errors.kept_inside(_site_of(program, operand.slot))
     if leaves[i].grad is not None:
         raise AsWritten("a result has a gradient", _line_of(program, operand.slot))
     if cuts.is_open(leaves[i]) and not is_made:
@@ -201,7 +203,7 @@ def _expected(leaves: list[Any], i: int) -> int:
 def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> None:
     """Say what gradients the call leaves."""
     results = sum(memory.source == RESULT for memory in program.memories.values())
-    for leaf, (tensor, number, before, now) in enumerate(recording.leaves()):
+    for leaf, (tensor, number, before, now, line) in enumerate(recording.leaves()):
         if now is None and before < 0:
             continue
         if number >= 0:
@@ -214,7 +216,7 @@ def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> None
             continue
         memory = program.memories.get(operand.slot)
         if memory is None or memory.source != ARENA:
-            raise capture_errors.foreign_gradient().locate("compile", [])
+            raise capture_errors.foreign_gradient(line)
         memory.source, memory.index = RESULT, results
         results += 1
         program.gradients.append((leaf, operand))
@@ -228,12 +230,36 @@ def _check_argument(leaf: Any, tensors: list[Any]) -> None:
         raise AsWritten("an argument gets a gradient inside, and shares memory with another")
 
 
+def _placed(error: CaptureError, function: Any) -> CaptureError:
+    """Say of what was found after a call where in the function it comes from, and who called."""
+    inside = error.site
+    error.locate("compile", [])
+    body = getattr(getattr(function, "forward", function), "__func__", function)
+    code = getattr(body, "__code__", None)
+    if not inside and code is not None and not code.co_filename.startswith(PACKAGE):
+        inside = ": ".join(filter(None, site_parts(code.co_filename, code.co_firstlineno)))
+    if inside and inside != error.site:
+        error.within(f"the call at {error.site}")
+        error.site = inside
+    return error
+
+
 def _line_of(program: Program, slot: int) -> str:
     """Find the line that wrote a memory first."""
+    return next((each.line for each in program.instructions if _has_written(each, slot)), "")
+
+
+def _site_of(program: Program, slot: int) -> str:
+    """Find that line, with its source."""
     for each in program.instructions:
-        if any(operand.slot == slot for operand in each.writes()):
-            return each.line
+        path, line = program.recording.site_of(each.index) if _has_written(each, slot) else ("", 0)
+        if path:
+            return ": ".join(filter(None, site_parts(path, line)))
     return ""
+
+
+def _has_written(each: Instruction, slot: int) -> bool:
+    return any(operand.slot == slot for operand in each.writes())
 
 
 def _refuse_leaks(program: Program, recording: Any, saved: list[int]) -> None:
@@ -242,7 +268,7 @@ def _refuse_leaks(program: Program, recording: Any, saved: list[int]) -> None:
         return
     gc.collect()  # what only refers to itself is kept by nobody
     for slot in _leaks(program, recording, saved):
-        raise capture_errors.kept_inside(_line_of(program, slot)).locate("compile", [])
+        raise capture_errors.kept_inside(_site_of(program, slot))
 
 
 def _leaks(program: Program, recording: Any, saved: list[int]) -> list[int]:
@@ -266,11 +292,11 @@ def _add_drawings(program: Program, rows: list[Any]) -> None:
             starts.append(known)
         # A checkpoint draws the same numbers again.
         if key != known[1] or not known[2] <= counter <= known[3]:
-            raise capture_errors.seeded_inside().locate("compile", [])
+            raise capture_errors.seeded_inside()
         known[3] = max(known[3], counter + used)
     for generator, key, _, end in starts:
         if (generator.seed, generator.counter) != (key, end):
-            raise capture_errors.seeded_inside().locate("compile", [])
+            raise capture_errors.seeded_inside()
     seconds = [second for pull in program.pulls for second in pull.recorded.values()]
     for each in [x for part in (program, *seconds) for x in part.instructions]:
         if each.draw is None:
@@ -281,7 +307,7 @@ def _add_drawings(program: Program, rows: list[Any]) -> None:
             if own == key and start <= counter <= end
         ]  # fmt: skip
         if len(found) > 1:
-            raise capture_errors.same_generators().locate("compile", [])
+            raise capture_errors.same_generators()
         each.draw = (found[0], counter - starts[found[0]][2]) if found else (-1, key, counter)
     program.generators = [(generator, end - start) for generator, _, start, end in starts]
     for second in seconds:

@@ -40,21 +40,24 @@ def wrong_container() -> CaptureError:
     )
 
 
-def kept_inside(line: str) -> CaptureError:
-    """A tensor that the function made lives on somewhere else than in its results."""
-    made = f", made at {line}," if line else ""
-    return CaptureError(
-        f"a tensor of the function{made} is kept where a repeated call would not put it",
+def kept_inside(site: str) -> CaptureError:
+    """A tensor that the function made, at `site`, lives on somewhere else than in its results."""
+    error = CaptureError(
+        "a tensor that the function made is kept where a repeated call would not put it",
         "return it; or write it into a tensor that is there: state.copy_(x)",
     )
+    error.site = site
+    return error
 
 
-def foreign_gradient() -> CaptureError:
+def foreign_gradient(site: str) -> CaptureError:
     """The gradient of a leaf was set to a tensor from elsewhere."""
-    return CaptureError(
+    error = CaptureError(
         "a gradient was set to a tensor that the function did not make",
         "set it outside of the function, or to a copy: p.grad = g.clone()",
     )
+    error.site = site
+    return error
 
 
 def seeded_inside() -> CaptureError:
