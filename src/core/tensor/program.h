@@ -96,7 +96,7 @@ class Program {
   size_t scratch_bytes() const;  // as far as it is known
 
   bool has_written = false;
-  uint64_t runs = 0;  // so far
+  uint64_t runs = 0;         // so far
   std::vector<Draw> starts;  // where the generators stood at the last run
   int64_t arena_bytes;
 
