@@ -59,6 +59,7 @@ def test_parts_of_one_tensor_are_one_kind_of_call() -> None:
     assert len(call.programs) == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*was recorded at each")  # a signal may come at each call
 def test_a_gradient_that_a_signal_takes_away() -> None:
     p = ts.ones(3).requires_grad_()
     g = ts.full((3,), 2.0)
