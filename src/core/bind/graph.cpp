@@ -142,12 +142,14 @@ void init_graph(nb::module_& module) {
     return nb::make_tuple(nb::borrow(site.code->co_filename), line);
   });
   // All that was saved, or what is at some places.
-  auto unpack_saved = [](nb::handle node, std::optional<std::vector<int>> places) {
+  auto unpack_saved = [](nb::handle node, nb::handle given) {
     Node* self = node_of(node);
+    std::vector<int> places;
+    if (!given.is_none()) places = nb::cast<std::vector<int>>(given);
     Visit visit(self);
     nb::list found;
     for (int i = 0; i < self->saves; ++i)
-      if (!places || std::find(places->begin(), places->end(), i) != places->end())
+      if (given.is_none() || std::find(places.begin(), places.end(), i) != places.end())
         found.append(nb::steal(unpack_strictly(self, self->saved[i], is_grad_enabled())));
     return nb::tuple(found);
   };
