@@ -256,8 +256,9 @@ def test_profile_calls_as_a_call_does() -> None:
             optimizer.step()
             return loss.detach()
 
-        compiled = compiled_of(step, ts.ones(4, 3))
-        results = [call(compiled, ts.ones(4, 3)).item() for _ in range(3)]
+        x = ts.ones(4, 3)  # elsewhere, a call may be recorded first
+        compiled = compiled_of(step, x)
+        results = [call(compiled, x).item() for _ in range(3)]
         assert layer.weight.grad is not None
         return [results, layer.weight.tolist(), layer.weight.grad.tolist(), ts.rand(1).item()]
 
@@ -269,8 +270,9 @@ def test_profile_calls_as_a_call_does() -> None:
 
 def test_profile_repeats_as_often_as_it_is_told() -> None:
     count = ts.zeros(())
-    compiled = compiled_of(lambda x: count.add_(x), ts.ones(()))
-    compiled.profile(ts.ones(()), repeats=7)
+    one = ts.ones(())
+    compiled = compiled_of(lambda x: count.add_(x), one)
+    compiled.profile(one, repeats=7)
     assert count.item() == 3 + 7
 
 
