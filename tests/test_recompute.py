@@ -25,7 +25,7 @@ def gelu(x: ts.Tensor) -> Any:
 
 
 ACTIVATIONS: dict[str, tuple[Activation, float]] = {  # and how much of the peak is left at most
-    "gelu": (gelu, 0.3),
+    "gelu": (gelu, 0.45),
     "silu": (lambda x: x * ts.sigmoid(x), 0.5),
     "F.gelu": (F.gelu, 0.7),
     "relu": (F.relu, 1.0),

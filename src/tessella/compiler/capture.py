@@ -54,7 +54,7 @@ def capture(
     recording: Any = None,
 ) -> Captured:  # fmt: skip
     """Call a function and record it; `tensors` are those among its arguments."""
-    recording = recording or _core.Recording()
+    recording = _core.Recording() if recording is None else recording
     since = _core.recorded()
     recording.begin()
     try:

@@ -103,11 +103,14 @@ def _steady(
 def _recorded(
     function: Callable[..., Any], args: Any, keywords: Any, tensors: list[Any], drawn: list[Any]
 ) -> Program:
-    recording = _core.Recording()
-    try:
-        captured = capture(function, args, keywords, tensors, recording)
-    finally:
-        drawn += [row[:3] for row in recording.drawings()]
+    for _ in range(MOST_CALLS):
+        recording = _core.Recording()
+        try:
+            captured = capture(function, args, keywords, tensors, recording)
+        finally:
+            drawn += [row[:3] for row in recording.drawings()]
+        if not captured.watch.has_loaded:  # modules, which the next call finds there
+            break
     if captured.program is None:
         why = captured.why.why if captured.why is not None else ""
         raise capture_errors.never_repeated(why).locate("plan", [])
