@@ -261,3 +261,24 @@ def test_a_place_is_not_taken_before_its_last_reader_is_done() -> None:
         return c @ w, (c * c) @ w
 
     check(f, lambda i: (some(i, 32, 32), some(i + 1, 32, 32)))
+
+
+def test_a_call_that_fails_leaves_the_gradient_that_was_there() -> None:
+    p = ts.ones(4, requires_grad=True)
+    table = ts.arange(5) * 1.0
+
+    @ts.compile
+    def step(x: ts.Tensor, at: ts.Tensor) -> ts.Tensor:
+        y = x * 2
+        found = table[at]  # which may fail
+        p.grad = None
+        (p * y).backward(x)
+        return found
+
+    for i in range(CALLS):
+        step(some(i, 4), ts.tensor([1, i]))
+    assert p.grad is not None
+    before = p.grad.tolist()
+    with pytest.raises(ts.errors.IndexOutOfBounds):
+        step(some(99, 4), ts.tensor([1, 5]))
+    assert p.grad.tolist() == before

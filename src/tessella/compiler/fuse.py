@@ -32,8 +32,15 @@ def fuse(program: Program) -> Program:
     # Where two memories are one, only the order of instructions tells what is read.
     is_entangled = any(memory.overlaps for memory in program.memories.values())
     apart = "memories from outside overlap" if is_entangled else ""
+    # Gradients may lie where those before lay, which a call that fails leaves as they were.
+    kept = {operand.slot for _, operand in program.gradients}
+    free = {
+        slot
+        for slot, memory in program.memories.items()
+        if memory.source in (ARENA, RESULT) and slot not in kept
+    }
     for each in program.instructions:
-        step = None if apart else _home(program, steps, each)
+        step = None if apart else _home(steps, each, each.operands[0].slot in free)
         if step is None:
             if steps:
                 program.reasons.append(apart or steps[-1].why_not(each))
@@ -47,9 +54,13 @@ def fuse(program: Program) -> Program:
     return program
 
 
-def _home(program: Program, steps: list[Step], each: Instruction) -> Step | None:
-    """Find a step that an instruction can be part of: one that it has to do with, or the last."""
-    is_free = program.memories[each.operands[0].slot].source in (ARENA, RESULT)
+def _home(steps: list[Step], each: Instruction, is_free: bool) -> Step | None:
+    """Find a step that an instruction can be part of: one that it has to do with, or the last.
+
+    What writes to memory that others see stays where it is.
+    """
+    if not each.form or each.form == "product":
+        return None
     window = 1 if each.is_again else WINDOW  # what is made again is made where it is used
     other = None
     for step in steps[: -window - 1 : -1]:
