@@ -144,7 +144,7 @@ def attempt(name: str, function: Callable[..., Any], args: Any, named: Any) -> A
 
 def look_at(result: Any) -> None:
     """Read a result, so that a tensor over memory that is not there fails here."""
-    if isinstance(result, ts.Tensor) and result.size < 10_000:
+    if isinstance(result, ts.Tensor) and not result.is_virtual and result.size < 10_000:
         assert len(repr(result)) > 0 and result.detach().tolist() is not None
 
 

@@ -3087,14 +3087,7 @@ def sort(
 ) -> Tensor:
     """Give the elements in order along an axis."""
 
-def spec(
-    shape: _Ints,
-    dtype: _DTypeLike | None = None,
-    *,
-    requires_grad: _bool = False,
-    out: Tensor | None = None,
-    allocator: Allocator | None = None,
-) -> Tensor:
+def spec(shape: _Ints, dtype: _DTypeLike | None = None, *, requires_grad: _bool = False) -> Tensor:
     """Make a virtual tensor: a shape and a dtype without memory. Operations on it give such."""
 
 @overload

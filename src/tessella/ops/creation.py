@@ -72,7 +72,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: Device | None
     return with_grad(_core.empty(shape, (dtype or float32).id), requires_grad)
 
 
-@composite(**_MAKES)
+@composite(**_MAKES, gives="other")  # there is nothing to write elsewhere
 def spec(shape: Shape, dtype: DTypeLike | None = None, *, requires_grad: bool = False) -> Tensor:
     """Make a virtual tensor: a shape and a dtype without memory. Operations on it give such.
 
