@@ -90,7 +90,16 @@ PLAIN |= {
 PLAIN |= {name: getattr(ts, name) for name in namespace.MEMBERS} | {"Graph": diagrams.Graph}
 PLAIN |= {  # of packages whose members are classes and functions
     f"{package.__name__}.{name}": getattr(package, name)
-    for package in (nn, nn.init, nn.utils, optim, optim.lr_scheduler, ts.io, ts.metrics)
+    for package in (
+        nn,
+        nn.init,
+        nn.utils,
+        optim,
+        optim.lr_scheduler,
+        ts.io,
+        ts.metrics,
+        ts.models,
+    )  # fmt: skip
     for name in package.__all__
     if not inspect.ismodule(getattr(package, name))
 }

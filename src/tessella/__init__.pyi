@@ -49,6 +49,7 @@ from tessella import (
     linalg as linalg,
     memory as memory,
     metrics as metrics,
+    models as models,
     modes as modes,
     namespace as namespace,
     nn as nn,

@@ -76,7 +76,7 @@ class Embedding(Module):
         [0.0, 1.0]
         """
         if not isinstance(embeddings, Tensor) or embeddings.ndim != 2:
-            shown = errors.brief(getattr(embeddings, "shape", embeddings))
+            shown = getattr(embeddings, "shape", embeddings)
             error = errors.wrong_value("embeddings", shown, "a matrix (rows, features)")
             raise error.locate("Embedding.from_pretrained", [])
         rows, features = embeddings.shape

@@ -8,7 +8,7 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_int, to_ints
 from tessella.hints import Any, Sequence
-from tessella.nn import init
+from tessella.nn import init, layer_errors
 from tessella.nn.functional import bilinear, linear
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
@@ -71,6 +71,27 @@ class Linear(Module):
         has_bias = to_bool("bias", bias)
         self.bias = Parameter(empty(self.out_features, **options)) if has_bias else None
         self.reset_parameters()
+
+    @classmethod
+    def from_weight(cls, weight: Tensor, bias: Tensor | None = None) -> Linear:
+        """Make a layer over a weight (out_features, in_features), whose memory it shares.
+
+        >>> nn.Linear.from_weight(ts.eye(2))(ts.ones(2)).tolist()
+        [1.0, 1.0]
+        """
+        if not isinstance(weight, Tensor) or weight.ndim != 2:
+            shown = getattr(weight, "shape", weight)
+            rule = "a matrix (out_features, in_features)"
+            raise errors.wrong_value("weight", shown, rule).locate("Linear.from_weight", [])
+        if bias is not None and bias.shape != weight.shape[:1]:
+            error = layer_errors.wrong_vector("bias", bias.shape, weight.shape[0])
+            raise error.locate("Linear.from_weight", [])
+        made = cls(0, 0, bias=False)
+        made.out_features, made.in_features = weight.shape
+        made.weight = weight if isinstance(weight, Parameter) else Parameter(weight)
+        if bias is not None:
+            made.bias = bias if isinstance(bias, Parameter) else Parameter(bias)
+        return made
 
     def reset_parameters(self) -> None:
         """Draw the weights anew."""

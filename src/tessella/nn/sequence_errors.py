@@ -154,3 +154,76 @@ def not_sequences(shapes: list[tuple[int, ...]]) -> ShapeError:
         f"sequences have the shapes {shapes}",
         "at least one, of shape (steps, …): they may differ in the number of steps only",
     )
+
+
+# --- rotary embeddings ---------------------------------------------------------------------------
+
+
+def angle_shapes(cos: object, sin: object) -> ShapeError:
+    """Cosines and sines of different angles."""
+    return ShapeError(
+        f"cos is {cos}, and sin {sin}", "they must have one shape: of the same angles"
+    )
+
+
+def too_many_angles(angles: int, features: int) -> ShapeError:
+    """More pairs than there are features for."""
+    return ShapeError(
+        f"cos has {angles} angles, and x {features} features",
+        f"an angle turns a pair of features: at most {features // 2}",
+    )
+
+
+def angles_do_not_fit(angles: object, pairs: object) -> ShapeError:
+    """Angles that do not broadcast to the pairs of x."""
+    return ShapeError(
+        f"cos is {angles}, which does not fit the pairs of x, {pairs}",
+        "angles must broadcast to (…, places, pairs)",
+    )
+
+
+def unknown_scaling(kind: object) -> InvalidArgument:
+    """A way to stretch frequencies that is not here."""
+    return InvalidArgument(
+        f"scaling has the rope_type {kind!r}", 'it must be "default", "linear" or "llama3"'
+    )
+
+
+def wrong_scaling(name: str, value: object) -> InvalidArgument:
+    """A number of a scaling that is missing or not above 0."""
+    return InvalidArgument(f"scaling[{name!r}] is {value!r}", "it must be a number above 0")
+
+
+def wrong_bands(low: float, high: float) -> InvalidArgument:
+    """Borders of a scaling that are no interval."""
+    return InvalidArgument(
+        f"scaling has low_freq_factor {low:g} and high_freq_factor {high:g}",
+        "the first must be less than the second",
+    )
+
+
+# --- adapters ------------------------------------------------------------------------------------
+
+
+def not_adaptable(kind: str) -> ArgumentError:
+    """A layer that low-rank changes cannot be added to."""
+    return ArgumentError(
+        f"{kind} is not a layer with in_features and out_features",
+        "LoRA changes nn.Linear and nn.QuantizedLinear",
+    )
+
+
+def no_targets(names: object) -> InvalidArgument:
+    """Names that no layer of a model has."""
+    return InvalidArgument(
+        f"no Linear layer of the model ends with one of {names}",
+        "targets are the last parts of paths: [name for name, _ in model.named_modules()]",
+    )
+
+
+def not_mergeable(kind: str) -> InvalidArgument:
+    """Weights in blocks, to which nothing can be added."""
+    return InvalidArgument(
+        f"the weights of {kind} are quantised, and cannot take up the change",
+        "keep the LoRA beside it, or dequantise the layer first",
+    )

@@ -58,6 +58,7 @@ from tessella.nn.functional.pooling import (
     max_pool2d,
 )
 from tessella.nn.functional.resizing import interpolate, pixel_shuffle
+from tessella.nn.functional.rotary import rotary
 from tessella.ops.activation import (
     celu,
     elu,
@@ -98,8 +99,8 @@ __all__ = [
     "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d", "margin_ranking_loss", "max_pool1d",
     "max_pool2d", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "normalize", "one_hot",
     "pad", "pairwise_distance", "pixel_shuffle", "poisson_nll_loss", "prelu",
-    "relu", "relu6", "rms_norm", "scaled_dot_product_attention", "selu", "sigmoid", "silu",
-    "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
+    "relu", "relu6", "rms_norm", "rotary", "scaled_dot_product_attention", "selu", "sigmoid",
+    "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
     "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
 ]  # fmt: skip
 

@@ -785,6 +785,17 @@ def rms_norm(
 ) -> Tensor:
     """Give x / sqrt(mean(x ** 2) + eps) * weight, over the last axes."""
 
+def rotary(
+    x: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    *,
+    interleaved: _bool = False,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Turn pairs of features (a, b) to (a cos - b sin, b cos + a sin)."""
+
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

@@ -1,0 +1,204 @@
+"""Caches of keys and values: what a decoder keeps of the places that it has seen.
+
+Models ask a cache for the numbers of the next places, give it keys and values layer by layer, and
+tell it at the end how many places there were. A call that fails before that leaves its length as
+it was, and so counts for nothing.
+"""
+
+from __future__ import annotations
+
+from tessella import errors
+from tessella._core import Tensor
+from tessella.allocators import Allocator
+from tessella.dtypes import as_dtype, float32, int64
+from tessella.dynamic import DynamicArray
+from tessella.hints import Any
+from tessella.memory import use
+from tessella.models import model_errors
+from tessella.nn.linear import to_size
+from tessella.ops.creation import arange, empty, zeros
+from tessella.ops.movement import permute
+from tessella.tensors import tensor
+
+
+class Cache:
+    """How many places are kept, and how many of each row's first ones do not count.
+
+    `length` and `padding` are tensors, so that a compiled step goes on with one program.
+    """
+
+    def __init__(self, layers: int, batch: int, padding: Tensor | None) -> None:
+        self.layers = to_size(type(self).__name__, "layers", layers)
+        self.batch = to_size(type(self).__name__, "batch", batch)
+        if padding is not None and (padding.shape != (batch,) or not padding.dtype.is_integer):
+            error = model_errors.wrong_padding(padding.dtype, padding.shape, batch)
+            raise error.locate(type(self).__name__, [])
+        self.padding = padding
+
+    def places(self, count: int) -> Tensor:
+        """Give the numbers of the next places."""
+        return arange(count) + self.lengths(0)
+
+    def lengths(self, count: int) -> Tensor:
+        """Give how many places there are with so many more: int64, 0-d."""
+        raise NotImplementedError
+
+    def room(self, count: int) -> int:
+        """Give how many keys attention sees when so many places have been added."""
+        raise NotImplementedError
+
+    def put(
+        self, layer: int, places: Tensor, keys: Tensor, values: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Keep keys and values (B, H, T, D) of new places; give all, those to come included."""
+        raise NotImplementedError
+
+    def advance(self, count: int) -> None:
+        """Count places that all layers have put."""
+
+
+class KVCache(Cache):
+    """Keys and values with room for `capacity` places: tensors (batch, heads, capacity, features).
+
+    Memory is taken once, from `allocator` or the scope's. A decoding step over it is one compiled
+    program. Fewer bits are kept with dtype=ts.float16.
+
+    >>> cache = ts.models.KVCache(2, batch=1, heads=4, capacity=16, features=8)
+    >>> cache.nbytes, int(cache.length)
+    (8192, 0)
+    """
+
+    def __init__(
+        self,
+        layers: int,
+        batch: int,
+        heads: int,
+        capacity: int,
+        features: int,
+        *,
+        dtype: Any = None,
+        padding: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> None:
+        super().__init__(layers, batch, padding)
+        self.capacity = to_size("KVCache", "capacity", capacity, 1)
+        shape = (self.batch, to_size("KVCache", "heads", heads), self.capacity,
+                 to_size("KVCache", "features", features))  # fmt: skip
+        kind = as_dtype(float32 if dtype is None else dtype)
+        if not kind.is_floating:
+            raise errors.no_kernel(kind, "keys and values are floats").locate("KVCache", [])
+
+        def make() -> list[Tensor]:
+            return [empty(shape, dtype=kind) for _ in range(self.layers)]
+
+        if allocator is None:
+            self.keys, self.values = make(), make()
+        else:
+            with use(allocator):
+                self.keys, self.values = make(), make()
+        self.length = zeros((), dtype=int64)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of keys and values."""
+        return sum(x.nbytes for x in (*self.keys, *self.values))
+
+    def lengths(self, count: int) -> Tensor:
+        """Give how many places there are with so many more."""
+        return self.length + count
+
+    def room(self, count: int) -> int:
+        """Give the capacity: attention hides what is not there yet."""
+        return self.capacity
+
+    def put(
+        self, layer: int, places: Tensor, keys: Tensor, values: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Write keys and values of new places; give all there is room for."""
+        own = self.keys[layer], self.values[layer]
+        for mine, new in zip(own, (keys, values), strict=True):
+            mine[:, :, places] = new.astype(mine.dtype)
+        if own[0].dtype is keys.dtype:
+            return own
+        return own[0].astype(keys.dtype), own[1].astype(values.dtype)
+
+    def advance(self, count: int) -> None:
+        """Count new places."""
+        self.length += count
+
+    def truncate(self, length: int) -> None:
+        """Forget the places from `length` on.
+
+        >>> cache = ts.models.KVCache(1, batch=1, heads=1, capacity=4, features=2)
+        >>> cache.advance(3)
+        >>> cache.truncate(1)
+        >>> int(cache.length)
+        1
+        """
+        kept = int(self.length)
+        if not 0 <= length <= kept:
+            raise errors.wrong_value("length", length, f"from 0 to {kept}, the places there are")
+        self.length.fill_(length)
+
+
+class GrowingCache(Cache):
+    """Keys and values in arrays that grow with the text; steps over it are not compiled.
+
+    >>> cache = ts.models.GrowingCache(1, batch=1, heads=2, features=4)
+    >>> k, v = ts.ones(1, 2, 3, 4), ts.zeros(1, 2, 3, 4)
+    >>> keys, values = cache.put(0, cache.places(3), k, v)
+    >>> cache.advance(3)
+    >>> keys.shape, int(cache.lengths(0))
+    ((1, 2, 3, 4), 3)
+    """
+
+    def __init__(
+        self,
+        layers: int,
+        batch: int,
+        heads: int,
+        features: int,
+        *,
+        dtype: Any = None,
+        padding: Tensor | None = None,
+        allocator: Allocator | None = None,
+    ) -> None:
+        super().__init__(layers, batch, padding)
+        item = (self.batch, to_size("GrowingCache", "heads", heads),
+                to_size("GrowingCache", "features", features))  # fmt: skip
+        kind = float32 if dtype is None else dtype
+
+        def make() -> list[DynamicArray]:
+            return [DynamicArray(kind, 0, True, allocator, item) for _ in range(self.layers)]
+
+        self.keys, self.values = make(), make()
+        self.count = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of keys and values that are there."""
+        return sum(x.nbytes for x in (*self.keys, *self.values))
+
+    def lengths(self, count: int) -> Tensor:
+        """Give how many places there are with so many more."""
+        return tensor(self.count + count)
+
+    def room(self, count: int) -> int:
+        """Give how many places there are with so many more."""
+        return self.count + count
+
+    def put(
+        self, layer: int, places: Tensor, keys: Tensor, values: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Add keys and values of new places; give all of them."""
+        found = []
+        for array, new in ((self.keys[layer], keys), (self.values[layer], values)):
+            while len(array) > self.count:  # of a call that failed half-way
+                array.pop()
+            array.extend(permute(new, (2, 0, 1, 3)).detach())
+            found.append(permute(array.as_tensor(), (1, 2, 0, 3)).astype(new.dtype))
+        return found[0], found[1]
+
+    def advance(self, count: int) -> None:
+        """Count new places."""
+        self.count += count

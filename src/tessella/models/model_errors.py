@@ -1,0 +1,131 @@
+"""The messages about models: files, configurations, caches, generation."""
+
+from __future__ import annotations
+
+import difflib
+
+from tessella.errors import (
+    FormatError,
+    IllegalState,
+    IndexOutOfBounds,
+    InvalidArgument,
+    ShapeError,
+)
+from tessella.hints import Sequence
+
+
+def wrong_padding(dtype: object, shape: object, batch: int) -> ShapeError:
+    """Numbers of places that do not count, which are not one for each row."""
+    return ShapeError(
+        f"padding is {dtype} {shape}", f"it must hold integers, ({batch},): one for each row"
+    )
+
+
+def wrong_tokens(dtype: object, shape: object) -> ShapeError:
+    """Tokens that are not rows of integers."""
+    return ShapeError(f"tokens is {dtype} {shape}", "it must hold integers, (rows, places)")
+
+
+def other_batch(rows: int, batch: int) -> ShapeError:
+    """Tokens for another number of rows than the cache was made for."""
+    return ShapeError(
+        f"tokens has {rows} rows, and the cache {batch}", "they must be the same rows"
+    )
+
+
+def two_paddings() -> InvalidArgument:
+    """A padding beside the one of the cache."""
+    return InvalidArgument(
+        "padding is given beside a cache", "a cache knows its padding: KVCache(…, padding=padding)"
+    )
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def unknown_kind(kind: object, known: Sequence[str]) -> FormatError:
+    """A model that is none of those that are here."""
+    return FormatError(
+        f"model_type is {kind!r}", f"models of these kinds are known: {', '.join(known)}"
+    )
+
+
+def unknown_activation(name: object) -> FormatError:
+    """An activation that GPT-2 was not published with."""
+    return FormatError(
+        f"activation_function is {name!r}", "it must be 'gelu_new' or 'gelu_pytorch_tanh'"
+    )
+
+
+def missing_tensor(name: str, names: Sequence[str]) -> FormatError:
+    """A tensor that the configuration asks for, and the file does not have."""
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"it has {near[0]!r}; does" if near else "does"
+    return FormatError(
+        f"the file has no tensor {name!r}", f"{hint} config.json belong to this file?"
+    )
+
+
+def wrong_tensor(name: str, shape: object, wanted: object) -> FormatError:
+    """A tensor of another shape than the configuration says."""
+    return FormatError(
+        f"{name} is {shape} in the file", f"by config.json it is {wanted}: do both belong together?"
+    )
+
+
+def unused_tensors(names: Sequence[str]) -> FormatError:
+    """Tensors that no layer asked for: the model would compute something else."""
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return FormatError(
+        f"the file has tensors that no layer uses: {shown}", "is config.json complete?"
+    )
+
+
+def not_json(path: str, why: str) -> FormatError:
+    """A file that is not a JSON object."""
+    return FormatError(f"{path} is not a JSON object: {why}", "is it complete?")
+
+
+def wrong_index(path: str) -> FormatError:
+    """An index of shards without its table."""
+    return FormatError(f"{path} has no weight_map", "it must say for each tensor which file has it")
+
+
+def wrong_shard(name: object) -> FormatError:
+    """A shard that is not a file of the folder."""
+    return FormatError(f"weight_map names {name!r}", "shards are files in the folder of the index")
+
+
+def missing_in_shard(name: str, shard: str) -> FormatError:
+    """A tensor that is not where the index says."""
+    return FormatError(
+        f"{shard} has no tensor {name!r}", "by the index it has: are all shards complete?"
+    )
+
+
+# --- generation ----------------------------------------------------------------------------------
+
+
+def empty_prompt(row: int) -> InvalidArgument:
+    """Nothing to go on with."""
+    return InvalidArgument(
+        f"prompts[{row}] is empty", "begin with a token, such as that of the start"
+    )
+
+
+def unknown_token(token: int, vocabulary: int) -> IndexOutOfBounds:
+    """A number that is no token of the model."""
+    return IndexOutOfBounds(f"a token is {token}", f"tokens are 0 to {vocabulary - 1}")
+
+
+def prompt_too_long(length: int, capacity: int) -> InvalidArgument:
+    """A prompt that does not fit."""
+    return InvalidArgument(
+        f"a prompt has {length} tokens, and there is room for {capacity}",
+        "ask for more capacity, or cut the prompt",
+    )
+
+
+def context_full(capacity: int) -> IllegalState:
+    """A step beyond the room of the cache."""
+    return IllegalState(f"all {capacity} places are taken", "make the Writer with more capacity")

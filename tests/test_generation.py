@@ -1,0 +1,181 @@
+"""Generation: samplers, tokens with and without a cache, batches, what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessella as ts
+from cases import to_array
+from tessella.models import GPT, GPTConfig, Llama, LlamaConfig, Sampler, Writer, generate
+
+LOGITS = ts.log(ts.tensor([[0.5, 0.25, 0.15, 0.06, 0.04]]))
+
+
+def llama(**options: Any) -> Llama:
+    """Make a small model whose tokens differ from each other."""
+    ts.manual_seed(3)
+    sizes: dict[str, Any] = {
+        "vocab_size": 50, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2,
+    }  # fmt: skip
+    model = Llama(LlamaConfig(**{**sizes, **options}))
+    for x in model.parameters():
+        if x.ndim > 1:
+            ts.nn.init.normal_(x, std=0.3)
+    return model
+
+
+def gpt() -> GPT:
+    """Make a small model of the other kind."""
+    ts.manual_seed(3)
+    model = GPT(GPTConfig(vocab_size=50, n_positions=64, n_embd=32, n_layer=2, n_head=4))
+    for x in model.parameters():
+        if x.ndim > 1:
+            ts.nn.init.normal_(x, std=0.3)
+    return model
+
+
+MODELS = {
+    "llama": llama, "window": lambda: llama(sliding_window=4),
+    "tied": lambda: llama(tie_word_embeddings=True), "gpt": gpt,
+}  # fmt: skip
+
+
+@ts.no_grad()
+def without_cache(model: Any, prompt: list[int], count: int) -> list[int]:
+    """Take the most likely token again and again, computing all places each time."""
+    row = list(prompt)
+    for _ in range(count):
+        row.append(int(model(ts.tensor([row]))[0, -1].argmax()))
+    return row[len(prompt) :]
+
+
+# --- tokens --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eager", [False, True])
+@pytest.mark.parametrize("kind", MODELS)
+def test_tokens_with_a_cache_are_those_without(kind: str, eager: bool) -> None:
+    model = MODELS[kind]()
+    for prompt in ([7], [1, 2, 3, 4, 5, 6]):
+        found = generate(model, [prompt], 12, Sampler(temperature=0), eager=eager)
+        assert found == [without_cache(model, prompt, 12)]
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_rows_of_a_batch_are_what_they_are_alone(kind: str) -> None:
+    model, prompts = MODELS[kind](), [[4, 9], [1, 2, 3, 4, 5], [11]]
+    found = generate(model, prompts, 8, Sampler(temperature=0))
+    assert found == [without_cache(model, row, 8) for row in prompts]
+
+
+def test_compiled_steps_draw_the_tokens_of_eager_ones() -> None:
+    model = llama()
+
+    def tokens(eager: bool) -> list[list[int]]:
+        sampler = Sampler(0.9, top_k=20, top_p=0.95, min_p=0.02, repetition_penalty=1.2, seed=5)
+        return generate(model, [[1, 2], [3, 4, 5]], 20, sampler, eager=eager)
+
+    assert tokens(True) == tokens(False)
+
+
+def test_long_prompts_go_through_in_pieces() -> None:
+    model = llama()
+    prompt = [i % 50 for i in range(600)]
+    assert generate(model, [prompt], 3, Sampler(temperature=0)) == [without_cache(model, prompt, 3)]
+
+
+def test_rows_end_before_a_token_of_stop() -> None:
+    model = llama()
+    plain = generate(model, [[4, 9], [1]], 12, Sampler(temperature=0))
+    ends = plain[0][3]
+    found = generate(model, [[4, 9], [1]], 12, Sampler(temperature=0), stop=[ends])
+    for row, whole in zip(found, plain, strict=True):
+        assert row == whole[: whole.index(ends) if ends in whole else 12]
+
+
+def test_steps_of_a_writer() -> None:
+    model = llama()
+    writer = Writer(model, [[1, 2, 3]], 6, Sampler(temperature=0))
+    found = [writer.first(), writer.next(), writer.next()]
+    assert [t for row in found for t in row] == without_cache(model, [1, 2, 3], 3)
+    assert writer.left == 0
+    with pytest.raises(ts.errors.IllegalState, match="all 6 places are taken"):
+        writer.next()
+
+
+def test_penalised_tokens_are_not_repeated() -> None:
+    model = llama()
+    row = generate(model, [[1, 2]], 30, Sampler(0, repetition_penalty=1e6))[0]
+    assert len(set(row) | {1, 2}) == len(row) + 2
+
+
+@pytest.mark.parametrize(("prompts", "message"), [
+    ([], "prompts is"), ([[]], r"prompts\[0\] is empty"), ([[1], [50]], "a token is 50"),
+    ([[-1]], "a token is -1"), ([[1.5]], r"prompts\[0\] must be a list of integers"),
+])  # fmt: skip
+def test_prompts_that_are_none_are_refused(prompts: Any, message: str) -> None:
+    with pytest.raises(ts.errors.TessellaError, match=message):
+        generate(llama(), prompts, 3)
+    with pytest.raises(ts.errors.InvalidArgument, match="a prompt has 3 tokens"):
+        Writer(llama(), [[1, 2, 3]], 2)
+
+
+# --- samplers ------------------------------------------------------------------------------------
+
+
+def drawn(sampler: Sampler, count: int = 4000) -> Any:
+    """Give how often each token is drawn."""
+    rows = ts.broadcast_to(LOGITS, (count, 5))
+    return np.bincount(to_array(sampler(rows)), minlength=5) / count
+
+
+@pytest.mark.parametrize(("options", "left"), [
+    ({}, 5), ({"top_k": 2}, 2), ({"top_k": 9}, 5), ({"top_p": 0.5}, 1), ({"top_p": 0.51}, 2),
+    ({"top_p": 0.8}, 3), ({"min_p": 0.3}, 3), ({"min_p": 0.1}, 4),
+    ({"top_k": 3, "min_p": 0.4}, 2), ({"top_k": 4, "top_p": 0.7}, 2),
+], ids=str)  # fmt: skip
+def test_only_what_is_allowed_is_drawn_and_as_often_as_it_should(
+    options: dict[str, Any], left: int
+) -> None:
+    want = np.exp(to_array(LOGITS))[0] * (np.arange(5) < left)
+    np.testing.assert_allclose(drawn(Sampler(seed=0, **options)), want / want.sum(), atol=0.03)
+
+
+def test_temperature_sharpens_and_flattens() -> None:
+    p = np.exp(to_array(LOGITS))[0]
+    for temperature in (0.5, 2.0):
+        want = p ** (1 / temperature)
+        found = drawn(Sampler(temperature, seed=0))
+        np.testing.assert_allclose(found, want / want.sum(), atol=0.03)
+    assert drawn(Sampler(0)).tolist() == [1, 0, 0, 0, 0]
+
+
+def test_seeds_repeat_and_differ() -> None:
+    rows = ts.broadcast_to(LOGITS, (50, 5))
+    one, same, other = (Sampler(seed=seed)(rows).tolist() for seed in (1, 1, 2))
+    assert one == same != other
+
+
+def test_penalties_lower_what_was_seen() -> None:
+    logits = ts.tensor([[2.0, -1.0, 1.5]])
+    seen = ts.tensor([[True, True, False]])
+    sampler = Sampler(0, repetition_penalty=2.0)
+    assert sampler(logits, seen).tolist() == [2]
+    assert sampler(ts.tensor([[-1.0, -1.5, -9.0]]), ts.tensor([[True, False, False]])).tolist() == [
+        1
+    ]
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"temperature": -1}, "temperature is -1"), ({"temperature": math.nan}, "temperature is nan"),
+    ({"top_k": -1}, "top_k is -1"), ({"top_p": 0}, "top_p is 0"), ({"top_p": 1.5}, "top_p is 1.5"),
+    ({"min_p": 2}, "min_p is 2"), ({"repetition_penalty": 0}, "repetition_penalty is 0"),
+], ids=str)  # fmt: skip
+def test_options_that_mean_nothing_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ts.errors.InvalidArgument, match=message):
+        Sampler(**options)
