@@ -69,22 +69,32 @@ def read_header(view: memoryview, size: int, name: str) -> Header:
     _check_start(reader)
     tensor_count = reader.count("tensors", _LEAST_TENSOR)
     value_count = reader.count("values", _LEAST_VALUE)
+    start = reader.place
+    reader.is_dry = True
+    metadata, _ = _read_values(reader, value_count)
+    alignment = metadata.get(ALIGNMENT_KEY, ALIGNMENT)
+    tensors = _read_tensors(reader, tensor_count, alignment, size)
+    reader.place, reader.is_dry = start, False
+    return Header(*_read_values(reader, value_count), tensors)
+
+
+def _read_values(reader: Reader, count: int) -> tuple[dict[str, Any], dict[str, str]]:
+    """Read the values by key, and their types."""
     metadata: dict[str, Any] = {}
     types: dict[str, str] = {}
-    alignment = ALIGNMENT
-    for _ in range(value_count):
+    for _ in range(count):
         at = reader.place
         key = reader.text("a key", MOST_KEY)
         if key in metadata:
-            raise gguf_errors.repeated(name, at, "values", key)
+            raise gguf_errors.repeated(reader.name, at, "values", key)
         at = reader.place
         reader.kinds.clear()
         metadata[key] = reader.value(key)
         if len(reader.kinds) == 1:  # an array may hold none, and one of arrays several
             (types[key],) = reader.kinds
         if key == ALIGNMENT_KEY:
-            alignment = _checked_alignment(metadata[key], types.get(key, "array"), name, at)
-    return Header(metadata, types, _read_tensors(reader, tensor_count, alignment, size))
+            _check_alignment(metadata[key], types.get(key, "array"), reader.name, at)
+    return metadata, types
 
 
 def _check_start(reader: Reader) -> None:
@@ -102,13 +112,12 @@ def _check_start(reader: Reader) -> None:
     raise gguf_errors.unknown_version(reader.name, at, version, VERSIONS)
 
 
-def _checked_alignment(value: Any, kind: str, name: str, at: int) -> int:
+def _check_alignment(value: Any, kind: str, name: str, at: int) -> None:
     if kind != "uint32" or isinstance(value, list):
         found = "array" if isinstance(value, list) else kind
         raise gguf_errors.alignment_kind(name, at, found)
     if not is_alignment(value):
         raise gguf_errors.alignment_value(name, at, value, MOST_ALIGNMENT)
-    return int(value)
 
 
 def is_alignment(value: int) -> bool:

@@ -6,7 +6,7 @@ hold arrays; `kind` is the type of a value, or of what an array holds in the end
 
 from __future__ import annotations
 
-from struct import Struct, error as StructError, pack, unpack_from  # noqa: N812 - it is a class
+from struct import Struct, error as StructError, pack  # noqa: N812 - it is a class
 
 from tessella.arguments import LISTS, to_number
 from tessella.errors import brief
@@ -34,12 +34,18 @@ _FLAGS = (False, True)
 
 
 class Reader:
-    """A place in a file that moves on as values are read; nothing behind them is touched."""
+    """A place in a file that moves on as values are read; nothing behind them is touched.
+
+    While it is dry, arrays are gone over and checked, and nothing is made of them: what is wrong
+    further on is found before a vocabulary takes memory. Whether their texts are UTF-8 is seen when
+    they are made.
+    """
 
     def __init__(self, view: memoryview, name: str) -> None:
         self.view = view
         self.name = name  # of the file
         self.place = 0
+        self.is_dry = False
         self.kinds: set[str] = set()  # of the values read since it was last cleared
 
     @property
@@ -89,7 +95,7 @@ class Reader:
         self.kinds.add(kind)
         if kind == "string":
             return self.text(f"the text of {brief(key)}")
-        return self._flags(key, 1)[0] if kind == "bool" else self.number(kind)
+        return _FLAGS[self._flags(key, 1)[0]] if kind == "bool" else self.number(kind)
 
     def _kind(self, key: str) -> str:
         at = self.place
@@ -107,19 +113,29 @@ class Reader:
         if kind == "array":
             if depth == MOST_DEPTH:
                 raise gguf_errors.array_depth(self.name, at, key, MOST_DEPTH)
-            return [self._array(key, depth + 1) for _ in range(count)]
+            return self._arrays(key, count, depth)
         self.kinds.add(kind)
         if kind == "string":
             return self._texts(key, count)
-        return self._flags(key, count) if kind == "bool" else self._numbers(kind, count)
+        if kind == "bool":
+            raw = self._flags(key, count)
+            return [] if self.is_dry else [_FLAGS[byte] for byte in raw]
+        start, self.place = self.place, self.place + count * LEAST[kind]
+        if self.is_dry:
+            return []
+        code: Any = CODES[kind]
+        return self.view[start : self.place].cast(code).tolist()
 
-    def _numbers(self, kind: str, count: int) -> list[Any]:
-        """Read numbers that are there, all at once."""
-        values = unpack_from(f"<{count}{CODES[kind]}", self.view, self.place)
-        self.place += count * LEAST[kind]
-        return list(values)
+    def _arrays(self, key: str, count: int, depth: int) -> list[Any]:
+        values: list[Any] = []
+        for _ in range(count):
+            found = self._array(key, depth + 1)
+            if not self.is_dry:
+                values.append(found)
+        return values
 
-    def _flags(self, key: str, count: int) -> list[bool]:
+    def _flags(self, key: str, count: int) -> bytes:
+        """Read bytes that are 0 or 1."""
         at = self.place
         if count > self.left:
             raise file_errors.ends_early(self.name, len(self.view), at, count)
@@ -128,49 +144,47 @@ class Reader:
         if others:
             raise gguf_errors.no_flag(self.name, at + raw.index(others[0]), key, others[0])
         self.place += count
-        return [_FLAGS[byte] for byte in raw]
+        return raw
 
     def _texts(self, key: str, count: int) -> list[str]:
         """Read text after text: vocabularies have hundreds of thousands."""
-        view, size, place = self.view, len(self.view), self.place
+        view, size, place, is_kept = self.view, len(self.view), self.place, not self.is_dry
         length_at = _COUNT.unpack_from
         values: list[str] = []
+        number = 0
         try:
-            for _ in range(count):
+            for number in range(count):  # noqa: B007 - it says where the loop has stopped
                 start = place + 8
                 end = start + length_at(view, place)[0]
                 if end > size:
                     break
-                values.append(str(view[start:end], "utf-8"))
+                if is_kept:
+                    values.append(str(view[start:end], "utf-8"))
                 place = end
+            else:
+                self.place = place
+                return values
         except (StructError, UnicodeDecodeError):
             pass
         self.place = place
-        # What stopped is read again by the way that says what is wrong.
-        while len(values) < count:
-            values.append(self.text(f"text {len(values):,} of {brief(key)}"))
-        return values
+        return [self.text(f"text {number:,} of {brief(key)}")]  # which says what is wrong
 
 
 # --- writing -------------------------------------------------------------------------------------
 
+# The types that integers get: the first that fits.
+_GUESSES = ("uint32", "int32", "uint64", "int64")
 _RANGES = {
-    kind: (-(1 << 8 * _ONE[kind].size - 1), (1 << 8 * _ONE[kind].size - 1) - 1)
-    if kind.startswith("i")
-    else (0, (1 << 8 * _ONE[kind].size) - 1)
-    for kind in CODES
+    kind: (-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1)
+    if kind.startswith("int")
+    else (0, (1 << 8 * size) - 1)
+    for kind, size in LEAST.items()
     if "int" in kind
 }
-_GUESSES = (
-    "uint32",
-    "int32",
-    "uint64",
-    "int64",
-)  # the types that integers get, the first that fits
 _PLAIN = {bool, int, float, str}
 _CLASSES: dict[str, set[type]] = {
     "bool": {bool}, "string": {str}, "float32": {float, int}, "float64": {float, int},
-    **dict.fromkeys(_RANGES, {int}),
+    **{kind: {int} for kind in _RANGES},
 }  # fmt: skip
 
 
