@@ -108,6 +108,7 @@ PLAIN |= {
     for owner, names in (
         (ts.Generator, ("state_dict", "load_state_dict", "get_state", "set_state")),
         (ts.io.TensorFile, ("keys", "metadata", "get_tensor", "get_slice")),
+        (ts.io.GGUFFile, ("get_tensor",)),
     )
     for name in names
 }

@@ -35,6 +35,7 @@ def large() -> ts.Tensor:
 SAVES: dict[str, Callable[[Any], None]] = {
     "save": lambda path: ts.save([large(), large().reshape(2, -1).T], path),
     "save_file": lambda path: ts.io.save_file({"x": large(), "y": large().reshape(4, -1).T}, path),
+    "save_gguf": lambda path: ts.io.save_gguf({"x": large(), "y": large().reshape(4, -1).T}, path),
     "save_npy": lambda path: ts.io.save_npy(large(), path),
     "save_npz": lambda path: ts.io.save_npz({"x": large(), "y": large()}, path),
     "compressed": lambda path: ts.io.save_npz({"x": ts.rand(100_000)}, path, compressed=True),
@@ -243,12 +244,13 @@ def test_files_that_take_a_part_get_the_rest() -> None:
     assert ts.io.load_file(io.BytesIO(bytes(file.data)))["x"].tolist() == list(range(5000))
 
 
-@pytest.mark.parametrize("name", ["save", "save_file", "save_npy", "save_npz"])
+@pytest.mark.parametrize("name", ["save", "save_file", "save_gguf", "save_npy", "save_npz"])
 def test_memory_is_not_copied_while_files_are_written(name: str, path: Path) -> None:
     zeros = ts.zeros(2_000_000)
     saves: dict[str, Callable[[], None]] = {
         "save": lambda: ts.save([zeros], path),
         "save_file": lambda: ts.io.save_file({"x": zeros}, path),
+        "save_gguf": lambda: ts.io.save_gguf({"x": zeros}, path),
         "save_npy": lambda: ts.io.save_npy(zeros, path),
         "save_npz": lambda: ts.io.save_npz({"x": zeros}, path),
     }

@@ -1,9 +1,11 @@
-"""Files: safetensors, whole training states, NumPy's .npy and .npz, PyTorch's .pt.
+"""Files: safetensors, GGUF, whole training states, NumPy's .npy and .npz, PyTorch's .pt.
 
 Saving is atomic: a file is replaced as a whole, or stays as it is. Loading never runs code, and a
 file that is not what it should be raises FormatError.
 """
 
+from tessella.io.gguf import GGUFFile, open_gguf, save_gguf
+from tessella.io.gguf_header import GGUFTensor
 from tessella.io.npy import load_npy, save_npy
 from tessella.io.npz import load_npz, save_npz
 from tessella.io.objects import load, save
@@ -12,6 +14,8 @@ from tessella.io.states import load_checkpoint, save_checkpoint
 from tessella.io.torch_files import load_pt
 
 __all__ = [
+    "GGUFFile",
+    "GGUFTensor",
     "TensorFile",
     "TensorSlice",
     "load",
@@ -21,9 +25,11 @@ __all__ = [
     "load_npz",
     "load_pt",
     "open_file",
+    "open_gguf",
     "save",
     "save_checkpoint",
     "save_file",
+    "save_gguf",
     "save_npy",
     "save_npz",
 ]

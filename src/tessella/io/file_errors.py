@@ -21,7 +21,7 @@ from tessella.errors import (
 from tessella.hints import Any, Sequence
 
 OLD_FILE_STAYS = "nothing was saved; what the path named before is as it was"
-_DAMAGED = "the file is damaged or was not written whole: copy it again, or save it again"
+DAMAGED = "the file is damaged or was not written whole: copy it again, or save it again"
 
 
 class calling:  # noqa: N801 - used like a function
@@ -47,7 +47,8 @@ def where(path: tuple[Any, ...]) -> str:
     return "".join(f"[{brief(key)}]" for key in path) or "the object"
 
 
-def _wrong(name: str, at: int | None, what: str, hint: str = _DAMAGED) -> FormatError:
+def wrong(name: str, at: int | None, what: str, hint: str = DAMAGED) -> FormatError:
+    """Something in a file that is not as it should be, and where."""
     error = FormatError(what, hint)
     error.within(place(name, at))
     return error
@@ -80,19 +81,24 @@ def not_regular(path: str) -> InvalidArgument:
 
 def ends_early(name: str, size: int, start: int, count: int) -> FormatError:
     """Bytes that the file should have."""
-    return _wrong(name, start, f"the file ends at byte {size:,}, {count:,} bytes are needed here")
+    return wrong(name, start, f"the file ends at byte {size:,}, {count:,} bytes are needed here")
 
 
 def other_format(name: str) -> FormatError:
     """A zip archive or an .npy file where a safetensors file should be."""
-    return _wrong(
+    return wrong(
         name, 0, "it is no safetensors file", "ts.load reads .npy, .npz and .pt files as well"
     )
 
 
+def is_gguf(name: str) -> FormatError:
+    """A GGUF file where a safetensors file should be."""
+    return wrong(name, 0, "it is a GGUF file", "ts.io.open_gguf reads it")
+
+
 def old_torch(name: str) -> FormatError:
     """A bare pickle."""
-    return _wrong(
+    return wrong(
         name,
         0,
         "it is a bare pickle, as PyTorch wrote before version 1.6",
@@ -105,36 +111,36 @@ def old_torch(name: str) -> FormatError:
 
 def no_header(name: str, size: int) -> FormatError:
     """A file that is too short to say anything."""
-    return _wrong(name, 0, f"it has {size} bytes; a safetensors file has 8 and a header at least")
+    return wrong(name, 0, f"it has {size} bytes; a safetensors file has 8 and a header at least")
 
 
 def header_length(name: str, length: int, size: int, most: int) -> FormatError:
     """A length that cannot be."""
     what = f"the header would have {length:,} bytes, "
     what += f"of a file of {size:,}" if length <= most else f"more than {most:,}"
-    hint = f"{_DAMAGED}; or it is no safetensors file"
-    return _wrong(name, 0, what, hint)
+    hint = f"{DAMAGED}; or it is no safetensors file"
+    return wrong(name, 0, what, hint)
 
 
 def header_encoding(name: str, at: int) -> FormatError:
     """A header that is no text."""
-    return _wrong(name, at, "the header is no UTF-8")
+    return wrong(name, at, "the header is no UTF-8")
 
 
 def header_syntax(name: str, at: int, wanted: str, found: str) -> FormatError:
     """A header that is not the JSON of a safetensors file."""
     what = f"the header has {brief(found) if found else 'its end'} here, not {wanted}"
-    return _wrong(name, at, what)
+    return wrong(name, at, what)
 
 
 def repeated_key(name: str, at: int, key: str) -> FormatError:
     """Two entries of one name."""
-    return _wrong(name, at, f"the header has two entries {brief(key)}")
+    return wrong(name, at, f"the header has two entries {brief(key)}")
 
 
 def unknown_field(name: str, at: int, tensor: str, field: str) -> FormatError:
     """Something about a tensor that the format does not have."""
-    return _wrong(
+    return wrong(
         name,
         at,
         f"tensor {brief(tensor)} has a field {brief(field)}",
@@ -144,17 +150,17 @@ def unknown_field(name: str, at: int, tensor: str, field: str) -> FormatError:
 
 def missing_field(name: str, at: int, tensor: str) -> FormatError:
     """A tensor of which something is not said."""
-    return _wrong(name, at, f"tensor {brief(tensor)} lacks dtype, shape or two data_offsets")
+    return wrong(name, at, f"tensor {brief(tensor)} lacks dtype, shape or two data_offsets")
 
 
 def unknown_format_dtype(name: str, at: int, tensor: str, dtype: str) -> FormatError:
     """A dtype that the format does not have."""
-    return _wrong(name, at, f"tensor {brief(tensor)} has the dtype {brief(dtype)}, which is none")
+    return wrong(name, at, f"tensor {brief(tensor)} has the dtype {brief(dtype)}, which is none")
 
 
 def absent_dtype(name: str, tensor: str, dtype: str) -> FormatError:
     """A dtype that the format has, and Tessella has not."""
-    return _wrong(
+    return wrong(
         name,
         None,
         f"tensor {brief(tensor)} is {dtype}, which Tessella does not have",
@@ -164,7 +170,7 @@ def absent_dtype(name: str, tensor: str, dtype: str) -> FormatError:
 
 def tensor_too_large(name: str, at: int, tensor: str, shape: Sequence[int]) -> FormatError:
     """Sizes that cannot be counted."""
-    return _wrong(name, at, f"tensor {brief(tensor)} has the shape {brief(list(shape))}: too large")
+    return wrong(name, at, f"tensor {brief(tensor)} has the shape {brief(list(shape))}: too large")
 
 
 def tensor_bytes(
@@ -172,32 +178,32 @@ def tensor_bytes(
 ) -> FormatError:
     """Offsets that do not hold the tensor."""
     what = f"tensor {brief(tensor)}, {dtype} {brief(list(shape))}, does not fit "
-    return _wrong(name, at, what + f"bytes {places[0]:,} to {places[1]:,} of the data")
+    return wrong(name, at, what + f"bytes {places[0]:,} to {places[1]:,} of the data")
 
 
 def tensors_overlap(name: str, at: int, first: str, other: str) -> FormatError:
     """Two tensors in the same bytes."""
-    return _wrong(name, at, f"tensors {brief(first)} and {brief(other)} overlap")
+    return wrong(name, at, f"tensors {brief(first)} and {brief(other)} overlap")
 
 
 def tensors_gap(name: str, at: int, tensor: str, count: int) -> FormatError:
     """Bytes that are no tensor's."""
-    return _wrong(name, at, f"{count:,} bytes before tensor {brief(tensor)} belong to none")
+    return wrong(name, at, f"{count:,} bytes before tensor {brief(tensor)} belong to none")
 
 
 def data_cut(name: str, size: int, tensor: str, end: int) -> FormatError:
     """A file that ends too early."""
-    return _wrong(name, size, f"the file ends here, tensor {brief(tensor)} at byte {end:,}")
+    return wrong(name, size, f"the file ends here, tensor {brief(tensor)} at byte {end:,}")
 
 
 def data_left(name: str, at: int, count: int) -> FormatError:
     """A file that goes on after its last tensor."""
-    return _wrong(name, at, f"{count:,} bytes after the last tensor belong to none")
+    return wrong(name, at, f"{count:,} bytes after the last tensor belong to none")
 
 
 def no_bool(where: str, tensor: str, index: int, value: int) -> FormatError:
     """A bool that is neither."""
-    return _wrong(where, None, f"element {index:,} of {brief(tensor)} is {value}; a bool is 0 or 1")
+    return wrong(where, None, f"element {index:,} of {brief(tensor)} is {value}; a bool is 0 or 1")
 
 
 def header_too_long(size: int, most: int) -> InvalidArgument:
@@ -245,13 +251,13 @@ def unknown_tensor(name: object, file: str, names: list[str]) -> InvalidArgument
 def bad_notes(name: str, why: str, key: str = "") -> FormatError:
     """Notes of Tessella that are not as it writes them."""
     about = f" ({brief(key)})" if key else ""
-    return _wrong(name, None, f"the text `tessella` of its metadata is wrong: {why}{about}")
+    return wrong(name, None, f"the text `tessella` of its metadata is wrong: {why}{about}")
 
 
 def unregistered(name: str, key: str, dtype: str, fmt: str, found: object) -> FormatError:
     """A user's dtype that is not registered, or otherwise."""
     has = "is registered with another format" if found else "is not registered"
-    return _wrong(
+    return wrong(
         name,
         None,
         f"tensor {brief(key)} has the user dtype {brief(dtype)}, which {has}",
@@ -308,7 +314,7 @@ def would_run_code() -> InvalidArgument:
 
 def no_checkpoint(name: str) -> FormatError:
     """A file of something else."""
-    return _wrong(
+    return wrong(
         name, None, "it holds no state of io.save_checkpoint", "ts.load gives what it holds"
     )
 
@@ -323,12 +329,12 @@ def no_state(part: str, value: object) -> ArgumentError:
 
 def missing_part(name: str, part: str, parts: list[str]) -> FormatError:
     """A state that the file does not have."""
-    return _wrong(name, None, f"it has no {brief(part)}", f"it has {', '.join(map(str, parts))}")
+    return wrong(name, None, f"it has no {brief(part)}", f"it has {', '.join(map(str, parts))}")
 
 
 def part_differs(name: str, part: str, why: str) -> FormatError:
     """A state that does not fit its object."""
-    return _wrong(
+    return wrong(
         name,
         None,
         f"{part} does not fit: {why}",
@@ -341,12 +347,12 @@ def part_differs(name: str, part: str, why: str) -> FormatError:
 
 def no_npy(name: str, at: int) -> FormatError:
     """Something that is no .npy file."""
-    return _wrong(name, at, "it is no .npy file of version 1, 2 or 3")
+    return wrong(name, at, "it is no .npy file of version 1, 2 or 3")
 
 
 def npy_header(name: str, at: int, why: str) -> FormatError:
     """A header that NumPy would not write."""
-    return _wrong(
+    return wrong(
         name, at, f"the .npy header is wrong: {why}", "only plain arrays of numbers can be read"
     )
 
@@ -358,12 +364,12 @@ def npy_dtype(name: str, at: int, code: str, known: str) -> FormatError:
         hint = f"if it is {known}, save its bits from NumPy: a.view('uint16'), then view them"
     elif code.lstrip("<>|=").startswith("O"):
         hint = "Python objects would need pickle, which can run code; save plain arrays"
-    return _wrong(name, at, f"the elements are {brief(code)}, which Tessella does not have", hint)
+    return wrong(name, at, f"the elements are {brief(code)}, which Tessella does not have", hint)
 
 
 def npy_size(name: str, at: int, said: int, found: int) -> FormatError:
     """More or fewer elements than the shape says."""
-    return _wrong(name, at, f"the elements should have {said:,} bytes and have {found:,}")
+    return wrong(name, at, f"the elements should have {said:,} bytes and have {found:,}")
 
 
 def no_member_name(name: str) -> InvalidArgument:
@@ -376,51 +382,51 @@ def no_member_name(name: str) -> InvalidArgument:
 
 def no_directory(name: str, at: int) -> FormatError:
     """An archive whose table of members is missing or wrong."""
-    return _wrong(name, at, "the table of the zip archive's members is missing or wrong")
+    return wrong(name, at, "the table of the zip archive's members is missing or wrong")
 
 
 def member_twice(name: str, at: int, member: str) -> FormatError:
     """Two members of one name."""
-    return _wrong(name, at, f"the archive has two members {brief(member)}")
+    return wrong(name, at, f"the archive has two members {brief(member)}")
 
 
 def members_overlap(name: str, at: int, first: str, other: str) -> FormatError:
     """Members in the same bytes: how a small archive grows without bound."""
     what = f"{brief(first)} and {brief(other)}" if first else f"{brief(other)} and another part"
-    return _wrong(name, at, f"members of the archive overlap: {what}")
+    return wrong(name, at, f"members of the archive overlap: {what}")
 
 
 def member_kind(name: str, at: int, member: str, is_encrypted: bool) -> FormatError:
     """A member that is encrypted, or compressed in an unusual way."""
     why = "is encrypted" if is_encrypted else "is neither stored nor deflated"
-    return _wrong(
+    return wrong(
         name, at, f"member {brief(member)} {why}", "write it again, as NumPy and PyTorch do"
     )
 
 
 def member_sizes(name: str, at: int, member: str, packed: int, size: int) -> FormatError:
     """Sizes that cannot be."""
-    return _wrong(name, at, f"member {brief(member)} cannot have {size:,} bytes in {packed:,}")
+    return wrong(name, at, f"member {brief(member)} cannot have {size:,} bytes in {packed:,}")
 
 
 def member_size(name: str, member: str, size: int, most: int) -> FormatError:
     """A member that must be small, and is not."""
-    return _wrong(name, None, f"member {brief(member)} has {size:,} bytes, more than {most:,}")
+    return wrong(name, None, f"member {brief(member)} has {size:,} bytes, more than {most:,}")
 
 
 def no_member(name: str, at: int, member: str) -> FormatError:
     """A member that is not where the table says."""
-    return _wrong(name, at, f"member {brief(member)} is not here, where the archive's table says")
+    return wrong(name, at, f"member {brief(member)} is not here, where the archive's table says")
 
 
 def checksum(name: str, at: int, member: str) -> FormatError:
     """Bytes that are not those that were written."""
-    return _wrong(name, at, f"the bytes of member {brief(member)} do not have its checksum")
+    return wrong(name, at, f"the bytes of member {brief(member)} do not have its checksum")
 
 
 def inflation(name: str, at: int, member: str) -> FormatError:
     """Compressed bytes that are wrong, or give more or fewer than was said."""
-    return _wrong(name, at, f"the compressed bytes of member {brief(member)} are wrong")
+    return wrong(name, at, f"the compressed bytes of member {brief(member)} are wrong")
 
 
 # --- PyTorch's files -----------------------------------------------------------------------------
@@ -428,17 +434,17 @@ def inflation(name: str, at: int, member: str) -> FormatError:
 
 def no_torch(name: str) -> FormatError:
     """An archive without PyTorch's pickle."""
-    return _wrong(name, 0, "it is no file of torch.save", "ts.load reads other kinds as well")
+    return wrong(name, 0, "it is no file of torch.save", "ts.load reads other kinds as well")
 
 
 def bad_pickle(name: str, at: int, why: str) -> FormatError:
     """A pickle that the machine cannot run."""
-    return _wrong(name, at, f"the pickle is wrong: {why}")
+    return wrong(name, at, f"the pickle is wrong: {why}")
 
 
 def refused_global(name: str, at: int, full: str) -> FormatError:
     """A name that only code could answer."""
-    return _wrong(
+    return wrong(
         name,
         at,
         f"it asks for {brief(full)}, and loading makes tensors and containers only",
@@ -448,4 +454,4 @@ def refused_global(name: str, at: int, full: str) -> FormatError:
 
 def bad_storage(name: str, number: str, why: str) -> FormatError:
     """The memory of a tensor that is missing or wrong."""
-    return _wrong(name, None, f"storage {brief(number)} is wrong: {why}")
+    return wrong(name, None, f"storage {brief(number)} is wrong: {why}")

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 100_000_000  # of a header, as in the safetensors package
 MOST_AXES = 64
+MOST_ELEMENTS = (1 << 58) - 1  # their bytes can be counted, whatever the dtype
 METADATA = "__metadata__"
 
 DTYPES: dict[str, DType] = {
@@ -104,6 +105,8 @@ def _refuse_length(source: Source, length: int) -> NoReturn:
     found = source.read(0, min(8, source.size))
     if found.startswith((b"PK\3\4", b"\x93NUMPY")):
         raise file_errors.other_format(source.name)
+    if found.startswith(b"GGUF"):
+        raise file_errors.is_gguf(source.name)
     if found[:1] == b"\x80" and 2 <= found[1] <= 5:  # the first opcode of a pickle
         raise file_errors.old_torch(source.name)
     raise file_errors.header_length(source.name, length, source.size, MOST_BYTES)
@@ -133,7 +136,7 @@ def _entry(scanner: Scanner, name: str) -> Entry:
     start, end = offsets
     bits = math.prod(shape) * BITS[dtype]
     # A size that would overflow beside an axis of size 0 is refused as well.
-    if math.prod(n or 1 for n in shape) >= 1 << 58:
+    if math.prod(n or 1 for n in shape) > MOST_ELEMENTS:
         raise file_errors.tensor_too_large(scanner.name, at(place), name, shape)
     if end < start or bits != 8 * (end - start):
         raise file_errors.tensor_bytes(scanner.name, at(place), name, dtype, shape, (start, end))

@@ -118,24 +118,42 @@ class Held(Mapped):
 
 def open_source(file: Any, access: str | None = None) -> Source:
     """Open a path, or read a binary file; `access` maps a path into memory."""
+    if access is not None or hasattr(file, "read"):
+        return open_mapped(file, access or READ_ONLY)
+    path = path_of(file)
+    descriptor = _descriptor(path)
+    try:
+        return Opened(shown(path), descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def open_mapped(file: Any, access: str = READ_ONLY) -> Mapped:
+    """Map a path into memory, or read a binary file: all bytes are there."""
     if hasattr(file, "read"):
         data = file.read()
         if not isinstance(data, bytes):
             raise file_errors.not_binary(file)
         return Held("a file object", data)
     path = path_of(file)
+    descriptor = _descriptor(path)
+    try:
+        return Mapped(shown(path), _map(descriptor, access))
+    finally:
+        os.close(descriptor)  # the mapping has its own
+
+
+def _descriptor(path: str) -> int:
+    """Open a regular file."""
     # A pipe that nobody writes to must not stop the process.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         _check_regular(path, os.fstat(descriptor).st_mode)
-        if access is None:
-            return Opened(shown(path), descriptor)
-        source = Mapped(shown(path), _map(descriptor, access))
     except BaseException:
         os.close(descriptor)
         raise
-    os.close(descriptor)  # the mapping has its own
-    return source
+    return descriptor
 
 
 def _map(descriptor: int, access: str) -> Any:

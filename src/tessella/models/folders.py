@@ -30,11 +30,11 @@ def load_folder(path: Any, dtype: DTypeLike | None = None, mmap: bool = True) ->
     Weights stay in mapped memory as the files have them, which cannot be written to: train a LoRA,
     or read them into memory of their own with mmap=False. A `dtype` converts them.
 
-    >>> import json
+    >>> import json, pathlib
     >>> config = {"model_type": "llama", "vocab_size": 4, "hidden_size": 4, "intermediate_size": 8,
     ...           "num_hidden_layers": 1, "num_attention_heads": 2}
     >>> model = ts.models.Llama(ts.models.LlamaConfig.from_dict(config))
-    >>> _ = open("config.json", "w").write(json.dumps(config))
+    >>> _ = pathlib.Path("config.json").write_text(json.dumps(config))
     >>> ts.io.save_file(model.state_dict(), "model.safetensors")
     >>> ts.models.load_folder(".")(ts.tensor([[1, 2]])).shape
     (1, 2, 4)
