@@ -99,7 +99,7 @@ PLAIN |= {  # of packages whose members are classes and functions
         ts.io,
         ts.metrics,
         ts.models,
-    )  # fmt: skip
+    )
     for name in package.__all__
     if not inspect.ismodule(getattr(package, name))
 }
