@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernels/matmul.h"
-#include "launch/matmul.h"
+#include "launch/matmul_plan.h"
 #include "threads.h"
 
 namespace tessella {
@@ -92,10 +92,11 @@ static void multiply(const Shape& s, Operands& x, int threads) {
   task.a = {x.a.data(), s.a_transposed ? 1 : s.k, s.a_transposed ? s.m : 1, nullptr};
   task.b = {x.b.data(), s.b_transposed ? 1 : s.n, s.b_transposed ? s.k : 1, nullptr};
   task.c = {x.c.data(), s.n, 1, nullptr};
-  size_t bytes = size_t(launch::matmul_scratch_bytes(task, threads));
+  launch::MatmulPlan plan = launch::plan_matmul(task);
+  size_t bytes = size_t(plan.scratch_bytes(threads));
   if (x.scratch.size() * 4 < bytes + 64) x.scratch.resize(bytes / 4 + 32);
   auto start = (reinterpret_cast<uintptr_t>(x.scratch.data()) + 63) / 64 * 64;
-  launch::matmul(task, reinterpret_cast<void*>(start), threads);
+  launch::matmul(task, plan, reinterpret_cast<void*>(start), threads);
 }
 
 static void multiply(const Shape& s, Operands& x, Sgemm sgemm) {

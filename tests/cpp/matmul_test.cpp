@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kernels/matmul.h"
-#include "launch/matmul.h"
+#include "launch/matmul_plan.h"
 #include "launch/matmul_ref.h"
 #include "threads.h"
 
@@ -268,9 +268,10 @@ static bool check(const Case& x, int parts) {
                   x.batch.data(), a.operand(), b.operand(), c.operand(), x.accumulate,
                   false};
   int threads = int(1 + below(3));
-  int64_t bytes = launch::matmul_scratch_bytes(task, threads);
+  launch::MatmulPlan plan = launch::plan_matmul(task);
+  int64_t bytes = plan.scratch_bytes(threads);
   void* scratch = aligned_alloc(64, size_t((bytes + 63) / 64 * 64));
-  launch::matmul(task, scratch, threads);
+  launch::matmul(task, plan, scratch, threads);
   std::free(scratch);
   for (size_t i = 0; i < expected.size(); i++) {
     int64_t element = int64_t(i) / parts, t = element / (x.m * x.n), rest = element % (x.m * x.n);

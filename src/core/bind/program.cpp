@@ -55,6 +55,12 @@ struct ProgramArena {
     }
   }
 
+  // Where nobody has asked yet whether it can run.
+  PyObject* ask_and_run(Program& program, std::span<Tensor* const> arguments,
+                        const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr) {
+    if (!program.can_run(arguments)) fail_capture("memory that was taken away", nullptr);
+    return run(program, arguments, starts, clock);
+  }
   PyObject* run(Program& program, std::span<Tensor* const> arguments,
                 const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr) {
     program.has_written = false;
@@ -341,14 +347,14 @@ void init_program(nb::module_& module) {
                          nb::list arguments) { return self.accepts(tensors_of(arguments)); })
       .def("run",
            [](Program& self, nb::list arguments, ProgramArena& arena) {
-             return nb::steal(arena.run(self, tensors_of(arguments)));
+             return nb::steal(arena.ask_and_run(self, tensors_of(arguments)));
            })
       // And how many nanoseconds each step took.
       .def("run_timed",
            [](Program& self, nb::list arguments, ProgramArena& arena) {
              Clock clock;
              nb::object results =
-                 nb::steal(arena.run(self, tensors_of(arguments), nullptr, &clock));
+                 nb::steal(arena.ask_and_run(self, tensors_of(arguments), nullptr, &clock));
              nb::list times;
              for (size_t i = 1; i < clock.size(); ++i)
                times.append(std::chrono::nanoseconds(clock[i] - clock[i - 1]).count());
@@ -360,7 +366,7 @@ void init_program(nb::module_& module) {
               const std::vector<std::pair<uint64_t, uint64_t>>& given) {
              std::vector<Draw> starts;
              for (auto [key, counter] : given) starts.push_back({key, counter});
-             return nb::steal(arena.run(self, tensors_of(arguments), &starts));
+             return nb::steal(arena.ask_and_run(self, tensors_of(arguments), &starts));
            })
       .def_prop_ro("starts",
                    [](const Program& self) {

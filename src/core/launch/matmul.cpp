@@ -221,7 +221,21 @@ void run_apart(const MatmulTask& task, const MatmulPlan& plan, char* scratch, in
   parallel(plan.batch, plan.ns_each, task.interruptible, body, threads);
 }
 
-void run_immediate(const MatmulTask& task) {
+// b's columns are not adjacent: they are packed first.
+void run_turned(const MatmulTask& task) {
+  const MatmulDtype& kind = matmul_kernels().of[int(task.dtype)];
+  const MatmulCompute& compute = *kind.compute;
+  alignas(64) char panels[STACK_BYTES];
+  kind.pack_b({panels, task.b.data, task.b.col_stride, task.b.row_stride, task.n, task.k,
+               compute.tile_cols, false});
+  compute.direct({task.m, task.n, task.k, task.a.data, task.a.row_stride, task.a.col_stride, panels,
+                  compute.tile_cols, compute.tile_cols * task.k, task.c.data, task.c.row_stride,
+                  false, task.accumulate});
+}
+
+void run_small(const MatmulTask& task, MatmulWay way) {
+  if (way == MatmulWay::turned) return run_turned(task);
+  if (way != MatmulWay::in_place) return run_small_vector(task, way);
   const MatmulCompute& compute = *matmul_kernels().of[int(task.dtype)].compute;
   compute.direct({task.m, task.n, task.k, task.a.data, task.a.row_stride, task.a.col_stride,
                   task.b.data, task.b.row_stride, compute.tile_cols, task.c.data, task.c.row_stride,
@@ -238,19 +252,14 @@ void run_whole_tail(const MatmulTask& task) {
 
 }  // namespace
 
-int64_t matmul_scratch_bytes(const MatmulTask& task, int threads) {
-  if (is_immediate(task) || is_immediate_vector(task)) return 0;
-  MatmulPlan plan = plan_matmul(task);
-  if (is_empty(plan)) return 0;
-  if (threads <= 0) threads = num_threads();
-  return plan.shared_bytes + plan.worker_bytes * std::min<int64_t>(plan.chunks, threads);
+int64_t MatmulPlan::scratch_bytes(int threads) const {
+  if (way != MatmulWay::planned || is_empty(*this)) return 0;
+  return shared_bytes + worker_bytes * std::min<int64_t>(chunks, threads);
 }
 
-void matmul(const MatmulTask& task, void* scratch, int threads) {
+void matmul(const MatmulTask& task, const MatmulPlan& plan, void* scratch, int threads) {
   if (blas_matmul(task)) return run_whole_tail(task);
-  if (is_immediate(task)) return run_immediate(task), run_whole_tail(task);
-  if (is_immediate_vector(task)) return run_immediate_vector(task), run_whole_tail(task);
-  MatmulPlan plan = plan_matmul(task);
+  if (plan.way != MatmulWay::planned) return run_small(task, plan.way), run_whole_tail(task);
   if (is_empty(plan)) {
     if (!task.accumulate) fill_zeros(task, plan);
     return run_whole_tail(task);

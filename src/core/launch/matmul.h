@@ -36,9 +36,4 @@ struct MatmulTask {
   const MatmulTail* tail = nullptr;
 };
 
-// What `matmul` needs with this many threads; 0 means num_threads().
-int64_t matmul_scratch_bytes(const MatmulTask& task, int threads);
-// `scratch` is aligned to 64 bytes; `threads` is what it was sized for.
-void matmul(const MatmulTask& task, void* scratch, int threads = 0);
-
 }  // namespace tessella::launch

@@ -38,16 +38,22 @@ static int64_t split_parts(int64_t m, int64_t n, int64_t k) {
   return std::max<int64_t>(std::min({worth, k / PART_LEAST, most}), 1);
 }
 
-bool is_immediate(const MatmulTask& task) {
+static MatmulWay way_of(const MatmulTask& task) {
   int64_t m = task.m, n = task.n, k = task.k;
-  bool is_small = m > 1 && n > 1 && k > 0 && m <= SMALL && n <= SMALL / m && k <= SMALL / (m * n);
-  return is_small && task.batch_ndim == 0 && task.b.col_stride == 1 && task.c.col_stride == 1 &&
-         matmul_kernels().of[int(task.dtype)].is_native;
+  if (m <= 1 || n <= 1) return vector_way(task);
+  bool is_small = k > 0 && m <= SMALL && n <= SMALL / m && k <= SMALL / (m * n);
+  const MatmulDtype& kind = matmul_kernels().of[int(task.dtype)];
+  if (!is_small || task.batch_ndim != 0 || task.c.col_stride != 1 || !kind.is_native)
+    return MatmulWay::planned;
+  if (task.b.col_stride == 1) return MatmulWay::in_place;
+  int64_t cols = ceil_div(n, kind.compute->tile_cols) * kind.compute->tile_cols;
+  return cols * k * kind.compute->itemsize <= STACK_BYTES ? MatmulWay::turned : MatmulWay::planned;
 }
 
 // The sizes are the caller's, not those of a folded batch.
 static MatmulPlan copy_task(const MatmulTask& task) {
   MatmulPlan plan{};
+  plan.way = MatmulWay::planned;
   plan.kind = &matmul_kernels().of[int(task.dtype)];
   plan.compute = plan.kind->compute;
   plan.m = task.m, plan.n = task.n, plan.k = task.k;
@@ -233,6 +239,11 @@ static bool wants_exchange(const MatmulPlan& plan) {
 }
 
 MatmulPlan plan_matmul(const MatmulTask& task) {
+  if (MatmulWay way = way_of(task); way != MatmulWay::planned) {
+    MatmulPlan small;
+    small.way = way;
+    return small;
+  }
   MatmulPlan plan = copy_task(task);
   fold_batch(task, plan);
   plan.batch = 1;

@@ -1,5 +1,5 @@
 // How one matrix product will be done: which operands are packed, where sums live, how c is cut.
-// A function of shapes, strides and dtype alone. Used by launch/matmul*.cpp only.
+// A function of shapes, strides and dtype alone.
 #pragma once
 
 #include "../kernels/matmul.h"
@@ -7,7 +7,14 @@
 
 namespace tessella::launch {
 
+// Small products are not planned, as that would cost as much as computing them: operands are read
+// in place, b packed on the stack where its columns are not adjacent; the lines of a matrix that
+// meets a vector are read along, or across where they are adjacent. Nothing but the way is set
+// then.
+enum class MatmulWay : uint8_t { in_place, turned, vector_along, vector_across, planned };
+
 struct MatmulPlan {
+  MatmulWay way;
   const MatmulDtype* kind;
   const MatmulCompute* compute;
   // The task with rows and columns exchanged if that makes c's columns adjacent, and batch axes
@@ -37,21 +44,23 @@ struct MatmulPlan {
   // Scratch: space shared by all workers, then some for each.
   int64_t shared_bytes, worker_bytes, sums_bytes;
   int64_t a_offset, b_offset, sums_offset;  // in a worker's space; what they hold is the path's
+
+  int64_t scratch_bytes(int threads) const;
 };
 
 MatmulPlan plan_matmul(const MatmulTask& task);
+// `scratch` is aligned to 64 bytes; `threads` is what it was sized for.
+void matmul(const MatmulTask& task, const MatmulPlan& plan, void* scratch, int threads);
 
-// A small product whose operands can be read in place, in one call without scratch: planning it
-// would cost as much as computing it.
-bool is_immediate(const MatmulTask& task);
+constexpr int64_t STACK_BYTES = 8 << 10;  // what small products use at most
 
 // Byte offset of product `index` of the batch, for an operand with these batch strides.
 int64_t batch_offset(const MatmulTask& task, const MatmulPlan& plan, const int64_t* strides,
                      int64_t index);
 
 // The product with a vector: cut, sized and run apart from the others.
-bool is_immediate_vector(const MatmulTask& task);  // along lines of a small matrix, without scratch
-void run_immediate_vector(const MatmulTask& task);
+MatmulWay vector_way(const MatmulTask& task);
+void run_small_vector(const MatmulTask& task, MatmulWay way);
 void plan_vector(MatmulPlan& plan);
 void run_vector(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads);
 

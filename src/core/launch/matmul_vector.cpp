@@ -21,25 +21,46 @@ constexpr double BYTES_PER_NS = 10;           // about what one core reads
 constexpr double CHUNK_NS = 10e3;             // a chunk is worth at least this
 constexpr int64_t CHUNKS = 4;                 // enough for threads to share
 
-bool is_immediate_vector(const MatmulTask& task) {
-  const MatmulDtype& kind = matmul_kernels().of[int(task.dtype)];
+namespace {
+
+// The matrix as lines of k elements, the vector, and c.
+struct Lines {
+  const void* matrix;
+  const void* x;
+  int64_t count, line, k_step, x_step, c_step;
+};
+
+Lines lines_of(const MatmulTask& task) {
   const MatmulOperand &a = task.a, &b = task.b, &c = task.c;
-  bool is_row = task.m == 1;
-  int64_t lines = is_row ? task.n : task.m;
-  int64_t most = IMMEDIATE_BYTES / kind.compute->itemsize;
-  if ((!is_row && task.n != 1) || task.k == 0 || task.k > std::min(most, SEGMENT)) return false;
-  bool is_plain = task.batch_ndim == 0 && kind.is_native && !task.accumulate;
-  if (!is_plain || a.col_stride != 1 || b.row_stride != 1 || lines > most / task.k) return false;
-  return lines <= 1 || (is_row ? c.col_stride : c.row_stride) == 1;
+  if (task.m == 1)
+    return {b.data, a.data, task.n, b.col_stride, b.row_stride, a.col_stride, c.col_stride};
+  return {a.data, b.data, task.m, a.row_stride, a.col_stride, b.row_stride, c.row_stride};
 }
 
-void run_immediate_vector(const MatmulTask& task) {
+}  // namespace
+
+MatmulWay vector_way(const MatmulTask& task) {
+  const MatmulDtype& kind = matmul_kernels().of[int(task.dtype)];
+  bool is_plain = task.batch_ndim == 0 && kind.is_native && !task.accumulate;
+  if (!is_plain || (task.m != 1 && task.n != 1)) return MatmulWay::planned;
+  int64_t most = IMMEDIATE_BYTES / kind.compute->itemsize;
+  if (task.k == 0 || task.k > std::min(most, SEGMENT)) return MatmulWay::planned;
+  Lines x = lines_of(task);
+  if (x.x_step != 1 || x.count > most / task.k || (x.c_step != 1 && x.count > 1))
+    return MatmulWay::planned;
+  if (x.k_step == 1) return MatmulWay::vector_along;
+  bool fits = x.count * MATMUL_LANES * kind.compute->itemsize <= STACK_BYTES;
+  return x.line == 1 && fits ? MatmulWay::vector_across : MatmulWay::planned;
+}
+
+void run_small_vector(const MatmulTask& task, MatmulWay way) {
   const MatmulCompute& compute = *matmul_kernels().of[int(task.dtype)].compute;
-  const MatmulOperand &a = task.a, &b = task.b;
-  if (task.m == 1)
-    compute.dot(task.c.data, b.data, a.data, b.col_stride, task.n, task.k);
-  else
-    compute.dot(task.c.data, a.data, b.data, a.row_stride, task.m, task.k);
+  Lines x = lines_of(task);
+  if (way == MatmulWay::vector_along)
+    return compute.dot(task.c.data, x.matrix, x.x, x.line, x.count, task.k);
+  alignas(64) char lanes[STACK_BYTES];
+  compute.axpy(lanes, x.matrix, x.x, x.k_step, x.count, task.k, false);
+  compute.join(task.c.data, lanes, x.count);
 }
 
 // A chunk is one block of lines in one segment of k; or several whole products, if a product is

@@ -54,7 +54,7 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
     stand_ins_[i] = make_virtual_buffer(tape_->slots[i].bytes);
     used_.push_back(i);
     if (plans_[i].source == Source::captured)
-      captured_.push_back(i);
+      captured_.push_back({i, tape_->slots[i].buffer, false});
     else if (plans_[i].source != Source::arena)
       outside_.push_back(i);
     if (plans_[i].source == Source::gradient) given_.push_back(i);
@@ -85,6 +85,7 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
     work += step.work;
     steps_.push_back(std::move(step));
   }
+  for (Captured& each : captured_) each.is_written = is_written_[each.slot];
   constexpr int64_t LONGER = 16;  // what an instruction does may be so much more than is estimated
   is_short_ = work * LONGER <= SHORT_WORK;
 }
@@ -298,8 +299,8 @@ Buffer* Program::real(size_t slot) const {
 void Program::mark_writes() {
   for (size_t i : outside_)
     if (is_written_[i] && real_[i]) mark_written(real_[i]);
-  for (size_t i : captured_)
-    if (is_written_[i]) mark_written(tape_->slots[i].buffer);
+  for (const Captured& each : captured_)
+    if (each.is_written) mark_written(each.buffer);
 }
 
 void Program::give_back() {
@@ -320,17 +321,16 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
   } in_use{*this};
   has_written = false;
   ++runs;
-  if (!can_run(arguments)) fail_capture("memory that was taken away", nullptr);
   if (arena->data != arena_seen_)
     for (size_t i : used_)
       if (plans_[i].source == Source::arena) aim(i, arena->data + plans_[i].offset);
   arena_seen_ = arena->data;
   for (size_t i : outside_) take(i, arguments);
-  for (size_t i : captured_) {
+  for (const Captured& each : captured_) {
     if (!is_short_)
-      take(i, arguments);
-    else if (Buffer* buffer = tape_->slots[i].buffer; buffer->data != stand_ins_[i]->data)
-      aim(i, buffer->data);  // the tape holds it
+      take(each.slot, arguments);
+    else if (each.buffer->data != stand_ins_[each.slot]->data)
+      aim(each.slot, each.buffer->data);
   }
   starts.clear();
   if (given) starts = *given;

@@ -88,10 +88,10 @@ class Program {
   // Whether all memory that it uses is there.
   bool can_run(std::span<Tensor* const> arguments) const;
 
-  // A new list of the outputs; the arena is at least as large as was said. Throws what an
-  // instruction throws; `has_written` then tells whether something outside was changed before.
-  // With `starts` it draws from where generators stood then, and does not move them. `clock` gets
-  // the time before the first step and after each.
+  // A new list of the outputs, for arguments that it can run with; the arena is at least as large
+  // as was said. Throws what an instruction throws; `has_written` then tells whether something
+  // outside was changed before. With `starts` it draws from where generators stood then, and does
+  // not move them. `clock` gets the time before the first step and after each.
   PyObject* run(std::span<Tensor* const> arguments, Buffer* arena,
                 const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr);
 
@@ -119,6 +119,11 @@ class Program {
     int64_t work;                      // about so many elements
     std::unique_ptr<TileGroup> group;  // of several
   };
+  struct Captured {
+    size_t slot;
+    Buffer* buffer;  // that the tape holds
+    bool is_written;
+  };
   struct GeneratorUse {
     PyObject* object;
     uint64_t used;
@@ -144,14 +149,15 @@ class Program {
 
   std::shared_ptr<Tape> tape_;
   std::vector<SlotPlan> plans_;
-  std::vector<bool> is_written_;    // of each slot, by this program
+  std::vector<char> is_written_;    // of each slot, by this program
   std::vector<Buffer*> stand_ins_;  // of each slot that is used; else nullptr
   std::vector<Buffer*> real_;       // while it runs: whose data they have, retained and pinned
   std::vector<Buffer*> results_;    // of former calls, retained
   std::vector<Step> steps_;
-  // Slots that have a source; of these the captured ones, and others that do not lie in the arena;
-  // and of those the gradients that were there before.
-  std::vector<size_t> used_, captured_, outside_, given_;
+  // Slots that have a source; of these the ones that neither lie in the arena nor are captured; and
+  // of those the gradients that were there before.
+  std::vector<size_t> used_, outside_, given_;
+  std::vector<Captured> captured_;
   // So little work that it keeps the interpreter's lock: nobody can take memory away meanwhile.
   bool is_short_ = false;
   const char* arena_seen_ = nullptr;  // where stand-ins for its memory point

@@ -82,8 +82,8 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
   }
   if (!tape_->asked_alike() || !has_gradients(arguments) || !can_run(arguments)) return false;
   for (const Tensor* x : arguments) {
-    for (size_t i : captured_)
-      if (may_overlap(x->buffer, tape_->slots[i].buffer)) return false;
+    for (const Captured& each : captured_)
+      if (may_overlap(x->buffer, each.buffer)) return false;
     for (size_t i : given_)
       if (may_overlap(x->buffer, as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer))
         return false;
@@ -110,8 +110,8 @@ bool Program::has_gradients(std::span<Tensor* const> arguments) const {
 bool Program::can_run(std::span<Tensor* const> arguments) const {
   for (const Tensor* x : arguments)
     if (!x->has_memory()) return false;
-  for (size_t i : captured_)
-    if (!tape_->slots[i].buffer->has_memory()) return false;
+  for (const Captured& each : captured_)
+    if (!each.buffer->has_memory()) return false;
   for (size_t i : given_) {
     const Leaf& of = tape_->leaves[static_cast<size_t>(plans_[i].index)];
     PyObject* held = leaf(plans_[i].index, arguments)->grad;

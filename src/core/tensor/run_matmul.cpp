@@ -1,5 +1,6 @@
 // Tensors to the driver of the matrix product. A vector on the left is a row, on the right a
 // column, and the result has no axis for it.
+#include "../launch/matmul_plan.h"
 #include "../threads.h"
 #include "run.h"
 #include "tape.h"
@@ -41,9 +42,10 @@ int64_t work_of(const Tensor* out, int64_t k) {
 // Does what a task says, which is about these tensors.
 void run_task(const launch::MatmulTask& task, Tensor* a, Tensor* b, Tensor* out) {
   int threads = num_threads();
-  Scratch scratch(static_cast<size_t>(launch::matmul_scratch_bytes(task, threads)));
+  launch::MatmulPlan plan = launch::plan_matmul(task);
+  Scratch scratch(static_cast<size_t>(plan.scratch_bytes(threads)));
   LongWork work(work_of(out, task.k), {a, b, out});
-  launch::matmul(task, scratch.data(), threads);
+  launch::matmul(task, plan, scratch.data(), threads);
 }
 
 }  // namespace
