@@ -83,14 +83,22 @@ PLAIN |= {
 PLAIN |= {f"data.{name}": getattr(data, name) for name in data.__all__}
 PLAIN |= {
     f"{owner.__name__}.{name}": value
-    for owner in (data.DataLoader, data.Table, data.Standardize, data.OneHot, data.Text)
+    for owner in (
+        data.DataLoader,
+        data.Table,
+        data.Standardize,
+        data.OneHot,
+        data.Text,
+        ts.text.Tokenizer,
+        ts.text.Stream,
+    )
     for name, value in inspect.getmembers(owner, inspect.isfunction)
     if not name.startswith("_")
 }
 PLAIN |= {name: getattr(ts, name) for name in namespace.MEMBERS} | {"Graph": diagrams.Graph}
 PLAIN |= {  # of packages whose members are classes and functions
     f"{package.__name__}.{name}": getattr(package, name)
-    for package in (nn, nn.init, nn.utils, optim, optim.lr_scheduler, ts.io, ts.metrics)
+    for package in (nn, nn.init, nn.utils, optim, optim.lr_scheduler, ts.io, ts.metrics, ts.text)
     for name in package.__all__
     if not inspect.ismodule(getattr(package, name))
 }
@@ -99,6 +107,7 @@ PLAIN |= {
     for owner, names in (
         (ts.Generator, ("state_dict", "load_state_dict", "get_state", "set_state")),
         (ts.io.TensorFile, ("keys", "metadata", "get_tensor", "get_slice")),
+        (ts.text.Tokenizer, ("from_metadata", "from_file")),
     )
     for name in names
 }

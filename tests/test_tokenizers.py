@@ -69,7 +69,16 @@ def test_pieces_decode_to_their_text(text: str, has_prefix: bool) -> None:
     assert tokenizer.decode(tokens, skip_special=True) == text
 
 
-@given(TEXT, st.booleans(), st.sampled_from([BASE, SPM]))
+MARKED = st.lists(st.sampled_from(["<s>", "<|end|>", " ", "the", "a", "  a", "\n"])).map("".join)
+
+
+@given(MARKED, st.sampled_from([BASE, SPM]))
+def test_text_with_special_tokens_comes_back(text: str, metadata: Any) -> None:
+    tokenizer = Tokenizer.from_metadata(metadata)
+    assert tokenizer.decode(tokenizer.encode(text, add_special=False)) == text
+
+
+@given(TEXT | MARKED, st.booleans(), st.sampled_from([BASE, SPM]))
 def test_text_in_a_stream_is_that_of_all_tokens(text: str, skips: bool, metadata: Any) -> None:
     tokenizer = Tokenizer.from_metadata(metadata)
     tokens = tokenizer.encode(text)
@@ -195,6 +204,20 @@ def test_properties_name_special_tokens() -> None:
     assert tokenizer.vocabulary_size == 262
     assert tokenizer.id_to_token(261) == "<pad>" and tokenizer.token_to_id("none") is None
     assert tokenizer.chat_template is None
+
+
+def test_ends_of_turns_are_known_by_their_text() -> None:
+    plain = byte_level(["< |"])
+    tokens = [*plain[f"{KEY}tokens"], "<|im_end|>", "</s>"]
+    kinds = [1] * len(tokens)  # as plain text: the first can be none, the other may
+    tokenizer = Tokenizer.from_metadata(
+        {**plain, f"{KEY}tokens": tokens, f"{KEY}token_type": kinds}
+    )
+    assert tokenizer.eot == len(tokens) - 2 and tokenizer.ends == {tokenizer.eot}
+    assert tokenizer.encode("<|im_end|>") == [tokenizer.eot]
+    assert len(tokenizer.encode("</s>")) == 4
+    named = Tokenizer.from_metadata({**plain, f"{KEY}eot_token_id": 7, f"{KEY}eos_token_id": 8})
+    assert named.eot == 7 and named.ends == {7, 8}
 
 
 def test_a_word_that_is_a_token_needs_no_merges_where_the_rule_says_so() -> None:

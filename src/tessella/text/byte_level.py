@@ -48,13 +48,10 @@ class ByteLevel:
             return (ids[spelled],)
         ranks = self._ranks
         parts = merge([*spelled], lambda left, right: ranks.get((left, right)))
-        return tuple([self._id_of(part) for part in parts])
-
-    def _id_of(self, part: str) -> int:
-        token = self._vocabulary.plain.get(part, self._vocabulary.marks.unknown)
-        if token is None:
-            raise text_errors.no_token_for(self.spell(part).decode("latin-1"))
-        return token
+        unknown = self._vocabulary.marks.unknown
+        tokens = [ids.get(part, unknown) for part in parts]
+        # Some vocabularies lack bytes that no text of theirs had; models never saw them.
+        return tuple([token for token in tokens if token is not None])
 
     def spell(self, token: str) -> bytes:
         """Give the bytes that a token stands for; what is not of the alphabet is text."""

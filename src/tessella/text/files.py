@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Iterable
@@ -29,36 +30,26 @@ class FileCoding:
     """A tokenizer of the package, with what the files beside it say of special tokens."""
 
     def __init__(self, path: str) -> None:
-        self._package = need_tokenizers()
         if os.path.isdir(path):
             path = os.path.join(path, "tokenizer.json")
-        self._path = path
-        self._parsing = self._load()
+        self._parsing = _load(path)
         self._not_parsing: Any = None  # made when it is first needed
         # Ids may have gaps: the size is that of a table with a row for each.
         self.size: int = 1 + max(self._parsing.get_vocab().values(), default=-1)
-        folder = os.path.dirname(path)
-        config = _read_config(os.path.join(folder, _CONFIG))
-        self.marks = self._find_marks(config)
         added = self._parsing.get_added_tokens_decoder()
         self.special_ids = frozenset(token for token, entry in added.items() if entry.special)
-        ends = {self.token_to_id(text) for text in ENDS} & self.special_ids
-        ends |= {self.marks.eos, self.marks.eot}
-        self.ends = frozenset(token for token in ends if token is not None)
+        folder = os.path.dirname(path)
+        config = _read_config(os.path.join(folder, _CONFIG))
+        ends = {text: self.token_to_id(text) for text in ENDS}
+        ends = {text: token for text, token in ends.items() if token in self.special_ids}
+        self.marks = self._find_marks(config, ends)
+        self.ends = self.marks.ends_with(self.special_ids.intersection(ends.values()))
         self.chat_template = _read_template(os.path.join(folder, _TEMPLATE), config)
 
-    def _load(self) -> Any:
-        with open(self._path, "rb") as file:
-            content = file.read()
-        try:
-            return self._package.Tokenizer.from_buffer(content)
-        except Exception as error:  # the package has no class of its own for it
-            raise text_errors.no_tokenizer_file(self._path, str(error)) from None
-
-    def _find_marks(self, config: dict[str, Any]) -> Marks:
+    def _find_marks(self, config: dict[str, Any], ends: dict[str, int | None]) -> Marks:
         found = {name: self._find_token(config.get(key)) for name, key in _NAMES.items()}
-        turn = next((text for text in TURN_ENDS if self.token_to_id(text) is not None), None)
-        return Marks(**found, eot=self._find_token(turn))
+        eot = next((ends[text] for text in TURN_ENDS if text in ends), None)
+        return Marks(**found, eot=eot)
 
     def _find_token(self, entry: Any) -> int | None:
         """Give the id of a token that is named by its text, or by a dict that has it."""
@@ -79,7 +70,7 @@ class FileCoding:
         coder = self._parsing
         if not parse_special:
             if self._not_parsing is None:
-                self._not_parsing = self._load()
+                self._not_parsing = copy.deepcopy(self._parsing)
                 self._not_parsing.encode_special_tokens = True
             coder = self._not_parsing
         return list(coder.encode(text, add_special_tokens=add_special).ids)
@@ -94,20 +85,23 @@ class FileCoding:
 
     def stream(self, skip_special: bool, is_start: bool) -> FileStream:
         """Give what makes text of tokens that come one by one."""
-        return FileStream(self, skip_special)
+        return FileStream(self, skip_special, is_start)
 
 
 class FileStream:
     """Text of tokens that come one by one: what decoding the last few together adds."""
 
-    def __init__(self, coding: FileCoding, skip_special: bool) -> None:
+    def __init__(self, coding: FileCoding, skip_special: bool, is_start: bool) -> None:
         self._coding = coding
         self._skip_special = skip_special
+        self._is_start = is_start
         self._before: list[int] = []  # whose text was given; what comes may depend on them
         self._waiting: list[int] = []
 
     def add(self, token: int) -> str:
         """Give the text that is whole now."""
+        if not self._is_start and not self._before:
+            self._before.append(token)  # any will do: the first of all may lose its space
         self._waiting.append(token)
         found = self._find()
         if not found or found.endswith(_BROKEN):
@@ -123,6 +117,19 @@ class FileStream:
         decode = self._coding.decode
         given = decode(self._before, self._skip_special)
         return decode(self._before + self._waiting, self._skip_special)[len(given) :]
+
+
+def _load(path: str) -> Any:
+    package = need_tokenizers()
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        found = package.Tokenizer.from_buffer(content)
+    except Exception as error:  # the package has no class of its own for it
+        raise text_errors.no_tokenizer_file(path, str(error)) from None
+    found.no_truncation()  # files may have them for batches of one length
+    found.no_padding()
+    return found
 
 
 def _read_config(path: str) -> dict[str, Any]:

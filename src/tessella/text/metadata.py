@@ -79,7 +79,7 @@ class Metadata:
         for place, item in enumerate(found):
             if isinstance(item, bool) or not isinstance(item, int | float):
                 raise text_errors.wrong_item(PREFIX + key, place, item, "a number")
-            if not math.isfinite(item):
+            if isinstance(item, float) and not math.isfinite(item):
                 raise text_errors.wrong_item(PREFIX + key, place, item, "a finite number")
         return found
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from tessella.text import text_errors
 from tessella.text.merging import merge
 from tessella.text.metadata import Metadata
 from tessella.text.vocabulary import Vocabulary
@@ -51,15 +50,13 @@ class SentencePieces:
         return tuple(found)
 
     def _encode_char(self, char: str) -> list[int]:
-        """Give a character that is no token as bytes, or as the unknown token."""
+        """Give a character that is no token as bytes, else as the unknown token."""
         tokens = [self._bytes[byte] for byte in char.encode()]
         whole = [token for token in tokens if token is not None]
         if len(whole) == len(tokens):
             return whole
         unknown = self._vocabulary.marks.unknown
-        if unknown is None:
-            raise text_errors.no_token_for(char)
-        return [unknown]
+        return [] if unknown is None else [unknown]
 
     def spell(self, token: str) -> bytes:
         """Give the bytes that a token stands for."""

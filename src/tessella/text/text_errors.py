@@ -5,6 +5,7 @@ from __future__ import annotations
 from tessella.errors import (
     ArgumentError,
     FormatError,
+    IllegalState,
     IndexOutOfBounds,
     InvalidArgument,
     PreconditionFailed,
@@ -125,14 +126,6 @@ def lone_surrogate(place: int, char: str) -> InvalidArgument:
     )
 
 
-def no_token_for(char: str) -> InvalidArgument:
-    """A character that the vocabulary can say in no way."""
-    return InvalidArgument(
-        f"the vocabulary has no token for {char!a}, none for its bytes, and no unknown token",
-        "leave it out of the text, or take the whole vocabulary",
-    )
-
-
 def id_out_of_range(value: int, size: int) -> IndexOutOfBounds:
     """An id that is no token's."""
     return IndexOutOfBounds(
@@ -147,9 +140,9 @@ def no_ids(value: object) -> ArgumentError:
     )
 
 
-def stream_ended() -> InvalidArgument:
+def stream_ended() -> IllegalState:
     """A token for a stream that gave its last text."""
-    return InvalidArgument("the stream has ended", "make a new one: tokenizer.stream()")
+    return IllegalState("the stream has ended", "make a new one: tokenizer.stream()")
 
 
 # --- files and chats -----------------------------------------------------------------------------

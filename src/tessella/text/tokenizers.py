@@ -65,7 +65,10 @@ class Tokenizer:
         """
         if not isinstance(path, str | os.PathLike):
             raise errors.wrong_type("path", path, "a path")
-        return cls(FileCoding(os.fspath(path)))
+        return cls(FileCoding(os.fsdecode(path)))
+
+    def __repr__(self) -> str:
+        return f"Tokenizer({self.vocabulary_size:,} tokens)"
 
     # --- the vocabulary --------------------------------------------------------------------------
 
@@ -148,7 +151,8 @@ class Tokenizer:
 
         `add_special` adds what the model wants at the ends of a text, such as bos. Where
         `parse_special` is False, special tokens that stand in the text are text like any other:
-        that is the way for what users write.
+        that is the way for what users write. What the vocabulary cannot say becomes its unknown
+        token, or is left out where it has none.
 
         >>> tokenizer = ts.text.Tokenizer.from_metadata({
         ...     "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": ["<", ">", "<>"],
@@ -243,14 +247,30 @@ class Stream:
 
     @located("Stream.add")
     def add(self, token: int) -> str:
-        """Take a token, and give the text that is whole now; it may be empty."""
+        """Take a token, and give the text that is whole now; it may be empty.
+
+        >>> tokenizer = ts.text.Tokenizer.from_metadata({
+        ...     "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": ["\\xc3", "\\xa4"],
+        ...     "tokenizer.ggml.merges": []})
+        >>> stream = tokenizer.stream()
+        >>> stream.add(0), stream.add(1)
+        ('', 'ä')
+        """
         if self._source is None:
             raise text_errors.stream_ended()
         return self._source.add(self._tokenizer._check_id(token))
 
     @located("Stream.end")
     def end(self) -> str:
-        """Give what is left: U+FFFD for bytes that are no character."""
+        """Give what is left: U+FFFD for bytes that are no character.
+
+        >>> tokenizer = ts.text.Tokenizer.from_metadata({
+        ...     "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": ["\\xc3", "\\xa4"],
+        ...     "tokenizer.ggml.merges": []})
+        >>> stream = tokenizer.stream()
+        >>> stream.add(0), stream.end()
+        ('', '\ufffd')
+        """
         if self._source is None:
             raise text_errors.stream_ended()
         source, self._source = self._source, None

@@ -53,6 +53,11 @@ class Marks:
     unknown: int | None = None
     padding: int | None = None
 
+    def ends_with(self, others: Iterable[int]) -> frozenset[int]:
+        """Give the tokens that end what a model says: these, and others."""
+        own = [token for token in (self.eos, self.eot) if token is not None]
+        return frozenset([*own, *others])
+
 
 class Vocabulary:
     """Tokens by id and by text."""
@@ -63,26 +68,32 @@ class Vocabulary:
             raise text_errors.no_tokens(f"{PREFIX}tokens")
         self.ids = _ids_of(self.tokens)
         self.kinds = _kinds_of(metadata, len(self.tokens))
-        self.marks = self._find_marks(metadata, model)
-        ends = [self.ids[text] for text in ENDS if text in self.ids]
-        for token in ends:  # some files have them as plain text, and "</s>" may be such
-            if self.tokens[token].startswith("<|") and self.kinds[token] == Kind.NORMAL:
-                self.kinds[token] = Kind.CONTROL
-        ends = [token for token in ends if self.kinds[token] in CUT]
-        named = [token for token in (self.marks.eos, self.marks.eot) if token is not None]
-        self.ends = frozenset([*ends, *named])
+        ends = self._find_ends()
+        self.marks = self._find_marks(metadata, model, ends)
+        self.ends = self.marks.ends_with(ends.values())
         self.plain = {
             text: token for text, token in self.ids.items() if self.kinds[token] not in _APART
         }
 
-    def _find_marks(self, metadata: Metadata, model: str) -> Marks:
+    def _find_ends(self) -> dict[str, int]:
+        """Give the tokens that end texts, by their text; plain text may look like one of them.
+
+        Some files have those as plain text that cannot be: they become what they are.
+        """
+        found = {text: self.ids[text] for text in ENDS if text in self.ids}
+        for text, token in found.items():
+            if text.startswith("<|") and self.kinds[token] == Kind.NORMAL:
+                self.kinds[token] = Kind.CONTROL
+        return {text: token for text, token in found.items() if self.kinds[token] in CUT}
+
+    def _find_marks(self, metadata: Metadata, model: str, ends: dict[str, int]) -> Marks:
         size = len(self.tokens)
         found = {name: metadata.token(key, size) for name, key in _KEYS.items()}
         for name, token in _DEFAULTS.get(model, {}).items():
             if found[name] is None and token < size:
                 found[name] = token
         if found["eot"] is None:
-            found["eot"] = next((self.ids[text] for text in TURN_ENDS if text in self.ids), None)
+            found["eot"] = next((ends[text] for text in TURN_ENDS if text in ends), None)
         return Marks(**found)
 
     def of_kinds(self, kinds: Iterable[Kind]) -> list[int]:
