@@ -37,9 +37,9 @@ UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 ASIAN = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
 
 
-def modern(numbers: str) -> str:
-    signs = r" ?[^\s\p{L}\p{N}]+[\r\n]*"
-    return rf"{ENDINGS}|{START}\p{{L}}+|{numbers}|{signs}|\s*[\r\n]+|{BLANKS}"
+def modern(numbers: str, letters: str = r"\p{L}") -> str:
+    signs = rf" ?[^\s{letters}\p{{N}}]+[\r\n]*"
+    return rf"{ENDINGS}|{START}[{letters}]+|{numbers}|{signs}|\s*[\r\n]+|{BLANKS}"
 
 
 def cased(numbers: str, endings: str) -> str:
@@ -53,6 +53,7 @@ PATTERNS = {
     "starcoder": [r"\p{N}", GPT2],
     "llama-bpe": [modern(r"\p{N}{1,3}")],
     "qwen2": [modern(r"\p{N}")],
+    "qwen35": [modern(r"\p{N}", r"\p{L}\p{M}")],
     "falcon": [r"[\p{P}\$\+<=>\^~\|`]+", GPT2, "[0-9][0-9][0-9]"],
     "default": [r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", "[0-9][0-9][0-9]"],
     "tekken": [cased(r"\p{N}", "")],

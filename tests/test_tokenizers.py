@@ -137,6 +137,18 @@ def test_merging_is_what_its_definition_says(text: str, data: st.DataObject) -> 
     assert found == merged_slowly([*text], ranks)
 
 
+@given(st.text("ab ", max_size=30), st.lists(st.text(f"ab{SPACE}", min_size=2, max_size=4)))
+def test_pieces_may_reach_across_spaces(text: str, words: list[str]) -> None:
+    """Words are remembered, and the result is that of merging the text as a whole."""
+    words = ["a", "b", *sorted(set(words))]
+    tokenizer = Tokenizer.from_metadata(pieces(words))
+    place = {word: rank for rank, word in enumerate(words)}
+    rank = {(word[:cut], word[cut:]): place[word] for word in words for cut in range(1, len(word))}
+    parts = merged_slowly([*(f" {text}".replace(" ", SPACE))], rank)
+    found = tokenizer.encode(text, add_special=False)
+    assert [tokenizer.id_to_token(token) for token in found] == (parts if text else [])
+
+
 # --- special tokens ------------------------------------------------------------------------------
 
 

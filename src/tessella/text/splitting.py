@@ -50,10 +50,10 @@ _LINES = rf"[{W}]*[\r\n]+"
 _GPT2 = rf"{_ENDINGS}| ?[{L}]+| ?[{N}]+| ?[^{W}{L}{N}]+|{_BLANKS}"
 
 
-def _modern(numbers: str) -> str:
+def _modern(numbers: str, letters: str = L) -> str:
     """Give the pattern of Llama 3 and its kin, which differ in how digits are grouped."""
-    words = rf"[^\r\n{L}{N}]?[{L}]+"
-    return rf"{_ANY_ENDINGS}|{words}|{numbers}| ?[^{W}{L}{N}]+[\r\n]*|{_LINES}|{_BLANKS}"
+    words = rf"[^\r\n{L}{N}]?[{letters}]+"
+    return rf"{_ANY_ENDINGS}|{words}|{numbers}| ?[^{W}{letters}{N}]+[\r\n]*|{_LINES}|{_BLANKS}"
 
 
 def _cased(numbers: str, endings: str) -> str:
@@ -105,29 +105,27 @@ _DEEPSEEK_3 = (
 _FALCON = (Step(f"[{P}$+<->^~|`]+"), Step(_GPT2), Step("[0-9][0-9][0-9]"))
 _DEFAULT = (Step(f"[{P}$+<->^~|]+"), Step(_GPT2), Step(f"[{N}]+"), Step("[0-9][0-9][0-9]"))
 
-RULES: dict[str, Rule] = {
+_RULES: dict[str, Rule] = {
     "default": Rule(_DEFAULT),
     "falcon": Rule(_FALCON),
     "deepseek-llm": Rule(_DEEPSEEK),
     "deepseek-coder": Rule(_DEEPSEEK_CODER),
-    "deepseek-v3": Rule(_DEEPSEEK_3),
+    "deepseek-v3 hunyuan-dense joyai-llm": Rule(_DEEPSEEK_3),
+    "gpt-2 phi-2 mpt olmo jais exaone4 jina-es jina-de jina-v2-es jina-v2-de gigachat a.x-4.0 "
+    "mellum modern-bert trillion granite-docling": Rule((Step(_GPT2),)),
+    "starcoder refact command-r smollm codeshell exaone minerva-7b": Rule(
+        (Step(_ONE), Step(_GPT2))
+    ),
+    "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2": Rule(
+        (Step(_modern(_THREE)),), ignores_merges=True, adds_bos=True
+    ),
+    "dbrx smaug-bpe glm4 chatglm-bpe": Rule((Step(_modern(_THREE)),)),
+    "qwen2 stablelm2 deepseek-r1-qwen megrez hunyuan grok-2": Rule((Step(_modern(_ONE)),)),
+    "qwen35": Rule((Step(_modern(_ONE, L + M)),)),
     "tekken": Rule((Step(_cased(_ONE, "")),), ignores_merges=True, adds_bos=True),
-    **dict.fromkeys(("gpt-2", "phi-2", "mpt", "olmo", "jais", "exaone4"), Rule((Step(_GPT2),))),
-    **dict.fromkeys(
-        ("starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b"),
-        Rule((Step(_ONE), Step(_GPT2))),
-    ),
-    **dict.fromkeys(
-        ("llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "lfm2"),
-        Rule((Step(_modern(_THREE)),), ignores_merges=True, adds_bos=True),
-    ),
-    **dict.fromkeys(("dbrx", "smaug-bpe", "glm4", "chatglm-bpe"), Rule((Step(_modern(_THREE)),))),
-    **dict.fromkeys(
-        ("qwen2", "stablelm2", "deepseek-r1-qwen", "megrez", "hunyuan", "grok-2"),
-        Rule((Step(_modern(_ONE)),)),
-    ),
-    **dict.fromkeys(("gpt-4o", "llama4"), Rule((Step(_cased(_THREE, f"(?:{_ANY_ENDINGS})?")),))),
+    "gpt-4o llama4 kanana2 minimax-m2": Rule((Step(_cased(_THREE, f"(?:{_ANY_ENDINGS})?")),)),
 }
+RULES = {name: rule for names, rule in _RULES.items() for name in names.split()}
 
 
 # --- cutting -------------------------------------------------------------------------------------
