@@ -256,6 +256,17 @@ def test_wrong_configurations_are_explained(tmp_path: Path, content: bytes, what
     assert f"  in {path}\n" in str(caught.value)
 
 
+def test_tokenizers_that_do_not_fit_themselves_are_explained(tmp_path: Path) -> None:
+    path = save_pieces(tmp_path) / "tokenizer.json"
+    content = json.loads(path.read_text())
+    del content["model"]["vocab"]["<unk>"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ts.errors.FormatError) as caught:
+        Tokenizer.from_file(path).encode("x")
+    message = str(caught.value)
+    assert message.startswith("Tokenizer.encode: the package tokenizers failed: Unk token `<unk>`")
+
+
 def test_paths_are_checked(tmp_path: Path) -> None:
     with pytest.raises(ts.errors.ArgumentError, match="path must be a path, got int"):
         Tokenizer.from_file(3)  # type: ignore[arg-type]

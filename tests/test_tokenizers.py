@@ -249,17 +249,28 @@ def test_tokens_come_from_tensors_too() -> None:
 # --- speed ---------------------------------------------------------------------------------------
 
 
-RUNS = itertools.product(
-    NAMES, ["a", " ", "\n", "\u4f60", "1", ".", "Aa", "\xa0", "'"], ["", "a", "\u4f60", "1"]
-)
+RUNS = ["a", " ", "\n", "\u4f60", "1", ".", "Aa", "A", "\xa0", "'", "e\u0301", " \n", "\r"]
+CUTS = {rule.steps: name for name, rule in splitting.RULES.items()}.values()  # one name of each
+MANY_CUTS = itertools.product(CUTS, RUNS, ["", "a", "\u4f60", "1", "."])
 
 
-@pytest.mark.parametrize("name, text, end", sampled(RUNS, 16))
-def test_long_runs_take_no_long(name: str, text: str, end: str) -> None:
+@pytest.mark.parametrize("name, text, end", sampled(MANY_CUTS, 40))
+def test_long_runs_are_soon_cut(name: str, text: str, end: str) -> None:
     start = time.process_time()
     long = text * 100_000 + end
+    assert "".join(splitting.split(long, splitting.RULES[name])) == long
+    assert time.process_time() - start < 5  # about 0.1 s; the square of the length takes minutes
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    sampled(itertools.product(("llama-spm", "phi-3", "gpt-2", "llama-bpe"), RUNS), 12),
+)
+def test_long_runs_are_soon_encoded(name: str, text: str) -> None:
+    start = time.process_time()
+    long = text * 100_000
     tokens = known(name).encode(long)
-    assert time.process_time() - start < 10  # about 0.3 s; the square of the length takes minutes
+    assert time.process_time() - start < 10  # about 0.5 s; the square of the length takes minutes
     assert known(name).decode(tokens, skip_special=True) == long
 
 

@@ -73,7 +73,10 @@ class FileCoding:
                 self._not_parsing = copy.deepcopy(self._parsing)
                 self._not_parsing.encode_special_tokens = True
             coder = self._not_parsing
-        return list(coder.encode(text, add_special_tokens=add_special).ids)
+        try:
+            return list(coder.encode(text, add_special_tokens=add_special).ids)
+        except Exception as error:  # the package has no class of its own for what is wrong
+            raise text_errors.tokenizer_failed(str(error)) from None
 
     def decode(self, tokens: Iterable[int], skip_special: bool) -> str:
         """Give the text of tokens."""
@@ -125,7 +128,7 @@ def _load(path: str) -> Any:
         content = file.read()
     try:
         found = package.Tokenizer.from_buffer(content)
-    except Exception as error:  # the package has no class of its own for it
+    except Exception as error:  # the package has no class of its own for what is wrong
         raise text_errors.no_tokenizer_file(path, str(error)) from None
     found.no_truncation()  # files may have them for batches of one length
     found.no_padding()

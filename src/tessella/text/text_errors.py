@@ -163,6 +163,11 @@ def no_tokenizer_file(path: str, why: str) -> FormatError:
     return error
 
 
+def tokenizer_failed(why: str) -> FormatError:
+    """A tokenizer of a file that can be read, and does not fit itself."""
+    return FormatError(f"the package tokenizers failed: {why}", "convert the model again")
+
+
 def wrong_config(path: str, why: str) -> FormatError:
     """A file beside tokenizer.json that is not what it should be."""
     error = FormatError(why, "copy the folder again, or take the file away")
