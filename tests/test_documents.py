@@ -83,7 +83,15 @@ PLAIN |= {
 PLAIN |= {f"data.{name}": getattr(data, name) for name in data.__all__}
 PLAIN |= {
     f"{owner.__name__}.{name}": value
-    for owner in (data.DataLoader, data.Table, data.Standardize, data.OneHot, data.Text)
+    for owner in (
+        data.DataLoader,
+        data.Table,
+        data.Standardize,
+        data.OneHot,
+        data.Text,
+        ts.text.Tokenizer,
+        ts.text.Stream,
+    )
     for name, value in inspect.getmembers(owner, inspect.isfunction)
     if not name.startswith("_")
 }
@@ -99,6 +107,7 @@ PLAIN |= {  # of packages whose members are classes and functions
         ts.io,
         ts.metrics,
         ts.models,
+        ts.text,
     )
     for name in package.__all__
     if not inspect.ismodule(getattr(package, name))
@@ -109,6 +118,7 @@ PLAIN |= {
         (ts.Generator, ("state_dict", "load_state_dict", "get_state", "set_state")),
         (ts.io.TensorFile, ("keys", "metadata", "get_tensor", "get_slice")),
         (ts.io.GGUFFile, ("get_tensor",)),
+        (ts.text.Tokenizer, ("from_metadata", "from_file")),
     )
     for name in names
 }

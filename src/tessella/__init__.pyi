@@ -65,6 +65,7 @@ from tessella import (
     standins as standins,
     tensors as tensors,
     testing as testing,
+    text as text,
     threads as threads,
     trees as trees,
 )
