@@ -106,6 +106,7 @@ from tessella.nn.pooling import (
     MaxPool2d,
     Unfold,
 )
+from tessella.nn.quantized import QuantizedEmbedding, QuantizedLinear
 from tessella.nn.recurrent import GRU, LSTM, RNN
 from tessella.nn.resizing import PixelShuffle, Upsample
 from tessella.nn.summaries import summary
@@ -130,7 +131,8 @@ __all__ = [
     "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss",
     "MaxPool1d", "MaxPool2d", "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss",
     "MultiheadAttention", "NLLLoss", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict",
-    "ParameterList", "PixelShuffle", "PoissonNLLLoss", "RMSNorm", "RNNCell",
+    "ParameterList", "PixelShuffle", "PoissonNLLLoss", "QuantizedEmbedding", "QuantizedLinear",
+    "RMSNorm", "RNNCell",
     "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReplicationPad1d",
     "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss",
     "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
