@@ -37,10 +37,7 @@ struct Operand {
   static constexpr bool is_turned = F::is_signed && has_byte_dots;
   static constexpr bool is_signed = F::is_signed && !is_turned;
   static constexpr int offset = is_turned ? 128 : F::offset;
-  static TS_MEMBER Codes codes(const uint8_t* block, int group) {
-    Codes found = F::codes(block, group);
-    return is_turned ? found ^ 0x80 : found;
-  }
+  static TS_MEMBER Codes turned(Codes codes) { return is_turned ? codes ^ 0x80 : codes; }
 };
 
 // One block. A scale so small that it has no inverse stands for zeros.

@@ -32,74 +32,82 @@ TS_INLINE float half_at(const uint8_t* p) {
 #endif
 }
 
-// 16 bytes: the low halves are the first 16 codes, the high ones the others.
-TS_INLINE Codes nibbles(const uint8_t* p) {
-  auto v = read_bytes<HalfCodes>(p);
-  return __builtin_shufflevector(v & 15, v >> 4, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-                                 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
-                                 31);
+TS_INLINE Codes join_codes(HalfCodes low, HalfCodes high) {
+#if defined(__AVX2__)
+  return (Codes)_mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)low), (__m128i)high, 1);
+#else
+  return join(low, high);
+#endif
 }
 
-// 32 bits, each as 16 or 0.
-TS_INLINE Codes fifth_bits(const uint8_t* p) {
-  uint32_t bits;
-  memcpy(&bits, p, sizeof bits);
-  const Codes places = {0,  0,  0,  0,  0,  0,  0,  0,  1,  1,  1,  1,  1,  1,  1,  1,
-                        18, 18, 18, 18, 18, 18, 18, 18, 19, 19, 19, 19, 19, 19, 19, 19};
+// The first 16 codes of two blocks, and the others.
+struct TwoBlocks {
+  Codes first, second;
+};
+
+// Of two words of 32 bits the lower 16 bits, and the others, each bit as 16 or 0.
+TS_INLINE TwoBlocks fifth_bits(const uint8_t* p, const uint8_t* q) {
+  uint32_t bits[2];
+  memcpy(bits, p, sizeof bits[0]);
+  memcpy(bits + 1, q, sizeof bits[1]);
+  const Codes first = {0,  0,  0,  0,  0,  0,  0,  0,  1,  1,  1,  1,  1,  1,  1,  1,
+                       16, 16, 16, 16, 16, 16, 16, 16, 17, 17, 17, 17, 17, 17, 17, 17};
   const Codes each = (Codes)splat<VecN<uint64_t, 4>>(0x8040201008040201);
-  Codes spread = __builtin_shuffle((Codes)splat<VecN<uint32_t, 8>>(bits), places);
-  return (Codes)((spread & each) == each) & 16;
+  const auto both = (Codes)VecN<uint32_t, 8>{bits[0], 0, 0, 0, bits[1], 0, 0, 0};
+  const Codes low = __builtin_shuffle(both, first), high = __builtin_shuffle(both, first + 2);
+  return {(Codes)((low & each) == each) & 16, (Codes)((high & each) == each) & 16};
 }
 
-// Blocks of 32 with one scale.
+// Blocks of 32 with one scale. Codes of 4 bits are 16 bytes, whose lower halves are the first 16;
+// fifth bits are a word of 32.
 struct Small {
   static constexpr int elements = 32, run = 32;
   static constexpr int scale_at = 0, minimum_at = 2;  // bytes from the begin of a block
   static constexpr bool has_factors = false, has_minima = false, is_subtracted = false;
+  static constexpr bool is_signed = false;  // codes are int8
+  static constexpr int fifths_at = 0;
 };
 
 struct Q8_0 : Small {
   static constexpr BlockFormat format = BlockFormat::q8_0;
-  static constexpr bool is_signed = true;  // codes are int8
-  static constexpr int bits = 8, offset = 0;
-  static TS_MEMBER Codes codes(const uint8_t* block, int) { return read_bytes<Codes>(block + 2); }
+  static constexpr bool is_signed = true;
+  static constexpr int bits = 8, offset = 0, codes_at = 2;
 };
 
 struct Q4_0 : Small {
   static constexpr BlockFormat format = BlockFormat::q4_0;
-  static constexpr bool is_signed = false;
-  static constexpr int bits = 4, offset = 8;
-  static TS_MEMBER Codes codes(const uint8_t* block, int) { return nibbles(block + 2); }
+  static constexpr int bits = 4, offset = 8, codes_at = 2;
+};
+
+struct Q4_1 : Small {
+  static constexpr BlockFormat format = BlockFormat::q4_1;
+  static constexpr bool has_minima = true;
+  static constexpr int bits = 4, offset = 0, codes_at = 4;
 };
 
 struct Q5_0 : Small {
   static constexpr BlockFormat format = BlockFormat::q5_0;
-  static constexpr bool is_signed = false;
-  static constexpr int bits = 5, offset = 16;
-  static TS_MEMBER Codes codes(const uint8_t* block, int) {
-    return nibbles(block + 6) | fifth_bits(block + 2);
-  }
+  static constexpr int bits = 5, offset = 16, codes_at = 6, fifths_at = 2;
 };
 
-struct SmallWithMinimum : Small {
-  static constexpr bool has_minima = true;
-  static constexpr bool is_signed = false;
-  static constexpr int offset = 0;
-};
-
-struct Q4_1 : SmallWithMinimum {
-  static constexpr BlockFormat format = BlockFormat::q4_1;
-  static constexpr int bits = 4;
-  static TS_MEMBER Codes codes(const uint8_t* block, int) { return nibbles(block + 4); }
-};
-
-struct Q5_1 : SmallWithMinimum {
+struct Q5_1 : Small {
   static constexpr BlockFormat format = BlockFormat::q5_1;
-  static constexpr int bits = 5;
-  static TS_MEMBER Codes codes(const uint8_t* block, int) {
-    return nibbles(block + 8) | fifth_bits(block + 4);
-  }
+  static constexpr bool has_minima = true;
+  static constexpr int bits = 5, offset = 0, codes_at = 8, fifths_at = 4;
 };
+
+// The codes of two small blocks.
+template <class F>
+TS_INLINE TwoBlocks codes_of(const uint8_t* p, const uint8_t* q) {
+  p += F::codes_at, q += F::codes_at;
+  const Codes codes = join_codes(read_bytes<HalfCodes>(p), read_bytes<HalfCodes>(q));
+  if constexpr (F::bits == 8)
+    return {codes, join_codes(read_bytes<HalfCodes>(p + 16), read_bytes<HalfCodes>(q + 16))};
+  if constexpr (F::bits == 4) return {codes & 15, codes >> 4};
+  const int back = F::fifths_at - F::codes_at;
+  const TwoBlocks fifths = fifth_bits(p + back, q + back);
+  return {(codes & 15) | fifths.first, (codes >> 4) | fifths.second};
+}
 
 // Blocks of 256 whose runs of 32 have a factor and a weight of 6 bits each, packed into 12 bytes.
 struct LargeWithMinimum {
@@ -160,6 +168,17 @@ struct Q6_K {
     return read_bytes<Factors>(block + 192);
   }
 };
+
+// 32 codes of a block.
+template <class F>
+TS_INLINE Codes codes_of(const uint8_t* block, int group) {
+  if constexpr (F::has_factors) {
+    return F::codes(block, group);
+  } else {
+    const TwoBlocks both = codes_of<F>(block, block);
+    return join_codes(low_half(both.first), low_half(both.second));
+  }
+}
 
 template <class F>
 TS_INLINE float scale_of(const uint8_t* block) {

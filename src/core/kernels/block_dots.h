@@ -75,6 +75,19 @@ TS_INLINE Sums<W> word_sums(W a, W b) {
   }
 }
 
+// total + those
+template <class W>
+TS_INLINE Sums<W> add_word_sums(Sums<W> total, W a, W b) {
+#if defined(__AVX512VNNI__)
+  if constexpr (sizeof(W) == 32)
+    return (Sums<W>)_mm256_dpwssd_epi32((__m256i)total, (__m256i)a, (__m256i)b);
+#elif defined(__AVXVNNI__)
+  if constexpr (sizeof(W) == 32)
+    return (Sums<W>)_mm256_dpwssd_avx_epi32((__m256i)total, (__m256i)a, (__m256i)b);
+#endif
+  return total + word_sums(a, b);
+}
+
 // total + sums of four neighbouring products of unsigned bytes with signed ones.
 template <class V>
 TS_INLINE Sums<V> add_dots(Sums<V> total, V codes, V signed_codes) {
@@ -114,27 +127,40 @@ TS_INLINE Sums<V> add_signed_dots(Sums<V> total, V a, V b) {
   return add_dots(total, (V)(x < 0 ? -x : x), (V)(x < 0 ? -y : y));
 }
 
-// The four sums over the lanes of four vectors.
-template <class I>
-TS_INLINE VecN<int32_t, 4> sum_lanes(const I (&of)[4]) {
+// Both halves of a vector of 16 bytes.
+template <class H>
+TS_INLINE VecN<Lane<H>, 2 * lanes<H>> twice(H half) {
+  static_assert(sizeof(H) == 16);
 #if defined(__AVX2__)
-  if constexpr (sizeof(I) == 32) {
-    __m256i low = _mm256_hadd_epi32((__m256i)of[0], (__m256i)of[1]);
-    __m256i high = _mm256_hadd_epi32((__m256i)of[2], (__m256i)of[3]);
-    __m256i both = _mm256_hadd_epi32(low, high);
-    return (VecN<int32_t, 4>)_mm_add_epi32(_mm256_castsi256_si128(both),
-                                           _mm256_extracti128_si256(both, 1));
-  }
+  return (VecN<Lane<H>, 2 * lanes<H>>)_mm256_broadcastsi128_si256((__m128i)half);
+#else
+  return join(half, half);
 #endif
-#if defined(__SSSE3__)
-  if constexpr (sizeof(I) == 16)
-    return (VecN<int32_t, 4>)_mm_hadd_epi32(_mm_hadd_epi32((__m128i)of[0], (__m128i)of[1]),
-                                            _mm_hadd_epi32((__m128i)of[2], (__m128i)of[3]));
+}
+
+// The halves of a and b added up: those of a are the first half of the result.
+TS_INLINE VecN<int32_t, 8> add_halves(VecN<int32_t, 8> a, VecN<int32_t, 8> b) {
+#if defined(__AVX2__)
+  return (VecN<int32_t, 8>)_mm256_add_epi32(
+      _mm256_permute2x128_si256((__m256i)a, (__m256i)b, 0x20),
+      _mm256_permute2x128_si256((__m256i)a, (__m256i)b, 0x31));
+#else
+  return join(low_half(a) + high_half(a), low_half(b) + high_half(b));
 #endif
-  VecN<int32_t, 4> out{};
-  for (int r = 0; r < 4; ++r)
-    for (int i = 0; i < lanes<I>; ++i) out[r] += of[r][i];
+}
+
+// The sums of halves: of the first ones of the four vectors, then of the second ones.
+TS_INLINE VecN<int32_t, 8> sum_halves(const VecN<int32_t, 8> (&of)[4]) {
+#if defined(__AVX2__)
+  __m256i low = _mm256_hadd_epi32((__m256i)of[0], (__m256i)of[1]);
+  __m256i high = _mm256_hadd_epi32((__m256i)of[2], (__m256i)of[3]);
+  return (VecN<int32_t, 8>)_mm256_hadd_epi32(low, high);
+#else
+  VecN<int32_t, 8> out{};
+  for (int i = 0; i < 4; ++i)
+    for (int l = 0; l < 4; ++l) out[i] += of[i][l], out[4 + i] += of[i][4 + l];
   return out;
+#endif
 }
 
 }  // namespace tessella::TS_ISA

@@ -44,7 +44,7 @@ struct ManyRows {
     for (int64_t b = 0; b < count; ++b, from += bytes) {
       for (int group = 0; group < F::elements / 32; ++group) {
         for (int64_t r = 0; r < w.rows; ++r)
-          store(lines[r], W::codes(from + r * w.row_bytes, group));
+          store(lines[r], W::turned(codes_of<F>(from + r * w.row_bytes, group)));
         auto* to = tile.codes[(b * (F::elements / 32) + group) * 8];
         for (int quad = 0; quad < 8; ++quad)
           for (int r = 0; r < PANEL; ++r) memcpy(to[quad * PANEL + r], lines[r] + 4 * quad, 4);
@@ -146,6 +146,9 @@ struct ManyRows {
   template <int ROWS>
   static void multiply(const Tile& tile, int64_t first, int64_t count, const Coded<F>* x,
                        float (*sums)[PANEL]) {
+    V out[ROWS][VECS];
+    for (int r = 0; r < ROWS; ++r)
+      for (int v = 0; v < VECS; ++v) out[r][v] = vector_at<V>(sums[r], v);
     for (int64_t b = 0; b < count; ++b) {
       I total[ROWS][VECS] = {};
       const int64_t block = first + b;
@@ -153,27 +156,28 @@ struct ManyRows {
       for (int run = 0; run < RUNS; ++run)
         add_run<ROWS>(tile, b * RUNS + run, x, block * F::elements + run * F::run, total);
 #pragma GCC unroll 8
-      for (int r = 0; r < ROWS; ++r) {
-        const V scale = splat<V>(x[r].scales[block]);
-        const int16_t* own = x[r].sums + block * RUNS;
+      for (int r = 0; r < ROWS; ++r)
 #pragma GCC unroll 4
-        for (int v = 0; v < VECS; ++v) {
-          I sum = total[r][v];
-          if constexpr (!F::has_factors) sum -= W::offset * own[0];
-          if constexpr (F::has_factors && F::offset != 0)
-            sum -= weighted(tile, b, own, v) * F::offset;
-          V to = vector_at<V>(sums[r], v);
-          to += vector_at<V>(tile.scales[b], v) * scale * convert<V>(sum);
-          if constexpr (F::has_minima) {
-            V minimum = vector_at<V>(tile.minima[b], v) * scale;
-            if constexpr (F::has_factors)
-              to += minimum * convert<V>(weighted(tile, b, own, v));
-            else
-              to += minimum * splat<V>((float)own[0]);
-          }
-          store((float*)((char*)sums[r] + v * VB), to);
-        }
-      }
+        for (int v = 0; v < VECS; ++v) add_block(tile, b, v, x[r], block, total[r][v], out[r][v]);
+    }
+    for (int r = 0; r < ROWS; ++r)
+      for (int v = 0; v < VECS; ++v) store((float*)((char*)sums[r] + v * VB), out[r][v]);
+  }
+
+  // Adds block b of the tile, which is `block` of x, to the sums of a row; `sum` is its own.
+  static TS_MEMBER void add_block(const Tile& tile, int64_t b, int v, const Coded<F>& x,
+                                  int64_t block, I sum, V& out) {
+    const V scale = splat<V>(x.scales[block]);
+    const int16_t* own = x.sums + block * RUNS;
+    if constexpr (!F::has_factors) sum -= W::offset * own[0];
+    if constexpr (F::has_factors && F::offset != 0) sum -= weighted(tile, b, own, v) * F::offset;
+    out += vector_at<V>(tile.scales[b], v) * scale * convert<V>(sum);
+    if constexpr (F::has_minima) {
+      const V minimum = vector_at<V>(tile.minima[b], v) * scale;
+      if constexpr (F::has_factors)
+        out += minimum * convert<V>(weighted(tile, b, own, v));
+      else
+        out += minimum * splat<V>((float)own[0]);
     }
   }
 

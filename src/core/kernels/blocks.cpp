@@ -32,7 +32,7 @@ void dequantize(int64_t count, float* out, const uint8_t* blocks) {
     if constexpr (F::has_factors) store(factors, F::factors(blocks));
     for (int group = 0; group < F::elements / 32; ++group) {
       uint8_t codes[32];
-      store(codes, F::codes(blocks, group));
+      store(codes, codes_of<F>(blocks, group));
       for (int i = 0; i < 32; i += F::run, out += F::run) {
         const int run = (group * 32 + i) / F::run;
         float own = scale, base = minimum;
