@@ -465,6 +465,11 @@ void fail_isa(const char* wanted) {
        "one of baseline, avx2, avx512 that this build and this processor have; or leave it unset");
 }
 
+void fail_vnni(const char* wanted) {
+  fail(Code::invalid_argument, std::string("TESSELLA_VNNI=") + wanted + " cannot run here",
+       "0, or 1 where the processor has VNNI for the instruction set in use; or leave it unset");
+}
+
 void fail_layout_outside(int64_t first, int64_t last, int64_t elements) {
   fail(Code::invalid_argument,
        "layout reaches elements " + number(first) + " to " + number(last) + " of a buffer of " +

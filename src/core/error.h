@@ -111,6 +111,7 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 // `cure` is what to do instead; nullptr: do it outside of the function.
 [[noreturn]] void fail_capture(const char* what, const char* cure);
 [[noreturn]] void fail_isa(const char* wanted);
+[[noreturn]] void fail_vnni(const char* wanted);
 [[noreturn]] void fail_layout_outside(int64_t first, int64_t last, int64_t elements);
 
 }  // namespace tessella

@@ -18,6 +18,7 @@ from tessella import (
     allocators as allocators,
     arguments as arguments,
     autograd as autograd,
+    blocks as blocks,
     catalogue as catalogue,
     changes as changes,
     composites as composites,

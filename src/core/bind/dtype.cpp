@@ -33,6 +33,7 @@ void init_dtype(nb::module_& module) {
     return set_slot(name.c_str(), function.ptr());
   });
   module.def("isa", [] { return name_of(isa); });
+  module.def("dots", [] { return name_of(dots); });
   module.def("supported_isas", [] {
     nb::list names;
     for (Isa which : {Isa::baseline, Isa::avx2, Isa::avx512})

@@ -1,6 +1,7 @@
 // Operations over several operands, for the slow path.
 #include "../tensor/fused.h"
 
+#include "../kernels/blocks.h"
 #include "../tensor/arguments.h"
 #include "bind.h"
 
@@ -23,6 +24,12 @@ const FusedOp& op_of(int code) {
 }  // namespace
 
 void init_fused(nb::module_& module) {
+  module.def("block_formats", [] {
+    nb::list rows;
+    for (const BlockInfo& format : BLOCKS)
+      rows.append(nb::make_tuple(format.name, format.elements, format.bytes, format.is_made));
+    return rows;
+  });
   module.def("fused_names", [] {
     nb::list names;
     for (const FusedOp* op : FUSED) names.append(op->name);

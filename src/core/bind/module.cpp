@@ -29,6 +29,7 @@ bool poll_signals() {
 void choose_isa_or_fail_import() {
   try {
     isa = choose_isa();
+    dots = choose_dots();
   } catch (const Error& error) {
     PyErr_Format(PyExc_ImportError, "%s\n  hint: %s", error.what.c_str(), error.hint.c_str());
     throw nb::python_error();

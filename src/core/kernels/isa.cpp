@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../error.h"
+#include "block_products.h"
 #include "convolve.h"
 #include "elementwise.h"
 #include "matmul.h"
@@ -12,10 +13,21 @@
 namespace tessella {
 
 Isa isa = Isa::baseline;
+Dots dots = Dots::plain;
 
 namespace {
 
 constexpr const char* NAMES[] = {"baseline", "avx2", "avx512"};
+constexpr const char* DOTS_NAMES[] = {"plain", "avxvnni", "avx512vnni"};
+
+// The best ones that go with the chosen instruction set.
+Dots supported_dots() {
+#if defined(__x86_64__)
+  if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vnni")) return Dots::avx512vnni;
+  if (isa == Isa::avx2 && __builtin_cpu_supports("avxvnni")) return Dots::avxvnni;
+#endif
+  return Dots::plain;
+}
 
 }  // namespace
 
@@ -45,6 +57,26 @@ Isa choose_isa() {
   for (Isa which : {Isa::avx512, Isa::avx2})
     if (is_supported(which)) return which;
   return Isa::baseline;
+}
+
+const char* name_of(Dots which) { return DOTS_NAMES[static_cast<int>(which)]; }
+
+Dots choose_dots() {
+  const char* wanted = getenv("TESSELLA_VNNI");
+  bool is_set = wanted && *wanted;
+  if (is_set && !strcmp(wanted, "0")) return Dots::plain;
+  Dots found = supported_dots();
+  if (!is_set) return found == Dots::avxvnni ? Dots::plain : found;
+  if (strcmp(wanted, "1") || found == Dots::plain) fail_vnni(wanted);
+  return found;
+}
+
+const BlockProductKernels& block_product_kernels() {
+#if defined(__x86_64__)
+  if (dots == Dots::avxvnni) return avxvnni::block_product_kernels;
+  if (dots == Dots::avx512vnni) return avx512vnni::block_product_kernels;
+#endif
+  return TS_CHOSEN(block_product_kernels);
 }
 
 const ElementwiseTable& elementwise_table() {

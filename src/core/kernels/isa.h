@@ -1,4 +1,5 @@
 // The instruction sets that kernels are compiled for, and which one this process uses.
+// Products with blocks of bytes are compiled for some more (Dots), which give the same numbers.
 // Each family of kernels is one struct of function pointers, with one constant instance in the
 // namespace of each instruction set: TS_KERNELS declares them, TS_CHOSEN picks one.
 #pragma once
@@ -15,6 +16,17 @@ const char* name_of(Isa isa);
 bool is_supported(Isa isa);  // compiled in, and this processor can run it
 // The best supported one, or the one TESSELLA_ISA names; throws Error if that cannot run here.
 Isa choose_isa();
+
+// Instructions for sums of products of bytes, beside those of the instruction set.
+enum class Dots : uint8_t { plain, avxvnni, avx512vnni };
+
+extern Dots dots;  // chosen once, after the instruction set
+
+const char* name_of(Dots dots);
+// Those of AVX-512 where the instruction set is that and the processor has them. TESSELLA_VNNI=0
+// leaves them out; TESSELLA_VNNI=1 asks for them, and for those beside AVX2, which are chosen in no
+// other way; throws Error if there are none.
+Dots choose_dots();
 
 #if defined(__x86_64__)
 #define TS_KERNELS(Type, name) \

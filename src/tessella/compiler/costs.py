@@ -75,6 +75,8 @@ def _convolve(y: Operand, w: Operand) -> int:
 PRODUCTS: dict[str, Callable[..., int]] = {
     "matmul": _matmul,
     "linear": _matmul,
+    "block_product": _matmul,
+    "block_product_back": _matmul,
     "convolve": lambda y, x, w, *_: _convolve(y, w),
     "convolve_x": lambda x, y, w, *_: _convolve(y, w),
     "convolve_w": lambda w, y, x, *_: _convolve(y, w),

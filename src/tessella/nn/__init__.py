@@ -108,6 +108,7 @@ from tessella.nn.pooling import (
     MaxPool2d,
     Unfold,
 )
+from tessella.nn.quantized import QuantizedEmbedding, QuantizedLinear
 from tessella.nn.recurrent import GRU, LSTM, RNN
 from tessella.nn.resizing import PixelShuffle, Upsample
 from tessella.nn.rotary import RotaryEmbedding
@@ -133,11 +134,11 @@ __all__ = [
     "LoRA", "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d", "MaxPool2d",
     "Mish", "Module", "ModuleDict", "ModuleList", "MultiMarginLoss", "MultiheadAttention",
     "NLLLoss", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList",
-    "PixelShuffle", "PoissonNLLLoss", "RMSNorm", "RNNCell", "ReLU", "ReLU6", "ReflectionPad1d",
-    "ReflectionPad2d", "ReplicationPad1d", "ReplicationPad2d", "RotaryEmbedding", "Sequential",
-    "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmin", "Softplus",
-    "Softshrink", "Softsign", "SwiGLU", "Tanh", "Tanhshrink", "Threshold", "Transformer",
-    "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "PixelShuffle", "PoissonNLLLoss", "QuantizedEmbedding", "QuantizedLinear", "RMSNorm", "RNNCell",
+    "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReplicationPad1d", "ReplicationPad2d",
+    "RotaryEmbedding", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss", "Softmax",
+    "Softmin", "Softplus", "Softshrink", "Softsign", "SwiGLU", "Tanh", "Tanhshrink", "Threshold",
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
     "TransformerEncoderLayer", "TripletMarginLoss", "Unflatten", "Unfold", "Upsample", "ZeroPad1d",
     "ZeroPad2d", "add_lora", "functional", "init", "merge_lora", "summary", "utils",
 ]  # fmt: skip

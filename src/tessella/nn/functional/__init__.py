@@ -57,6 +57,12 @@ from tessella.nn.functional.pooling import (
     max_pool1d,
     max_pool2d,
 )
+from tessella.nn.functional.quantized import (
+    dequantize,
+    quantize,
+    quantized_embedding,
+    quantized_linear,
+)
 from tessella.nn.functional.resizing import interpolate, pixel_shuffle
 from tessella.nn.functional.rotary import rotary
 from tessella.ops.activation import (
@@ -89,19 +95,20 @@ logsigmoid = log_sigmoid
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",
-    "alpha_dropout", "avg_pool1d", "avg_pool2d", "batch_norm", "bilinear",
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d",
-    "conv_transpose1d", "conv_transpose2d", "cosine_embedding_loss", "cosine_similarity",
-    "cross_entropy", "dropout", "dropout1d", "dropout2d", "elu", "embedding", "fold",
-    "gaussian_nll_loss", "gelu", "glu", "group_norm", "hardshrink", "hardsigmoid", "hardswish",
-    "hardtanh", "hinge_embedding_loss", "huber_loss", "instance_norm", "interpolate", "kl_div",
-    "l1_loss", "l1_penalty", "l2_penalty", "layer_norm", "leaky_relu", "linear", "log_sigmoid",
-    "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d", "margin_ranking_loss", "max_pool1d",
-    "max_pool2d", "mish", "mse_loss", "multi_margin_loss", "nll_loss", "normalize", "one_hot",
-    "pad", "pairwise_distance", "pixel_shuffle", "poisson_nll_loss", "prelu",
-    "relu", "relu6", "rms_norm", "rotary", "scaled_dot_product_attention", "selu", "sigmoid",
-    "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
-    "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
+    "alpha_dropout", "avg_pool1d", "avg_pool2d", "batch_norm", "bilinear", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d", "conv_transpose1d",
+    "conv_transpose2d", "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "dequantize",
+    "dropout", "dropout1d", "dropout2d", "elu", "embedding", "fold", "gaussian_nll_loss", "gelu",
+    "glu", "group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "hinge_embedding_loss", "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss",
+    "l1_penalty", "l2_penalty", "layer_norm", "leaky_relu", "linear", "log_sigmoid", "log_softmax",
+    "logsigmoid", "lp_pool1d", "lp_pool2d", "margin_ranking_loss", "max_pool1d", "max_pool2d",
+    "mish", "mse_loss", "multi_margin_loss", "nll_loss", "normalize", "one_hot", "pad",
+    "pairwise_distance", "pixel_shuffle", "poisson_nll_loss", "prelu", "quantize",
+    "quantized_embedding", "quantized_linear", "relu", "relu6", "rms_norm", "rotary",
+    "scaled_dot_product_attention", "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss",
+    "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
+    "triplet_margin_loss", "unfold",
 ]  # fmt: skip
 
 __getattr__ = spellings.refuser(__name__)

@@ -247,6 +247,16 @@ def cross_entropy(
 ) -> Tensor:
     """Give the cross entropy of softmax(x), with a class or a probability for each class a line."""
 
+def dequantize(
+    blocks: Tensor,
+    format: Any,
+    dtype: _DTypeLike = ...,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the numbers that blocks stand for."""
+
 def dropout(
     x: Tensor,
     p: _float = 0.5,
@@ -755,6 +765,32 @@ def prelu(
     x: Tensor, weight: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
+
+def quantize(
+    x: Tensor, format: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+) -> Tensor:
+    """Give x as blocks of a format, "q8_0" or "q4_0": uint8, a row of blocks for each of x."""
+
+def quantized_embedding(
+    indices: Tensor,
+    blocks: Tensor,
+    *,
+    format: Any,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give the rows of blocks at integers, as float32."""
+
+def quantized_linear(
+    x: Tensor,
+    blocks: Tensor,
+    bias: Tensor | None = None,
+    *,
+    format: Any,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
+) -> Tensor:
+    """Give x @ w.T + bias, where the rows of w are blocks of a format."""
 
 def relu(
     x: Tensor,

@@ -1,0 +1,204 @@
+// Products with rows of x that were made int8, by the kernels of block_products.h; and exact ones,
+// by the matrix product on tiles of rows of w that are expanded one after the other.
+#include <algorithm>
+
+#include "../kernels/cast.h"
+#include "../threads.h"
+#include "blocks.h"
+#include "matmul.h"
+
+namespace tessella::launch {
+
+namespace {
+
+constexpr int64_t align64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+constexpr int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+// --- rows of int8 --------------------------------------------------------------------------------
+
+constexpr int64_t FEW_ROWS = 2;  // of x: beyond, blocks are worth unpacking
+constexpr double CHUNK_NS = 40e3;
+// What a number of w takes: to be multiplied with one row of x where it lies; or to be unpacked,
+// and then for each row of x.
+constexpr double FEW_NS = 0.06, UNPACK_NS = 0.2, MANY_NS = 0.01;
+constexpr double CODE_NS = 0.2;  // a number of x
+
+class CodedProduct {
+ public:
+  CodedProduct(const BlockProductTask& task, void* scratch)
+      : task_(task),
+        kernels_(block_product_kernels()),
+        kernel_(kernels_.of[static_cast<int>(task.format)]),
+        stride_(kernel_.coded_bytes(task.k)),
+        rows_(static_cast<char*>(scratch)),
+        own_(rows_ + align64(task.m * stride_)) {}
+
+  int64_t scratch_bytes() const {
+    int64_t own = task_.m > FEW_ROWS ? align64(kernels_.scratch_bytes) * task_.workers : 0;
+    return align64(task_.m * stride_) + own;
+  }
+
+  void run(float* out, const float* x) {
+    double k = static_cast<double>(task_.k), m = static_cast<double>(task_.m);
+    double row_ns = k * (task_.m > FEW_ROWS ? UNPACK_NS + MANY_NS * m : FEW_NS * m);
+    int64_t panels = ceil_div(task_.n, BLOCK_PANEL);
+    int64_t each = std::clamp<int64_t>(static_cast<int64_t>(CHUNK_NS / (row_ns * BLOCK_PANEL + 1)),
+                                       1, std::max<int64_t>(panels, 1));
+    auto ns = static_cast<int64_t>(row_ns * static_cast<double>(each * BLOCK_PANEL)) + 1;
+    int64_t chunks = ceil_div(panels, each);
+    code(x, chunks > 1 ? ns * chunks : 0);
+    parallel(
+        chunks, ns, task_.interruptible,
+        [&](int64_t chunk, int worker) {
+          int64_t first = chunk * each * BLOCK_PANEL;
+          multiply(first, std::min(task_.n - first, each * BLOCK_PANEL), out, worker);
+        },
+        task_.workers);
+  }
+
+ private:
+  void code(const float* x, int64_t next_ns) {
+    constexpr double few_ns = 10e3;
+    double row_ns = CODE_NS * static_cast<double>(task_.k);
+    auto group = std::max<int64_t>(static_cast<int64_t>(few_ns / (row_ns + 1)), 1);
+    parallel(
+        ceil_div(task_.m, group), static_cast<int64_t>(row_ns * static_cast<double>(group)) + 1,
+        task_.interruptible,
+        [&](int64_t index, int) {
+          for (int64_t i = index * group; i < std::min(task_.m, (index + 1) * group); ++i)
+            kernel_.code(task_.k, rows_ + i * stride_, x + i * task_.k);
+        },
+        task_.workers, next_ns);
+  }
+
+  BlockRows rows_of(int64_t first, int64_t rows) const {
+    int64_t bytes = row_bytes(task_.format, task_.k);
+    auto* bias = reinterpret_cast<const float*>(task_.bias);
+    return {task_.blocks + first * bytes, bytes, rows, task_.k, bias ? bias + first : nullptr};
+  }
+
+  void multiply(int64_t first, int64_t rows, float* out, int worker) const {
+    if (task_.m <= FEW_ROWS)
+      return kernel_.few(rows_of(first, rows), {rows_, stride_, task_.m}, out + first, task_.n);
+    char* own = own_ + align64(kernels_.scratch_bytes) * worker;
+    for (int64_t row = first; row < first + rows; row += BLOCK_PANEL) {
+      BlockRows w = rows_of(row, std::min(BLOCK_PANEL, first + rows - row));
+      for (int64_t m = 0; m < task_.m; m += BLOCK_PANEL_ROWS)
+        kernel_.many(w, {rows_ + m * stride_, stride_, std::min(BLOCK_PANEL_ROWS, task_.m - m)},
+                     out + m * task_.n + row, task_.n, own);
+    }
+  }
+
+  const BlockProductTask& task_;
+  const BlockProductKernels& kernels_;
+  const BlockProductKernel& kernel_;
+  int64_t stride_;
+  char *rows_, *own_;
+};
+
+// --- exact ---------------------------------------------------------------------------------------
+
+constexpr int64_t tile_elements = 1 << 18;
+
+class ExactProduct {
+ public:
+  ExactProduct(const BlockProductTask& task, bool is_back, void* scratch)
+      : task_(task),
+        is_back_(is_back),
+        bytes_(itemsize(task.dtype)),
+        rows_(std::clamp<int64_t>(tile_elements / std::max<int64_t>(task.k, 1), 1,
+                                  std::max<int64_t>(task.n, 1))),
+        tile_(static_cast<char*>(scratch)),
+        own_(tile_ + align64(rows_ * task.k * bytes_)),
+        rest_(own_ + align64(blocks_scratch_bytes(blocks_of(rows_)))) {}
+
+  // A tile, what expanding it takes, and what multiplying with it takes; the last may be smaller.
+  int64_t scratch_bytes() const {
+    int64_t last = task_.n % rows_ ? task_.n % rows_ : rows_;
+    return align64(rows_ * task_.k * bytes_) + align64(blocks_scratch_bytes(blocks_of(rows_))) +
+           std::max(matmul_scratch_bytes(product(nullptr, nullptr, 0, rows_), task_.workers),
+                    matmul_scratch_bytes(product(nullptr, nullptr, task_.n - last, last),
+                                         task_.workers));
+  }
+
+  void run(char* out, const char* x) {
+    if (task_.n == 0 && is_back_) std::fill_n(out, task_.m * task_.k * bytes_, 0);
+    for (int64_t first = 0; first < task_.n; first += rows_) {
+      int64_t rows = std::min(rows_, task_.n - first);
+      dequantize(blocks_of(rows), tile_, task_.blocks + first * row_bytes(task_.format, task_.k),
+                 own_);
+      matmul(product(out, x, first, rows), rest_, task_.workers);
+    }
+    if (task_.bias) task_.dtype == DType::float32 ? add_bias<float>(out) : add_bias<double>(out);
+  }
+
+ private:
+  BlocksTask blocks_of(int64_t rows) const {
+    return {task_.format, task_.dtype, rows * task_.k / info(task_.format).elements,
+            task_.interruptible, task_.workers};
+  }
+
+  // With a tile of `rows` rows of w, from row `first` on.
+  MatmulTask product(char* out, const char* x, int64_t first, int64_t rows) const {
+    MatmulTask task{.dtype = task_.dtype,
+                    .m = task_.m,
+                    .n = rows,
+                    .k = task_.k,
+                    .batch_ndim = 0,
+                    .batch_shape = nullptr,
+                    .a = {const_cast<char*>(x), task_.k, 1, nullptr},
+                    .b = {tile_, 1, task_.k, nullptr},
+                    .c = {out + first * bytes_, task_.n, 1, nullptr},
+                    .accumulate = false,
+                    .interruptible = task_.interruptible};
+    if (!is_back_) return task;
+    task.n = task_.k, task.k = rows;
+    task.a = {const_cast<char*>(x) + first * bytes_, task_.n, 1, nullptr};
+    task.b = {tile_, task_.k, 1, nullptr};
+    task.c = {out, task_.k, 1, nullptr};
+    task.accumulate = first > 0;
+    return task;
+  }
+
+  template <class T>
+  void add_bias(char* out) const {
+    auto* to = reinterpret_cast<T*>(out);
+    auto* bias = reinterpret_cast<const T*>(task_.bias);
+    for (int64_t i = 0; i < task_.m; ++i)
+      for (int64_t j = 0; j < task_.n; ++j) to[i * task_.n + j] += bias[j];
+  }
+
+  const BlockProductTask& task_;
+  bool is_back_;
+  int64_t bytes_, rows_;
+  char *tile_, *own_, *rest_;
+};
+
+bool is_coded(const BlockProductTask& task) {
+  return task.dtype == DType::float32 && !task.is_exact;
+}
+
+}  // namespace
+
+int64_t block_product_scratch_bytes(const BlockProductTask& task) {
+  return is_coded(task) ? CodedProduct(task, nullptr).scratch_bytes()
+                        : ExactProduct(task, false, nullptr).scratch_bytes();
+}
+
+void block_product(const BlockProductTask& task, char* out, const char* x, void* scratch) {
+  if (is_coded(task))
+    CodedProduct(task, scratch)
+        .run(reinterpret_cast<float*>(out), reinterpret_cast<const float*>(x));
+  else
+    ExactProduct(task, false, scratch).run(out, x);
+}
+
+int64_t block_product_back_scratch_bytes(const BlockProductTask& task) {
+  return ExactProduct(task, true, nullptr).scratch_bytes();
+}
+
+void block_product_back(const BlockProductTask& task, char* out, const char* x, void* scratch) {
+  ExactProduct(task, true, scratch).run(out, x);
+}
+
+}  // namespace tessella::launch
