@@ -6,19 +6,31 @@ mask, is the composite's. Halves are computed in float32 and rounded at the end.
 
 from __future__ import annotations
 
+import math
+
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case
+from tessella.functions import Function
 from tessella.hints import Any
+from tessella.kinds import cast
 from tessella.nn.functional.attention_composite import (
     attention_composite,
     check_operands,
     limited_lengths,
     scale_of,
 )
-from tessella.nn.functional.attention_records import attention
+from tessella.nn.functional.attention_records import (
+    attention,
+    attention_back,
+    kept_heads,
+    result_shape,
+)
+from tessella.nn.functional.recomposed import pull
 from tessella.ops.creation import arange, full, ones
+from tessella.ops.movement import reshape
+from tessella.ops.reduce import sum_to_shape
 
 
 def _attention_ref(np: Any, q: Any, k: Any, v: Any, attn_mask: Any = None, dropout_p: float = 0.0,
@@ -128,7 +140,8 @@ def scaled_dot_product_attention(
         return attention_composite(*operands, is_causal, scale, enable_gqa, dropout_p)
     params = (is_causal, scale_of(query, scale), enable_gqa)
     if _core.needs_node(query, key, value):
-        return attention_composite(*operands, *params)
+        out: Tensor = Attention.apply(*operands, *params)
+        return out
     return attention(*operands, *params, False)
 
 
@@ -146,3 +159,39 @@ def _is_fused(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | Non
     # Lengths of single heads, which share keys.
     is_headed = lengths is not None and lengths.ndim == 1 and max(query.ndim, key.ndim) == 3
     return not is_headed or query.shape[:-2] == key.shape[:-2]
+
+
+class Attention(Function):
+    """Attention with the gradients of attention_records.py."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, *options: Any) -> Tensor:
+        """Compute, and keep what the weights can be computed again from."""
+        kept = attention(query, key, value, *options, True)
+        shape = result_shape(query, key, value, options[-1])
+        ctx.params = options[2:]
+        ctx.save_for_backward(kept, query, key, value, *options[:2])
+        # No view of what is kept, so that it can be written into.
+        return cast(reshape(kept[: math.prod(shape)], shape).detach(), query.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        """Give the gradients of query, key and value."""
+        kept, query, key, value, mask, lengths = ctx.saved_tensors
+        params = ctx.params
+        if _core.is_grad_enabled():
+            return *pull(lambda q, k, v: attention_composite(q, k, v, mask, lengths, *params),
+                         g, query, key, value), *(None,) * 5  # fmt: skip
+        flat = attention_back(g, kept, query, key, value, mask, lengths, *params)
+        heads = kept_heads(query, key, value, params[-1])
+        shapes = [
+            (*g.shape[:-1], query.shape[-1]),
+            *[(*heads, *x.shape[-2:]) for x in (key, value)],
+        ]
+        found, start = [], 0
+        for x, shape in zip((query, key, value), shapes, strict=True):
+            end = start + math.prod(shape)
+            part = reshape(flat[start:end], shape)
+            found.append(cast(sum_to_shape(part, x.shape), x.dtype))
+            start = end
+        return *found, *(None,) * 5

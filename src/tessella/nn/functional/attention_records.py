@@ -14,7 +14,7 @@ from tessella._core import Function, Tensor
 from tessella.declarations import case
 from tessella.dtypes import DType, boolean, float32, int64
 from tessella.fusions import Fused, settled
-from tessella.hints import Any, Sequence
+from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.nn import sequence_errors
 from tessella.nn.functional.attention_composite import (
@@ -23,7 +23,7 @@ from tessella.nn.functional.attention_composite import (
     check_mask,
     check_operands,
 )
-from tessella.ops.creation import arange, full
+from tessella.ops.creation import arange, empty, full
 from tessella.ops.elementwise import where
 from tessella.tensors import clone, tensor
 
@@ -78,6 +78,18 @@ def _normal(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, lengths: 
     return [*map(_in_rows, (query, key, value)), attn_mask, lengths]
 
 
+def _normal_back(dout: Tensor, kept: Tensor, query: Tensor, key: Tensor, value: Tensor,
+                 attn_mask: Any, lengths: Any, **params: Any) -> list[Any]:  # fmt: skip
+    operands = _normal(query, key, value, attn_mask, lengths, **params)
+    shape = result_shape(query, key, value, params["enable_gqa"])
+    if dout.shape != shape:
+        raise errors.wrong_value("dout.shape", dout.shape, f"that of the result, {shape}")
+    size = math.prod(shape[:-1]) * (shape[-1] + 2)
+    if kept.shape != (size,):
+        raise errors.wrong_value("kept.shape", kept.shape, f"({size},): what attention kept")
+    return [_in_rows(cast(dout, query.dtype)), settled(kept, computed(query.dtype)), *operands]
+
+
 # --- references -----------------------------------------------------------------------------------
 
 
@@ -119,20 +131,22 @@ def attention_ref(np: Any, query: Any, key: Any, value: Any, attn_mask: Any, len
 
 def _back_ref(np: Any, dout: Any, kept: Any, query: Any, key: Any, value: Any, attn_mask: Any,
               lengths: Any, is_causal: bool, scale: float, enable_gqa: bool) -> Any:  # fmt: skip
-    rows = dout.size // max(dout.shape[-1], 1) if dout.shape[-1] else kept.size // 2
+    one = (*dout.shape[:-1], 1)
+    parts = np.split(kept, [dout.size, dout.size + math.prod(one)])
     out, most, inverse = (
-        part.reshape((*dout.shape[:-1], -1)) if part.size else np.zeros((*dout.shape[:-1], 1))
-        for part in np.split(kept, [dout.size, dout.size + rows])
+        x.reshape(to) for x, to in zip(parts, (dout.shape, one, one), strict=True)
     )
     scores = _scores(np, query, key, attn_mask, lengths, is_causal, scale, enable_gqa)
     weights = np.exp(scores - most) * inverse
-    group = query.shape[-3] // key.shape[-3] if enable_gqa else 1
+    heads = key.shape[-3] if key.ndim > 2 else 1
+    shares = heads == 1 and (value.ndim < 3 or value.shape[-3] == 1)
     if enable_gqa:
-        key, value = (np.repeat(x, group, axis=-3) for x in (key, value))
+        key, value = (np.repeat(x, query.shape[-3] // heads, axis=-3) for x in (key, value))
     back = dout @ np.swapaxes(value, -1, -2)
     back = weights * (back - (dout * out).sum(axis=-1, keepdims=True)) * scale
     found = [back @ key, np.swapaxes(back, -1, -2) @ query, np.swapaxes(weights, -1, -2) @ dout]
-    if enable_gqa:
+    if len(shape := dout.shape) > 2 and (enable_gqa or shares):
+        group = shape[-3] // heads
         found[1:] = (x.reshape(*x.shape[:-3], -1, group, *x.shape[-2:]).sum(-3) for x in found[1:])
     return np.concatenate([x.reshape(-1) for x in found])
 
@@ -171,6 +185,15 @@ _CALLS: list[tuple[list[Any], dict[str, Any]]] = [
     ([_Q, (2, 5, 4), (2, 5, 0), None, None], _options()),
 ]  # fmt: skip
 
+
+def _pulled(call: tuple[list[Any], dict[str, Any]]) -> tuple[Any, Any, list[Any], dict[str, Any]]:
+    """Give the shapes of a gradient and of what was kept, before those of the call."""
+    operands, params = call
+    query, key, value = (empty(shape) for shape in operands[:3])
+    shape = result_shape(query, key, value, params["enable_gqa"])
+    return shape, (math.prod(shape[:-1]) * (shape[-1] + 2),), operands, params
+
+
 _WRONG: list[Any] = [
     case((4,), _K, _V, None, None, **_options(keeps=False), match="query.ndim is 1"),
     case((2, 3, 7), _K, _V, None, None, **_options(keeps=False), match="query has 7 features"),
@@ -208,4 +231,19 @@ attention: Function = Fused(
         case(_Q, (2, 0, 4), (2, 0, 6), None, None, **_options(), keeps=False),
     ],
     errors=_WRONG,
+).function  # fmt: skip
+
+_BACK = [([dout, kept, *operands], params) for dout, kept, operands, params in map(_pulled, _CALLS)]
+
+attention_back: Function = Fused(
+    "attention_back", operands=("dout", "kept", *_OPERANDS), optional=_OPERANDS[3:],
+    params=("is_causal", "scale", "enable_gqa"), normal=_normal_back, domain=(-1, 1), ulps=32,
+    no_gradient="a call is recorded whole",
+    doc="The gradients of attention, from that of its result and what it kept: those of query, key "
+        "and value, one behind the other, of each head of keys that there is.",
+    ref=_back_ref, samples=[case(*operands, **params) for operands, params in _BACK],
+    errors=[case((3,), (48,), _Q, _K, _V, None, None, **_options(), match=r"dout.shape is \(3,\)"),
+            case((2, 3, 6), (36,), _Q, _K, _V, None, None, **_options(), match=r"kept.shape is"),
+            case((2, 3, 6), (48,), _Q, (2, 5, 3), _V, None, None, **_options(),
+                 match="query has 4 features")],
 ).function  # fmt: skip
