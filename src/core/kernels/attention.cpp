@@ -9,21 +9,46 @@ namespace tessella::TS_ISA {
 
 namespace {
 
+// Every lane with the one that is STEP away, for halving steps: all lanes then hold the result.
+// Lanes change places in registers: halves that are copied by address would keep sums in memory.
+template <int STEP, class V, class F>
+TS_INLINE V join_lanes(V v, F f) {
+  if constexpr (STEP == 0) {
+    return v;
+  } else {
+    BitsOf<V> places;
+    for (int i = 0; i < lanes<V>; ++i) places[i] = i ^ STEP;
+    return join_lanes<STEP / 2>(f(v, __builtin_shuffle(v, places)), f);
+  }
+}
 template <class V>
-TS_INLINE Lane<V> join_greatest(V v) {
-  if constexpr (lanes<V> == 1)
-    return v[0];
-  else
-    return join_greatest(greater(low_half(v), high_half(v)));
+TS_INLINE V greatest_of(V v) {
+  return join_lanes<lanes<V> / 2>(v, TS_LAMBDA(greater));
+}
+template <class V>
+TS_INLINE V sum_of(V v) {
+  return join_lanes<lanes<V> / 2>(
+      v, [](V x, V y) __attribute__((always_inline)) { return x + y; });
 }
 
+// exp(x) for x <= 0, or not much above; NaN stays NaN.
 template <class V>
-TS_INLINE Lane<V> join_sum(V v) {
-  if constexpr (lanes<V> == 1)
-    return v[0];
-  else
-    return join_sum(low_half(v) + high_half(v));
+TS_INLINE V weight_of(V x) {
+  if constexpr (VB < 64) x = greater(splat<V>(exp_vanishes<V>), x);
+  if constexpr (same_type<Lane<V>, float>) {
+    const V shift = splat<V>(integer_shift<V>);
+    const V k = fma(x, splat<V>(0x1.715476p+0f), shift) - shift;  // 1 / ln 2
+    const V r = fma(k, splat<V>(-kLn2F[1]), fma(k, splat<V>(-kLn2F[0]), x));
+    return scale(splat<V>(1) + fma(r * r, polynomial(kExpF, r), r), k);
+  } else {
+    return simd::exp(x);
+  }
 }
+
+template <bool B>
+struct Truth {
+  static constexpr bool value = B;
+};
 
 template <class T>
 struct Attention {
@@ -33,26 +58,31 @@ struct Attention {
   static_assert(ATTENTION_LANES % W == 0);
 
   enum class Masks { none, added, replacing };
-
-  // One row of a tile.
   template <Masks M>
+  struct Choice {
+    static constexpr Masks value = M;
+  };
+
+  // One row of a tile. SEES: some keys do not count for some rows.
+  template <Masks M, bool SEES>
   struct Row {
     T* scores;
     const T* added;
     V scale;
-    int64_t n;     // keys that count
-    int64_t cols;  // rounded up to whole vectors
+    int64_t n;  // keys that count
 
     Row(const AttentionScores& tile, int64_t r)
         : scores(static_cast<T*>(tile.scores) + r * tile.row),
-          added(static_cast<const T*>(tile.added) + (tile.added ? r * tile.row : 0)),
+          added(M == Masks::none ? nullptr : static_cast<const T*>(tile.added) + r * tile.row),
           scale(splat<V>((T)tile.scale)),
-          n(tile.cols),
-          cols((tile.cols + W - 1) / W * W) {
-      if (tile.seen && tile.seen[r] - tile.key < n) n = tile.seen[r] - tile.key;
-      if (n < 0) n = 0;
+          n(tile.cols) {
+      if (!SEES) return;
+      int64_t seen = tile.seen[r] - tile.key;
+      n = seen < 0 ? 0 : seen < n ? seen : n;
     }
 
+    // PART: keys from n on do not count.
+    template <bool PART>
     __attribute__((always_inline)) V score(int64_t j) const {
       V x = load<V>(scores + j) * scale;
       if constexpr (M == Masks::added) x = x + load<V>(added + j);
@@ -60,25 +90,28 @@ struct Attention {
         V other = load<V>(added + j);
         x = select(other == V{}, x, other);
       }
-      if (j + W > n) x = select(first(n - j), x, splat<V>(HIDDEN));
-      return x;
+      return PART ? kept(j, x, HIDDEN) : x;
     }
 
-    static __attribute__((always_inline)) MaskOf<V> first(int64_t count) {
-      MaskOf<V> index;
-      for (int i = 0; i < W; ++i) index[i] = i;
-      return index < splat<MaskOf<V>>((Lane<MaskOf<V>>)count);
+    // x where keys count, else a number.
+    __attribute__((always_inline)) V kept(int64_t j, V x, T other) const {
+      MaskOf<V> places;
+      for (int i = 0; i < W; ++i) places[i] = i;
+      return select(places < splat<MaskOf<V>>((Lane<MaskOf<V>>)(n - j)), x, splat<V>(other));
     }
 
-    void clear(T* row, int64_t from) const {
-      for (int64_t j = from; j < cols; j += W) store(row + j, V{});
+    // of(j, whether it is a part) for the vectors of a row of `cols`.
+    template <class F>
+    static __attribute__((always_inline)) void each(int64_t cols, F of) {
+      int64_t j = 0;
+      if (!SEES)
+        for (; j + W <= cols; j += W) of(j, Truth<false>{});
+      for (; j < cols; j += W) of(j, Truth<true>{});
     }
   };
 
-  TS_INLINE T exp_of(T x) { return simd::exp(splat<V>(x))[0]; }
-
   // What is subtracted from scores: not -infinity, from which nothing can be.
-  TS_INLINE T base_of(T most) { return most == HIDDEN ? 0 : most; }
+  TS_INLINE V base_of(V most) { return select(most == splat<V>(HIDDEN), V{}, most); }
 
   TS_INLINE void multiply_row(T* out, int64_t width, T factor) {
     const V by = splat<V>(factor);
@@ -87,54 +120,60 @@ struct Attention {
     for (; j < width; ++j) out[j] *= factor;
   }
 
-  template <Masks M>
+  template <Masks M, bool SEES>
   static void weigh_rows(const AttentionScores& tile, const AttentionSums& sums) {
+    using R = Row<M, SEES>;
     auto *mosts = static_cast<T*>(sums.most), *totals = static_cast<T*>(sums.sum);
     for (int64_t r = 0; r < tile.rows; ++r) {
-      const Row<M> row(tile, r);
-      if (row.n == 0) {
-        row.clear(row.scores, 0);
-        continue;
-      }
-      V top = splat<V>(HIDDEN);
-      int64_t j = 0;
-      for (; j < row.n; j += W) {
-        V x = row.score(j);
-        store(row.scores + j, x);
-        top = greater(x, top);
-      }
-      const T before = mosts[r], found = join_greatest(top), most = found > before ? found : before;
-      const T base = base_of(most);
-      V sum{};
-      for (j = 0; j < row.n; j += W) {
-        V e = simd::exp(load<V>(row.scores + j) - splat<V>(base));
-        store(row.scores + j, e);
-        sum = sum + e;
-      }
-      row.clear(row.scores, j);
-      const T share = before == most ? 1 : exp_of(before - base);
-      mosts[r] = most;
-      totals[r] = totals[r] * share + join_sum(sum);
+      const R row(tile, r);
+      V top = splat<V>(HIDDEN), sum{};
+      R::each(
+          tile.cols, [&](int64_t j, auto is_part) __attribute__((always_inline)) {
+            V x = row.template score<is_part.value>(j);
+            store(row.scores + j, x);
+            top = greater(x, top);
+          });
+      const V before = splat<V>(mosts[r]), most = greater(greatest_of(top), before);
+      const V base = base_of(most);
+      R::each(
+          tile.cols, [&](int64_t j, auto) __attribute__((always_inline)) {
+            V e = weight_of(load<V>(row.scores + j) - base);
+            store(row.scores + j, e);
+            sum = sum + e;
+          });
+      const T share = before[0] == most[0] ? 1 : weight_of(before - base)[0];
+      mosts[r] = most[0];
+      totals[r] = totals[r] * share + sum_of(sum)[0];
       if (!sums.begins && share != 1)
         multiply_row(static_cast<T*>(sums.out) + r * sums.out_row, sums.width, share);
     }
   }
 
+  // of(masks, whether rows see different keys): the forms of a loop over rows.
+  template <class F>
+  TS_INLINE void choose(const AttentionScores& tile, F of) {
+    auto with = [&](auto masks) __attribute__((always_inline)) {
+      tile.seen ? of(masks, Truth<true>{}) : of(masks, Truth<false>{});
+    };
+    if (!tile.added) return with(Choice<Masks::none>{});
+    tile.is_bool ? with(Choice<Masks::replacing>{}) : with(Choice<Masks::added>{});
+  }
+
   static void weigh(const AttentionScores& tile, const AttentionSums& sums) {
-    if (!tile.added) return weigh_rows<Masks::none>(tile, sums);
-    tile.is_bool ? weigh_rows<Masks::replacing>(tile, sums) : weigh_rows<Masks::added>(tile, sums);
+    choose(tile, [&](auto masks, auto sees) { weigh_rows<masks.value, sees.value>(tile, sums); });
   }
 
   static void join(int64_t rows, const AttentionSums& sums, const AttentionSums& more) {
     auto *mosts = static_cast<T*>(sums.most), *totals = static_cast<T*>(sums.sum);
     auto *other_mosts = static_cast<T*>(more.most), *other_totals = static_cast<T*>(more.sum);
     for (int64_t r = 0; r < rows; ++r) {
-      const T one = mosts[r], two = other_mosts[r], most = two > one ? two : one;
-      const T base = base_of(most), share = exp_of(one - base), other = exp_of(two - base);
+      const V one = splat<V>(mosts[r]), two = splat<V>(other_mosts[r]), most = greater(one, two);
+      const V base = base_of(most);
+      const T share = weight_of(one - base)[0], other = weight_of(two - base)[0];
       T* out = static_cast<T*>(sums.out) + r * sums.out_row;
       const T* from = static_cast<const T*>(more.out) + r * more.out_row;
       for (int64_t j = 0; j < sums.width; ++j) out[j] = out[j] * share + from[j] * other;
-      mosts[r] = most;
+      mosts[r] = most[0];
       totals[r] = totals[r] * share + other_totals[r] * other;
     }
   }
@@ -145,38 +184,32 @@ struct Attention {
                    static_cast<const T*>(factors)[r]);
   }
 
-  template <Masks M>
+  template <Masks M, bool SEES>
   static void slope_rows(const AttentionScores& tile, T* slopes, const T* most, const T* inverse,
                          const T* level) {
+    using R = Row<M, SEES>;
     for (int64_t r = 0; r < tile.rows; ++r) {
-      const Row<M> row(tile, r);
+      const R row(tile, r);
       T* own = slopes + r * tile.row;
-      const V top = splat<V>(base_of(most[r])), by = splat<V>(inverse[r]),
-              mean = splat<V>(level[r]);
-      int64_t j = 0;
-      for (; j < row.n; j += W) {
-        V weight = simd::exp(row.score(j) - top) * by;
-        V back = weight * (load<V>(own + j) - mean) * row.scale;
-        if (j + W > row.n) {
-          weight = select(row.first(row.n - j), weight, V{});
-          back = select(row.first(row.n - j), back, V{});
-        }
-        store(row.scores + j, weight);
-        store(own + j, back);
-      }
-      row.clear(row.scores, j);
-      row.clear(own, j);
+      const V base = base_of(splat<V>(most[r])), by = splat<V>(inverse[r]);
+      const V mean = splat<V>(level[r]);
+      R::each(
+          tile.cols, [&](int64_t j, auto is_part) __attribute__((always_inline)) {
+            V weight = weight_of(row.template score<is_part.value>(j) - base) * by;
+            V back = weight * (load<V>(own + j) - mean) * row.scale;
+            store(row.scores + j, weight);
+            store(own + j, is_part.value ? row.kept(j, back, 0) : back);
+          });
     }
   }
 
   static void slope(const AttentionScores& tile, void* slopes, const void* most,
                     const void* inverse, const void* level) {
-    auto* own = static_cast<T*>(slopes);
-    auto *top = static_cast<const T*>(most), *by = static_cast<const T*>(inverse);
-    auto* mean = static_cast<const T*>(level);
-    if (!tile.added) return slope_rows<Masks::none>(tile, own, top, by, mean);
-    tile.is_bool ? slope_rows<Masks::replacing>(tile, own, top, by, mean)
-                 : slope_rows<Masks::added>(tile, own, top, by, mean);
+    choose(tile, [&](auto masks, auto sees) {
+      slope_rows<masks.value, sees.value>(
+          tile, static_cast<T*>(slopes), static_cast<const T*>(most),
+          static_cast<const T*>(inverse), static_cast<const T*>(level));
+    });
   }
 
   static void dots(int64_t rows, int64_t n, void* out, const void* x, int64_t x_row, const void* y,
@@ -186,7 +219,7 @@ struct Attention {
       V sum{};
       int64_t j = 0;
       for (; j + W <= n; j += W) sum = fma(load<V>(a + j), load<V>(b + j), sum);
-      T total = join_sum(sum);
+      T total = sum_of(sum)[0];
       for (; j < n; ++j) total += a[j] * b[j];
       static_cast<T*>(out)[r] = total;
     }

@@ -2,6 +2,8 @@
 // and brings the rows up to date with it, a tile of scores at a time.
 #include "attention.h"
 
+#include <limits>
+
 #include "../threads.h"
 #include "attention_heads.h"
 
@@ -151,7 +153,7 @@ class Forward : public Heads<T> {
                           task_.width,
                           key == begin};
         take_tile(head, first + i, count, key, cols, {q.data + i * q.row, q.row}, k, v,
-                  task_.is_causal ? space.seen + i : nullptr, own, space);
+                  this->seen_of(space.seen + i, count, key, cols), own, space);
       }
     }
     if (parts_ == 1) finish(head, first, rows, row, sums);
@@ -189,7 +191,7 @@ class Forward : public Heads<T> {
   }
 
   // Divides by the sums of exponentials, which become their inverses. A row that may look nowhere
-  // gets zeros; and +infinity for its greatest score, beside which any other has weight 0.
+  // gets zeros; and the largest number for its greatest score, beside which any has weight 0.
   void finish(const Head& head, int64_t first, int64_t rows, int64_t row,
               const AttentionSums& sums) const {
     auto *most = static_cast<T*>(sums.most), *sum = static_cast<T*>(sums.sum);
@@ -198,7 +200,7 @@ class Forward : public Heads<T> {
       bool is_lost = sum[r] == 0 && this->is_lost(head, first + r);
       if (is_lost) {
         std::fill_n(out + r * task_.width, task_.width, T(0));
-        most[r] = T(__builtin_inff());
+        most[r] = std::numeric_limits<T>::max();
       }
       sum[r] = is_lost ? 0 : 1 / sum[r];
     }

@@ -152,7 +152,7 @@ class Backward : public Heads<T> {
     if (of.head.mask) this->read_mask(of.head, i, rows, key, cols, space.added, TILE_KEYS);
     kernel_->slope(
         {rows, cols, space.scores, TILE_KEYS, task_.scale, of.head.mask ? space.added : nullptr,
-         task_.is_bool, key, task_.is_causal ? space.seen + i : nullptr},
+         task_.is_bool, key, this->seen_of(space.seen + i, rows, key, cols)},
         space.slopes, most_ + of.row + i, inverse_ + of.row + i, space.level + i);
     this->multiply(cols, width, rows, space.scores, 1, TILE_KEYS, g, of.dv + key * width, width,
                    true);

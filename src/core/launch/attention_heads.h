@@ -15,8 +15,8 @@
 namespace tessella::launch {
 
 // Of one tile of scores.
-constexpr int64_t TILE_ROWS = 32;
-constexpr int64_t TILE_KEYS = 64;
+constexpr int64_t TILE_ROWS = 16;
+constexpr int64_t TILE_KEYS = 128;
 
 constexpr double WEIGH_NS = 0.3;  // about, for each score; only decides how work is cut
 
@@ -149,6 +149,12 @@ class Heads {
                 RowsOf<T> b, T* c, int64_t c_row, bool resumes) const {
     product_.direct(
         {m, n, k, a, a_row, a_k, b.data, b.row, product_.tile_cols, c, c_row, resumes, false});
+  }
+
+  // The keys that rows see, of those from `key` on, for a tile: null if they see all of them.
+  const int64_t* seen_of(const int64_t* seen, int64_t rows, int64_t key, int64_t cols) const {
+    if (!task_.is_causal || *std::min_element(seen, seen + rows) >= key + cols) return nullptr;
+    return seen;
   }
 
   // The mask of rows from `row` and keys from `key` on, into rows of `step` elements.

@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 
 from tessella import _core, errors
-from tessella._core import Tensor
+from tessella._core import Node, Tensor
 from tessella.composites import composite
 from tessella.declarations import case
-from tessella.functions import Function
 from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.nn.functional.attention_composite import (
@@ -140,8 +139,7 @@ def scaled_dot_product_attention(
         return attention_composite(*operands, is_causal, scale, enable_gqa, dropout_p)
     params = (is_causal, scale_of(query, scale), enable_gqa)
     if _core.needs_node(query, key, value):
-        out: Tensor = Attention.apply(*operands, *params)
-        return out
+        return _recorded(*operands, params)
     return attention(*operands, *params, False)
 
 
@@ -161,37 +159,55 @@ def _is_fused(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | Non
     return not is_headed or query.shape[:-2] == key.shape[:-2]
 
 
-class Attention(Function):
-    """Attention with the gradients of attention_records.py."""
+# --- gradients ------------------------------------------------------------------------------------
 
-    @staticmethod
-    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, *options: Any) -> Tensor:
-        """Compute, and keep what the weights can be computed again from."""
-        kept = attention(query, key, value, *options, True)
-        shape = result_shape(query, key, value, options[-1])
-        ctx.params = options[2:]
-        ctx.save_for_backward(kept, query, key, value, *options[:2])
-        # No view of what is kept, so that it can be written into.
-        return cast(reshape(kept[: math.prod(shape)], shape).detach(), query.dtype)
 
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
+class Recorded:
+    """The record of calls that gradients flow through: what the engine asks for those."""
+
+    name = "scaled_dot_product_attention"
+    operands = ("query", "key", "value")
+    params: dict[str, Any] = {}
+    saves = 0
+
+    def __init__(self) -> None:
+        self.function = _core.Function(
+            self, self.name, "Attention.", "(query, key, value)", "none", 0, 0, True, False, None
+        )
+
+    def pull(self, node: Node, gradients: tuple[Any, ...]) -> list[Any]:
         """Give the gradients of query, key and value."""
-        kept, query, key, value, mask, lengths = ctx.saved_tensors
-        params = ctx.params
+        kept, query, key, value, *more = _core.unpack_saved(node)
+        options, params = node.params["options"], node.params["params"]
+        mask, lengths = (more.pop(0) if is_given else None for is_given in options)
+        (g,) = gradients
         if _core.is_grad_enabled():
-            return *pull(lambda q, k, v: attention_composite(q, k, v, mask, lengths, *params),
-                         g, query, key, value), *(None,) * 5  # fmt: skip
+            return pull(lambda *operands: attention_composite(*operands, mask, lengths, *params),
+                        g, query, key, value)  # fmt: skip
         flat = attention_back(g, kept, query, key, value, mask, lengths, *params)
         heads = kept_heads(query, key, value, params[-1])
-        shapes = [
-            (*g.shape[:-1], query.shape[-1]),
-            *[(*heads, *x.shape[-2:]) for x in (key, value)],
-        ]
         found, start = [], 0
-        for x, shape in zip((query, key, value), shapes, strict=True):
+        for x, batch in ((query, g.shape[:-2]), (key, heads), (value, heads)):
+            shape = (*batch, *x.shape[-2:])
             end = start + math.prod(shape)
             part = reshape(flat[start:end], shape)
-            found.append(cast(sum_to_shape(part, x.shape), x.dtype))
+            found.append(cast(part if shape == x.shape else sum_to_shape(part, x.shape), x.dtype))
             start = end
-        return *found, *(None,) * 5
+        return found
+
+
+_RECORDED = Recorded()
+
+
+def _recorded(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None,
+              lengths: Tensor | None, params: tuple[Any, ...]) -> Tensor:  # fmt: skip
+    """Compute, keep what the weights can be computed again from, and record the call."""
+    kept = attention(query, key, value, mask, lengths, *params, True)
+    shape = result_shape(query, key, value, params[-1])
+    out = cast(reshape(kept[: math.prod(shape)], shape), query.dtype).detach()
+    more = [x for x in (mask, lengths) if x is not None]
+    options = (mask is not None, lengths is not None)
+    _core.record_call((out,), _RECORDED.function, (query, key, value),
+                      {"options": options, "params": params},
+                      (kept, query, key, value, *more))  # fmt: skip
+    return out

@@ -44,7 +44,8 @@ def check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
 def batch_of(query: Sequence[int], key: Sequence[int], is_grouped: bool) -> tuple[int, ...]:
     """Give the axes before the matrices, from two shapes; grouped, the query's heads are more."""
     if not is_grouped:
-        return tuple(_core.broadcast_shapes(query[:-2], key[:-2]))
+        batch = tuple(query[:-2])
+        return batch if batch == key[:-2] else tuple(_core.broadcast_shapes(batch, key[:-2]))
     for name, shape in (("query", query), ("key", key)):
         if len(shape) < 3:
             rule = "at least 3: (…, heads, places, features)"

@@ -118,7 +118,7 @@ def attention_ref(np: Any, query: Any, key: Any, value: Any, attn_mask: Any, len
     scores = _scores(np, query, key, attn_mask, lengths, is_causal, scale, enable_gqa)
     value = np.repeat(value, query.shape[-3] // value.shape[-3], axis=-3) if enable_gqa else value
     most = scores.max(axis=-1, keepdims=True, initial=-np.inf)
-    most = np.where(np.isneginf(most), np.inf, most)  # a query that may look nowhere
+    most = np.where(np.isneginf(most), 1e30, most)  # a query that may look nowhere
     weights = np.exp(scores - most)
     total = weights.sum(axis=-1, keepdims=True)
     inverse = np.where(total == 0, 0, 1 / np.where(total == 0, 1, total))
