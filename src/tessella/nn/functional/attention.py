@@ -122,6 +122,9 @@ def scaled_dot_product_attention(
     then takes the queries for the last ones: of T, query i looks at the first n - T + i + 1 keys.
     Key and value cut to their lengths give the same but for last bits.
 
+    Products of queries and keys are computed a few at a time, and never held together, nor for
+    gradients; but with dropout, and where a mask asks for its gradient.
+
     >>> q, k = ts.zeros(1, 2), ts.zeros(2, 2)
     >>> nn.functional.scaled_dot_product_attention(q, k, ts.tensor([[1.0], [3.0]])).tolist()
     [[2.0]]
@@ -182,7 +185,7 @@ class Recorded:
         mask, lengths = (more.pop(0) if is_given else None for is_given in options)
         (g,) = gradients
         if _core.is_grad_enabled():
-            return pull(lambda *operands: attention_composite(*operands, mask, lengths, *params),
+            return pull(lambda q, k, v: attention_composite(q, k, v, mask, lengths, *params),
                         g, query, key, value)  # fmt: skip
         flat = attention_back(g, kept, query, key, value, mask, lengths, *params)
         heads = kept_heads(query, key, value, params[-1])
