@@ -9,26 +9,35 @@ namespace tessella::TS_ISA {
 
 namespace {
 
-// Every lane with the one that is STEP away, for halving steps: all lanes then hold the result.
-// Lanes change places in registers: halves that are copied by address would keep sums in memory.
-template <int STEP, class V, class F>
-TS_INLINE V join_lanes(V v, F f) {
-  if constexpr (STEP == 0) {
-    return v;
+// Lane l becomes what f makes of all lanes of vector l, by halves: lane i with lane i + SIZE, for
+// halving SIZE. Lanes change places in registers: halves that are copied by address would keep
+// vectors in memory.
+template <int SIZE, class V, class F>
+TS_INLINE V join_rows(V* rows, F f) {
+  constexpr int N = lanes<V>;
+  if constexpr (SIZE == 0) {
+    return rows[0];
   } else {
-    BitsOf<V> places;
-    for (int i = 0; i < lanes<V>; ++i) places[i] = i ^ STEP;
-    return join_lanes<STEP / 2>(f(v, __builtin_shuffle(v, places)), f);
+    BitsOf<V> low, high;
+    for (int l = 0; l < N; ++l) {
+      low[l] = l & SIZE ? N + l - SIZE : l;
+      high[l] = l & SIZE ? N + l : l + SIZE;
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < SIZE; ++i)
+      rows[i] = f(__builtin_shuffle(rows[i], rows[i + SIZE], low),
+                  __builtin_shuffle(rows[i], rows[i + SIZE], high));
+    return join_rows<SIZE / 2>(rows, f);
   }
 }
 template <class V>
-TS_INLINE V greatest_of(V v) {
-  return join_lanes<lanes<V> / 2>(v, TS_LAMBDA(greater));
+TS_INLINE V greatest_of(V* rows) {
+  return join_rows<lanes<V> / 2>(rows, TS_LAMBDA(greater));
 }
 template <class V>
-TS_INLINE V sum_of(V v) {
-  return join_lanes<lanes<V> / 2>(
-      v, [](V x, V y) __attribute__((always_inline)) { return x + y; });
+TS_INLINE V sums_of(V* rows) {
+  return join_rows<lanes<V> / 2>(
+      rows, [](V x, V y) __attribute__((always_inline)) { return x + y; });
 }
 
 // exp(x) for x <= 0, or not much above; NaN stays NaN.
@@ -63,6 +72,13 @@ struct Attention {
     static constexpr Masks value = M;
   };
 
+  // The first lanes of x, the others a number.
+  TS_INLINE V first_of(V x, int64_t count, T other = 0) {
+    MaskOf<V> places;
+    for (int i = 0; i < W; ++i) places[i] = i;
+    return select(places < splat<MaskOf<V>>((Lane<MaskOf<V>>)count), x, splat<V>(other));
+  }
+
   // One row of a tile. SEES: some keys do not count for some rows.
   template <Masks M, bool SEES>
   struct Row {
@@ -95,9 +111,7 @@ struct Attention {
 
     // x where keys count, else a number.
     __attribute__((always_inline)) V kept(int64_t j, V x, T other) const {
-      MaskOf<V> places;
-      for (int i = 0; i < W; ++i) places[i] = i;
-      return select(places < splat<MaskOf<V>>((Lane<MaskOf<V>>)(n - j)), x, splat<V>(other));
+      return first_of(x, n - j, other);
     }
 
     // of(j, whether it is a part) for the vectors of a row of `cols`.
@@ -120,33 +134,60 @@ struct Attention {
     for (; j < width; ++j) out[j] *= factor;
   }
 
+  // As many rows as a vector has lanes, or the last few of a tile: what there is one of for each
+  // row is computed for all of them at once.
   template <Masks M, bool SEES>
   static void weigh_rows(const AttentionScores& tile, const AttentionSums& sums) {
+    for (int64_t first = 0; first < tile.rows; first += W)
+      weigh_group<M, SEES>(tile, sums, first, tile.rows - first < W ? tile.rows - first : W);
+  }
+
+  template <Masks M, bool SEES>
+  TS_INLINE void weigh_group(const AttentionScores& tile, const AttentionSums& sums, int64_t first,
+                             int64_t count) {
     using R = Row<M, SEES>;
-    auto *mosts = static_cast<T*>(sums.most), *totals = static_cast<T*>(sums.sum);
-    for (int64_t r = 0; r < tile.rows; ++r) {
-      const R row(tile, r);
-      V top = splat<V>(HIDDEN), sum{};
+    T *mosts = static_cast<T*>(sums.most) + first, *totals = static_cast<T*>(sums.sum) + first;
+    V each[W] = {};
+    for (int64_t r = 0; r < count; ++r) {
+      const R row(tile, first + r);
+      V top = splat<V>(HIDDEN);
       R::each(
           tile.cols, [&](int64_t j, auto is_part) __attribute__((always_inline)) {
             V x = row.template score<is_part.value>(j);
             store(row.scores + j, x);
             top = greater(x, top);
           });
-      const V before = splat<V>(mosts[r]), most = greater(greatest_of(top), before);
-      const V base = base_of(most);
-      R::each(
-          tile.cols, [&](int64_t j, auto) __attribute__((always_inline)) {
-            V e = weight_of(load<V>(row.scores + j) - base);
-            store(row.scores + j, e);
-            sum = sum + e;
-          });
-      const T share = before[0] == most[0] ? 1 : weight_of(before - base)[0];
-      mosts[r] = most[0];
-      totals[r] = totals[r] * share + sum_of(sum)[0];
-      if (!sums.begins && share != 1)
-        multiply_row(static_cast<T*>(sums.out) + r * sums.out_row, sums.width, share);
+      each[r] = top;
     }
+    const V before = load_first(mosts, count), most = greater(greatest_of(each), before);
+    const V base = base_of(most);
+    T bases[W];
+    store(bases, base);
+    for (int64_t r = 0; r < count; ++r) {
+      T* scores = static_cast<T*>(tile.scores) + (first + r) * tile.row;
+      const V own = splat<V>(bases[r]);
+      V sum{};
+      for (int64_t j = 0; j < tile.cols; j += W) {
+        V e = weight_of(load<V>(scores + j) - own);
+        store(scores + j, e);
+        sum = sum + e;
+      }
+      each[r] = sum;
+    }
+    const V share = select(before == most, splat<V>(1), weight_of(before - base));
+    const V total = load_first(totals, count) * share + sums_of(each);
+    store_first(mosts, most, count);
+    store_first(totals, total, count);
+    if (sums.begins || !any(share != splat<V>(1))) return;
+    for (int64_t r = 0; r < count; ++r)
+      multiply_row(static_cast<T*>(sums.out) + (first + r) * sums.out_row, sums.width, share[r]);
+  }
+
+  TS_INLINE V load_first(const T* p, int64_t count) {
+    return count == W ? load<V>(p) : load_partial<V>(p, (int)count);
+  }
+  TS_INLINE void store_first(T* p, V v, int64_t count) {
+    count == W ? store(p, v) : store_partial(p, v, (int)count);
   }
 
   // of(masks, whether rows see different keys): the forms of a loop over rows.
@@ -214,14 +255,20 @@ struct Attention {
 
   static void dots(int64_t rows, int64_t n, void* out, const void* x, int64_t x_row, const void* y,
                    int64_t y_row) {
-    for (int64_t r = 0; r < rows; ++r) {
-      auto *a = static_cast<const T*>(x) + r * x_row, *b = static_cast<const T*>(y) + r * y_row;
-      V sum{};
-      int64_t j = 0;
-      for (; j + W <= n; j += W) sum = fma(load<V>(a + j), load<V>(b + j), sum);
-      T total = sum_of(sum)[0];
-      for (; j < n; ++j) total += a[j] * b[j];
-      static_cast<T*>(out)[r] = total;
+    for (int64_t first = 0; first < rows; first += W) {
+      int64_t count = rows - first < W ? rows - first : W;
+      V each[W] = {};
+      for (int64_t r = 0; r < count; ++r) {
+        auto* a = static_cast<const T*>(x) + (first + r) * x_row;
+        auto* b = static_cast<const T*>(y) + (first + r) * y_row;
+        int64_t j = 0;
+        for (; j + W <= n; j += W) each[r] = fma(load<V>(a + j), load<V>(b + j), each[r]);
+        if (j < n) {
+          V rest = load_partial<V>(a + j, (int)(n - j)) * load_partial<V>(b + j, (int)(n - j));
+          each[r] = each[r] + first_of(rest, n - j);
+        }
+      }
+      store_first(static_cast<T*>(out) + first, sums_of(each), count);
     }
   }
 

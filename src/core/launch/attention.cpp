@@ -128,11 +128,11 @@ class Forward : public Heads<T> {
     std::fill_n(most, rows, -T(__builtin_inff()));
     std::fill_n(static_cast<T*>(sums.sum), rows, T(0));
     RowsOf<T> q = this->queries(task_.q, head.q, task_.features, first, rows, space.q);
-    int64_t reach[MOST_TILES] = {}, all = 0;  // keys that some row of a tile sees
-    for (int64_t r = 0; r < rows; ++r) {
-      space.seen[r] = this->seen(head, first + r);
-      reach[r / TILE_ROWS] = std::max(reach[r / TILE_ROWS], space.seen[r]);
-      all = std::max(all, space.seen[r]);
+    int64_t reach[MOST_TILES], all = 0;  // keys that some row of a tile sees
+    for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+      int64_t count = std::min(TILE_ROWS, rows - i);
+      reach[i / TILE_ROWS] = this->read_seen(head, first + i, count, space.seen + i);
+      all = std::max(all, reach[i / TILE_ROWS]);
     }
     int64_t begin = part * part_keys_, end = std::min(all, begin + part_keys_);
     for (int64_t i = 0; i < rows; i += TILE_ROWS)  // rows that no key of this part is for

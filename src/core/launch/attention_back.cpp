@@ -117,7 +117,7 @@ class Backward : public Heads<T> {
       kernel_->dots(count, task_.width, space.level + i, g.data, g.row,
                     out_ + (first + i) * task_.width, task_.width);
     }
-    for (int64_t r = 0; r < rows; ++r) space.seen[r] = this->seen(of.head, r);
+    this->read_seen(of.head, 0, rows, space.seen);
     int64_t begin = part * part_keys_, end = std::min(keys, begin + part_keys_);
     clear(of.dk + begin * task_.features, (end - begin) * task_.features);
     clear(of.dv + begin * task_.width, (end - begin) * task_.width);

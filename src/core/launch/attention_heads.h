@@ -82,16 +82,23 @@ class Heads {
     return found;
   }
 
-  // How many keys, from the first on, a row may look at.
-  int64_t seen(const Head& head, int64_t row) const {
-    if (!task_.is_causal) return head.keys;
-    int64_t first = task_.lengths ? head.keys - task_.queries : 0;
-    return std::clamp<int64_t>(first + row % task_.queries + 1, 0, head.keys);
+  // How many keys, from the first on, rows may look at: into `seen`, and the most of them.
+  int64_t read_seen(const Head& head, int64_t first, int64_t rows, int64_t* seen) const {
+    int64_t before = task_.lengths ? head.keys - task_.queries : 0, most = 0;
+    int64_t query = first % task_.queries;
+    for (int64_t r = 0; r < rows; ++r) {
+      int64_t last = task_.is_causal ? before + query + 1 : head.keys;
+      seen[r] = std::clamp<int64_t>(last, 0, head.keys);
+      most = std::max(most, seen[r]);
+      if (++query == task_.queries) query = 0;
+    }
+    return most;
   }
 
   // Whether a mask leaves nothing of what a row may look at.
   bool is_lost(const Head& head, int64_t row) const {
-    int64_t n = seen(head, row);
+    int64_t n;
+    read_seen(head, row, 1, &n);
     if (!head.mask) return n == 0;
     const char* mask = mask_row(head, row);
     for (int64_t j = 0; j < n; ++j) {
