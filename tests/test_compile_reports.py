@@ -212,6 +212,21 @@ def test_operations_of_a_gradient_are_those_of_its_two_products() -> None:
     assert sum(found for _, found in step_costs(step, ts.ones(2, 3, 8, 8))) == 2 * products
 
 
+def test_operations_of_attention_are_those_of_its_products() -> None:
+    q, k, v = ts.ones(2, 5, 8), ts.ones(2, 7, 8), ts.ones(2, 7, 3)
+    attend: Any = nn.functional.scaled_dot_product_attention
+
+    def step(q: ts.Tensor) -> Any:
+        x = q.clone().requires_grad_()
+        attend(x, k, v).sum().backward()
+        return x.grad
+
+    scores = 2 * 5 * 7
+    assert sum(found for _, found in step_costs(attend, q, k, v)) == 2 * scores * (8 + 3)
+    back = 3 * 8 + 2 * 3  # scores again, of keys and queries; of values and weights
+    assert sum(found for _, found in step_costs(step, q)) == 2 * scores * (8 + 3 + back)
+
+
 def test_operations_of_recurrent_layers_are_those_of_their_weights() -> None:
     layer = nn.GRU(3, 4).requires_grad_(False)
     found = sum(n for _, n in step_costs(lambda x: layer(x)[0], ts.ones(5, 2, 3)))

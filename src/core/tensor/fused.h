@@ -1,6 +1,6 @@
-// Operations with a kernel of their own over several operands: losses, normalisation, dropout. Each
-// is a row of one table: what its result looks like, and how it is computed. Records (fusions.py)
-// check and explain; here a call that is not in its normal form is declined.
+// Operations with a kernel of their own over several operands: losses, normalisation, attention.
+// Each is a row of one table: what its result looks like, and how it is computed. Records
+// (fusions.py) check and explain; here a call that is not in its normal form is declined.
 #pragma once
 
 #include "../launch/class_loss.h"
@@ -48,14 +48,15 @@ struct FusedOp {
 extern const FusedOp SOFTMAX_BACK, LOG_SOFTMAX_BACK;
 extern const FusedOp PAIR_LOSS, PAIR_LOSS_BACK, CLASS_LOSS, CLASS_LOSS_BACK;
 extern const FusedOp NORM, NORM_BACK, CHANNEL_MOMENTS, CHANNEL_NORM, CHANNEL_NORM_BACK;
-extern const FusedOp DROPOUT, EMBED, EMBED_BACK;
+extern const FusedOp DROPOUT, EMBED, EMBED_BACK, ATTENTION, ATTENTION_BACK;
 extern const FusedOp DEQUANTIZE, QUANTIZE, BLOCK_PRODUCT, BLOCK_PRODUCT_BACK;
 constexpr const FusedOp* FUSED[] = {&SOFTMAX_BACK,   &LOG_SOFTMAX_BACK,  &PAIR_LOSS,
                                     &PAIR_LOSS_BACK, &CLASS_LOSS,        &CLASS_LOSS_BACK,
                                     &NORM,           &NORM_BACK,         &CHANNEL_MOMENTS,
                                     &CHANNEL_NORM,   &CHANNEL_NORM_BACK, &DROPOUT,
-                                    &EMBED,          &EMBED_BACK,        &DEQUANTIZE,
-                                    &QUANTIZE,       &BLOCK_PRODUCT,     &BLOCK_PRODUCT_BACK};
+                                    &EMBED,          &EMBED_BACK,        &ATTENTION,
+                                    &ATTENTION_BACK, &DEQUANTIZE,        &QUANTIZE,
+                                    &BLOCK_PRODUCT,  &BLOCK_PRODUCT_BACK};
 constexpr int FUSED_COUNT = sizeof FUSED / sizeof FUSED[0];
 
 // Runs an operation whose values are in their normal form.

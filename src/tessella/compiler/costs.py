@@ -71,12 +71,20 @@ def _convolve(y: Operand, w: Operand) -> int:
     return int(math.prod(y.shape) * math.prod(w.shape[1:]))
 
 
+def _attention(q: Operand, k: Operand, v: Operand, by_keys: int, by_values: int) -> int:
+    """Count products over all scores, also of those that are hidden, by both kinds of features."""
+    scores = math.prod(q.shape[:-1]) * k.shape[-2]
+    return int(scores * (by_keys * k.shape[-1] + by_values * v.shape[-1]))
+
+
 # Multiplications with an addition each, by the name of the instruction and from its operands.
 PRODUCTS: dict[str, Callable[..., int]] = {
     "matmul": _matmul,
     "linear": _matmul,
     "block_product": _matmul,
     "block_product_back": _matmul,
+    "attention": lambda out, q, k, v, *_: _attention(q, k, v, 1, 1),
+    "attention_back": lambda out, dout, kept, q, k, v, *_: _attention(q, k, v, 3, 2),
     "convolve": lambda y, x, w, *_: _convolve(y, w),
     "convolve_x": lambda x, y, w, *_: _convolve(y, w),
     "convolve_w": lambda w, y, x, *_: _convolve(y, w),

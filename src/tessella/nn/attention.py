@@ -11,11 +11,8 @@ from tessella.dtypes import boolean
 from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.nn import functional, init, layer_errors, sequence_errors
-from tessella.nn.functional.attention import (
-    attention_weights,
-    scaled_dot_product_attention,
-    weighted,
-)
+from tessella.nn.functional.attention import scaled_dot_product_attention
+from tessella.nn.functional.attention_composite import attention_weights, weighted
 from tessella.nn.functional.linear import linear
 from tessella.nn.linear import Linear, to_size
 from tessella.nn.modules import Module

@@ -76,6 +76,13 @@ def attention_heads(queries: int, keys: int) -> ShapeError:
     )
 
 
+def attention_shares(key: int, value: int) -> ShapeError:
+    """Keys and values that are shared by different numbers of heads."""
+    return ShapeError(
+        f"key has {key} heads, and value {value}", "axis -3 must have one size: a value for each"
+    )
+
+
 def two_masks() -> InvalidArgument:
     """A mask beside the one that is_causal stands for."""
     return InvalidArgument(

@@ -1,6 +1,7 @@
 """Attention: means of values, weighted by how well queries fit keys.
 
-A composite. Halves are computed in float32 and rounded at the end.
+The kernels are those of attention_records.py; what they do not do, dropout and the gradient of a
+mask, is the composite's. Halves are computed in float32 and rounded at the end.
 """
 
 from __future__ import annotations
@@ -8,22 +9,27 @@ from __future__ import annotations
 import math
 
 from tessella import _core, errors
-from tessella._core import Tensor
+from tessella._core import Node, Tensor
 from tessella.composites import composite
 from tessella.declarations import case
-from tessella.dtypes import boolean, float32
 from tessella.hints import Any
 from tessella.kinds import cast
-from tessella.limits import limited
-from tessella.nn import sequence_errors
-from tessella.nn.functional.dropout import dropout
-from tessella.ops.composite import tril
+from tessella.nn.functional.attention_composite import (
+    attention_composite,
+    check_operands,
+    limited_lengths,
+    scale_of,
+)
+from tessella.nn.functional.attention_records import (
+    attention,
+    attention_back,
+    kept_heads,
+    result_shape,
+)
+from tessella.nn.functional.recomposed import pull
 from tessella.ops.creation import arange, full, ones
-from tessella.ops.elementwise import equal, less, logical_not, where
-from tessella.ops.fused import softmax
-from tessella.ops.matmul import matmul
-from tessella.ops.movement import reshape, transpose, unsqueeze
-from tessella.ops.reduce import all
+from tessella.ops.movement import reshape
+from tessella.ops.reduce import sum_to_shape
 
 
 def _attention_ref(np: Any, q: Any, k: Any, v: Any, attn_mask: Any = None, dropout_p: float = 0.0,
@@ -116,6 +122,9 @@ def scaled_dot_product_attention(
     then takes the queries for the last ones: of T, query i looks at the first n - T + i + 1 keys.
     Key and value cut to their lengths give the same but for last bits.
 
+    Products of queries and keys are computed a few at a time, and never held together, nor for
+    gradients; but with dropout, and where a mask asks for its gradient.
+
     >>> q, k = ts.zeros(1, 2), ts.zeros(2, 2)
     >>> nn.functional.scaled_dot_product_attention(q, k, ts.tensor([[1.0], [3.0]])).tolist()
     [[2.0]]
@@ -126,133 +135,82 @@ def scaled_dot_product_attention(
     check_operands(query, key, value)
     if not 0 <= dropout_p <= 1:
         raise errors.wrong_value("dropout_p", dropout_p, "from 0 to 1")
-    seen = None
     if lengths is not None:
-        lengths = spread_lengths(lengths, query, key)
-        seen = seen_keys(lengths, query.shape[-2], key.shape[-2], is_causal)
-        key, value = within(lengths, key, value, _core.needs_node(query, key, value))
-        if is_causal and attn_mask is not None:
-            raise sequence_errors.two_masks()
-        is_causal = False
-    weights = attention_weights(query, key, attn_mask, is_causal, scale, enable_gqa, seen)
-    return weighted(dropout(weights, dropout_p), value, enable_gqa)
+        lengths = limited_lengths(lengths, query, key)
+    operands = (query, key, value, attn_mask, lengths)
+    if dropout_p or not _is_fused(*operands, enable_gqa):
+        return attention_composite(*operands, is_causal, scale, enable_gqa, dropout_p)
+    params = (is_causal, scale_of(query, scale), enable_gqa)
+    if _core.needs_node(query, key, value):
+        return _recorded(*operands, params)
+    return attention(*operands, *params, False)
 
 
-def spread_lengths(lengths: Tensor, query: Tensor, key: Tensor) -> Tensor:
-    """Give lengths as int64 over (batch, …, 1, 1), or 0-d; raise for one that is no length."""
-    if not lengths.dtype.is_integer:
-        raise sequence_errors.lengths_dtype(lengths.dtype)
-    ndim, places = max(query.ndim, key.ndim), key.shape[-2]
-    batch = max(x.shape[0] if x.ndim == ndim else 1 for x in (query, key)) if ndim > 2 else 0
-    if lengths.ndim and lengths.shape != (batch,):
-        raise sequence_errors.lengths_shape(lengths.shape, batch)
-    checked = limited(lengths, 0, places, lambda n: sequence_errors.wrong_length(n, places))
-    return reshape(checked, (batch,) + (1,) * (ndim - 1)) if lengths.ndim else checked
+def _is_fused(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None,
+              lengths: Tensor | None, enable_gqa: bool) -> bool:  # fmt: skip
+    """Tell whether the kernel does what is asked: not with the gradient of a mask."""
+    if attn_mask is not None and _core.needs_node(attn_mask):
+        return False
+    if (
+        enable_gqa
+        and min(query.ndim, key.ndim, value.ndim) > 2
+        and key.shape[-3] != value.shape[-3]
+    ):
+        return False
+    # Lengths of single heads, which share keys.
+    is_headed = lengths is not None and lengths.ndim == 1 and max(query.ndim, key.ndim) == 3
+    return not is_headed or query.shape[:-2] == key.shape[:-2]
 
 
-def seen_keys(lengths: Tensor, queries: int, keys: int, is_causal: bool) -> Tensor:
-    """Tell which keys count, (…, 1, keys), or for causal attention (…, queries, keys)."""
-    if is_causal and queries != 1:  # the only query is the last, and looks at all
-        lengths = lengths - queries + 1 + unsqueeze(arange(queries), -1)
-    return less(arange(keys), lengths)
+# --- gradients ------------------------------------------------------------------------------------
 
 
-def within(
-    lengths: Tensor, key: Tensor, value: Tensor, needs_gradient: bool
-) -> tuple[Tensor, Tensor]:
-    """Put zeros behind the lengths: a weight of 0 would not hide NaN there.
+class Recorded:
+    """The record of calls that gradients flow through: what the engine asks for those."""
 
-    Products of keys are hidden, but by their gradients keys are multiplied once more.
-    """
-    is_inside = less(unsqueeze(arange(key.shape[-2]), -1), lengths)
-    return where(is_inside, key, 0) if needs_gradient else key, where(is_inside, value, 0)
+    name = "scaled_dot_product_attention"
+    operands = ("query", "key", "value")
+    params: dict[str, Any] = {}
+    saves = 0
 
+    def __init__(self) -> None:
+        self.function = _core.Function(
+            self, self.name, "Attention.", "(query, key, value)", "none", 0, 0, True, False, None
+        )
 
-def check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Require floats of one dtype, and sizes that fit."""
-    for name, x in (("query", query), ("key", key), ("value", value)):
-        if not x.dtype.is_floating:
-            raise errors.no_kernel(x.dtype, f"{name} must hold floats: {name}.astype(ts.float32)")
-        if x.dtype is not query.dtype:
-            raise sequence_errors.attention_dtypes(name, x.dtype, query.dtype)
-        if x.ndim < 2:
-            raise errors.wrong_value(f"{name}.ndim", x.ndim, "at least 2: (…, places, features)")
-    if query.shape[-1] != key.shape[-1]:
-        raise sequence_errors.attention_features(query.shape[-1], key.shape[-1])
-    if key.shape[-2] != value.shape[-2]:
-        raise sequence_errors.attention_places(key.shape[-2], value.shape[-2])
-
-
-def attention_weights(
-    query: Tensor,
-    key: Tensor,
-    mask: Tensor | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool = False,
-    seen: Tensor | None = None,
-) -> Tensor:
-    """Give the weights (…, queries, keys), which sum to 1; 0 where a query may look nowhere.
-
-    They are float32 for halves. What is not seen is hidden beside what the mask hides.
-    """
-    if query.dtype.itemsize < float32.itemsize:
-        query, key = cast(query, float32), cast(key, float32)
-    if scale is None:
-        scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0
-    logits = _products(query * scale, transpose(key, -1, -2), enable_gqa)
-    if is_causal:
-        if mask is not None:
-            raise sequence_errors.two_masks()
-        mask = tril(ones(logits.shape[-2:], dtype=boolean))
-        return softmax(where(mask, logits, -math.inf), axis=-1)
-    if mask is not None:
-        _check_mask(mask, query, logits)
-    if seen is not None:
-        mask = seen if mask is None else _joined(mask, seen)
-    if mask is None:
-        return softmax(logits, axis=-1)
-    # A row without any place is computed without the mask, so that it has no NaN to pass on.
-    if mask.dtype is boolean:
-        is_lost = all(logical_not(mask), axis=-1, keepdims=True)
-        logits = where(mask | is_lost, logits, -math.inf)
-    else:
-        is_lost = all(equal(mask, -math.inf), axis=-1, keepdims=True)
-        logits = logits + where(is_lost, 0, mask)
-    return where(is_lost, 0, softmax(logits, axis=-1))
+    def pull(self, node: Node, gradients: tuple[Any, ...]) -> list[Any]:
+        """Give the gradients of query, key and value."""
+        kept, query, key, value, *more = _core.unpack_saved(node)
+        options, params = node.params["options"], node.params["params"]
+        mask, lengths = (more.pop(0) if is_given else None for is_given in options)
+        (g,) = gradients
+        if _core.is_grad_enabled():
+            return pull(lambda q, k, v: attention_composite(q, k, v, mask, lengths, *params),
+                        g, query, key, value)  # fmt: skip
+        flat = attention_back(g, kept, query, key, value, mask, lengths, *params)
+        heads = kept_heads(query, key, value, params[-1])
+        found, start = [], 0
+        for x, batch in ((query, g.shape[:-2]), (key, heads), (value, heads)):
+            shape = (*batch, *x.shape[-2:])
+            end = start + math.prod(shape)
+            part = reshape(flat[start:end], shape)
+            found.append(cast(part if shape == x.shape else sum_to_shape(part, x.shape), x.dtype))
+            start = end
+        return found
 
 
-def _joined(mask: Tensor, seen: Tensor) -> Tensor:
-    return mask & seen if mask.dtype is boolean else where(seen, mask, -math.inf)
+_RECORDED = Recorded()
 
 
-def _check_mask(mask: Tensor, query: Tensor, logits: Tensor) -> None:
-    if mask.dtype not in (boolean, float32, query.dtype):
-        raise sequence_errors.mask_dtype(mask.dtype, query.dtype)
-    try:
-        is_fitting = tuple(_core.broadcast_shapes(mask.shape, logits.shape)) == logits.shape
-    except errors.TessellaError:
-        is_fitting = False
-    if not is_fitting:
-        raise sequence_errors.mask_shape(mask.shape, logits.shape)
-
-
-def weighted(weights: Tensor, value: Tensor, enable_gqa: bool = False) -> Tensor:
-    """Give the means of values (…, places, features) by their weights, in the dtype of values."""
-    return cast(_products(weights, cast(value, weights.dtype), enable_gqa), value.dtype)
-
-
-def _products(x: Tensor, y: Tensor, is_grouped: bool) -> Tensor:
-    """Multiply matrices; grouped, several heads of x (axis -3) have one of y in common."""
-    if not is_grouped:
-        return matmul(x, y)
-    for name, operand in (("query", x), ("key", y)):
-        if operand.ndim < 3:
-            rule = "at least 3: (…, heads, places, features)"
-            raise errors.wrong_value(f"{name}.ndim", operand.ndim, rule)
-    heads, shared = x.shape[-3], y.shape[-3]
-    if shared == 0 or heads % shared:
-        raise sequence_errors.attention_heads(heads, shared)
-    groups = reshape(x, (*x.shape[:-3], shared, heads // shared, *x.shape[-2:]))
-    out = matmul(groups, unsqueeze(y, -3))
-    return reshape(out, (*out.shape[:-4], heads, *out.shape[-2:]))
+def _recorded(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None,
+              lengths: Tensor | None, params: tuple[Any, ...]) -> Tensor:  # fmt: skip
+    """Compute, keep what the weights can be computed again from, and record the call."""
+    kept = attention(query, key, value, mask, lengths, *params, True)
+    shape = result_shape(query, key, value, params[-1])
+    out = cast(reshape(kept[: math.prod(shape)], shape), query.dtype).detach()
+    more = [x for x in (mask, lengths) if x is not None]
+    options = (mask is not None, lengths is not None)
+    _core.record_call((out,), _RECORDED.function, (query, key, value),
+                      {"options": options, "params": params},
+                      (kept, query, key, value, *more))  # fmt: skip
+    return out
