@@ -5,14 +5,11 @@
 #include "../kernels/cast.h"
 #include "../threads.h"
 #include "blocks.h"
-#include "matmul.h"
+#include "matmul_plan.h"
 
 namespace tessella::launch {
 
 namespace {
-
-constexpr int64_t align64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-constexpr int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 // --- rows of int8 --------------------------------------------------------------------------------
 
@@ -116,9 +113,7 @@ class ExactProduct {
   int64_t scratch_bytes() const {
     int64_t last = task_.n % rows_ ? task_.n % rows_ : rows_;
     return align64(rows_ * task_.k * bytes_) + align64(blocks_scratch_bytes(blocks_of(rows_))) +
-           std::max(matmul_scratch_bytes(product(nullptr, nullptr, 0, rows_), task_.workers),
-                    matmul_scratch_bytes(product(nullptr, nullptr, task_.n - last, last),
-                                         task_.workers));
+           std::max(product_bytes(0, rows_), product_bytes(task_.n - last, last));
   }
 
   void run(char* out, const char* x) {
@@ -127,12 +122,16 @@ class ExactProduct {
       int64_t rows = std::min(rows_, task_.n - first);
       dequantize(blocks_of(rows), tile_, task_.blocks + first * row_bytes(task_.format, task_.k),
                  own_);
-      matmul(product(out, x, first, rows), rest_, task_.workers);
+      MatmulTask task = product(out, x, first, rows);
+      matmul(task, plan_matmul(task), rest_, task_.workers);
     }
     if (task_.bias) task_.dtype == DType::float32 ? add_bias<float>(out) : add_bias<double>(out);
   }
 
  private:
+  int64_t product_bytes(int64_t first, int64_t rows) const {
+    return plan_matmul(product(nullptr, nullptr, first, rows)).scratch_bytes(task_.workers);
+  }
   BlocksTask blocks_of(int64_t rows) const {
     return {task_.format, task_.dtype, rows * task_.k / info(task_.format).elements,
             task_.interruptible, task_.workers};

@@ -10,6 +10,7 @@ from tessella.errors import (
     IndexOutOfBounds,
     InvalidArgument,
     ShapeError,
+    brief,
 )
 from tessella.hints import Sequence
 
@@ -79,6 +80,17 @@ def unused_tensors(names: Sequence[str]) -> FormatError:
     return FormatError(
         f"the file has tensors that no layer uses: {shown}", "is config.json complete?"
     )
+
+
+def quantised_vector(name: str, format: str) -> FormatError:
+    """A vector in blocks, which no layer takes."""
+    return FormatError(f"{name} is quantised, as {format}", "vectors of models are floats")
+
+
+def wrong_metadata(key: str, value: object) -> FormatError:
+    """A number about a model that is missing, or none."""
+    what = "is missing" if value is None else f"is {brief(value)}"
+    return FormatError(f"{key} {what}", "the metadata of the file must have this number")
 
 
 def not_json(path: str, why: str) -> FormatError:

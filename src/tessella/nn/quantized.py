@@ -9,9 +9,9 @@ from tessella.blocks import BlockFormat
 from tessella.dtypes import uint8
 from tessella.hints import Any
 from tessella.modes import no_grad
-from tessella.nn import functional
+from tessella.nn import functional, layer_errors, quantized_errors
 from tessella.nn.embedding import Embedding
-from tessella.nn.functional.block_records import format_of, need_multiple
+from tessella.nn.functional.block_records import features_of, format_of, need_multiple
 from tessella.nn.linear import Linear, to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Buffer, Parameter
@@ -26,6 +26,16 @@ def _row_of(owner: str, name: str, size: int, format: Any) -> tuple[BlockFormat,
     except errors.TessellaError as error:
         raise error.locate(owner, []) from None
     return of, size // of.elements * of.bytes
+
+
+def _features_of(owner: str, blocks: Tensor, format: Any) -> int:
+    """Require a matrix in blocks of a format; give the numbers of a row."""
+    try:
+        if blocks.ndim != 2:
+            raise quantized_errors.not_matrix(blocks.ndim)
+        return features_of(blocks, format)
+    except errors.TessellaError as error:
+        raise error.locate(owner, []) from None
 
 
 class QuantizedLinear(Module):
@@ -49,6 +59,27 @@ class QuantizedLinear(Module):
         self.format = of.name
         self.weight = Buffer(zeros((self.out_features, row), dtype=uint8))
         self.bias = Parameter(zeros(self.out_features)) if to_bool("bias", bias) else None
+
+    @classmethod
+    def from_blocks(
+        cls, blocks: Tensor, format: str, bias: Tensor | None = None
+    ) -> QuantizedLinear:
+        """Make a layer over the rows of a matrix in blocks, whose memory it shares.
+
+        >>> blocks = nn.functional.quantize(ts.ones(5, 64), "q8_0")
+        >>> nn.QuantizedLinear.from_blocks(blocks, "q8_0")(ts.ones(2, 64)).shape
+        (2, 5)
+        """
+        features = _features_of("QuantizedLinear.from_blocks", blocks, format)
+        made = cls(0, 0, format, bias=False)
+        made.in_features, made.out_features = features, blocks.shape[0]
+        made.weight = Buffer(blocks)
+        if bias is not None:
+            if bias.shape != blocks.shape[:1]:
+                error = layer_errors.wrong_vector("bias", bias.shape, blocks.shape[0])
+                raise error.locate("QuantizedLinear.from_blocks", [])
+            made.bias = bias if isinstance(bias, Parameter) else Parameter(bias)
+        return made
 
     @classmethod
     def from_linear(cls, linear: Linear, format: str) -> QuantizedLinear:
@@ -94,6 +125,20 @@ class QuantizedEmbedding(Module):
         of, row = _row_of("QuantizedEmbedding", "embedding_dim", self.embedding_dim, format)
         self.format = of.name
         self.weight = Buffer(zeros((self.num_embeddings, row), dtype=uint8))
+
+    @classmethod
+    def from_blocks(cls, blocks: Tensor, format: str) -> QuantizedEmbedding:
+        """Make a table over rows in blocks, whose memory it shares.
+
+        >>> blocks = nn.functional.quantize(ts.ones(5, 64), "q8_0")
+        >>> nn.QuantizedEmbedding.from_blocks(blocks, "q8_0")(ts.tensor(3)).shape
+        (64,)
+        """
+        features = _features_of("QuantizedEmbedding.from_blocks", blocks, format)
+        made = cls(0, 0, format)
+        made.embedding_dim, made.num_embeddings = features, blocks.shape[0]
+        made.weight = Buffer(blocks)
+        return made
 
     @classmethod
     def from_embedding(cls, embedding: Embedding, format: str) -> QuantizedEmbedding:

@@ -31,7 +31,8 @@ class RotaryEmbedding(Module):
     `scaling` stretches them for contexts that are longer than those of training, as config.json
     writes it: the rope_type "linear" divides all by `factor`; "llama3" divides those that turn
     around less than low_freq_factor times in original_max_position_embeddings places, leaves those
-    that do so more than high_freq_factor times, and goes from one to the other between.
+    that do so more than high_freq_factor times, and goes from one to the other between. "factors"
+    divides each by its own, as GGUF files have them.
 
     >>> rope = nn.RotaryEmbedding(8)
     >>> rope.turn(ts.ones(1, 2, 3, 8), rope(ts.arange(3))).shape
@@ -78,6 +79,11 @@ def rotary_frequencies(
     if not base > 0:
         raise errors.wrong_value("base", base, "more than 0")
     plain = [base ** (-2 * i / features) for i in range(features // 2)]
+    if scaling and scaling.get("rope_type") == "factors":
+        factors = scaling.get("factors")
+        if not isinstance(factors, list | tuple) or len(factors) != len(plain):
+            raise sequence_errors.wrong_factors(factors, len(plain))
+        return tensor([f / by for f, by in zip(plain, factors, strict=True)], dtype=float64)
     return tensor([_scaled(f, scaling) for f in plain] if scaling else plain, dtype=float64)
 
 

@@ -8,6 +8,7 @@ from tessella.errors import (
     IndexOutOfBounds,
     InvalidArgument,
     ShapeError,
+    brief,
     type_name,
 )
 
@@ -192,7 +193,15 @@ def angles_do_not_fit(angles: object, pairs: object) -> ShapeError:
 def unknown_scaling(kind: object) -> InvalidArgument:
     """A way to stretch frequencies that is not here."""
     return InvalidArgument(
-        f"scaling has the rope_type {kind!r}", 'it must be "default", "linear" or "llama3"'
+        f"scaling has the rope_type {kind!r}",
+        'it must be "default", "linear", "llama3" or "factors"',
+    )
+
+
+def wrong_factors(factors: object, count: int) -> InvalidArgument:
+    """Divisors that are not one for each frequency."""
+    return InvalidArgument(
+        f"scaling['factors'] is {brief(factors)}", f"it must be a list of {count} numbers"
     )
 
 

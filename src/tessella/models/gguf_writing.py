@@ -1,0 +1,102 @@
+"""Models written as GGUF files, quantised on the way if asked."""
+
+from __future__ import annotations
+
+from tessella import io
+from tessella._core import Tensor
+from tessella.hints import Any
+from tessella.models.gguf import gguf_name
+from tessella.models.gpt import GPT
+from tessella.models.llama import Llama
+from tessella.nn import QuantizedEmbedding, QuantizedLinear
+from tessella.nn.functional import quantize
+from tessella.ops.movement import reshape, transpose
+
+
+def save_gguf(
+    model: GPT | Llama, path: Any, metadata: dict[str, Any] | None = None, *,
+    format: str | None = None,
+) -> None:  # fmt: skip
+    """Write a model as a GGUF file; matrices become blocks of `format`, if one is given.
+
+    `metadata` is added to what the file says about the model, such as its tokenizer. Rows that do
+    not fill whole blocks stay as they are, and so do vectors.
+
+    >>> config = ts.models.GPTConfig(vocab_size=8, n_positions=8, n_embd=32, n_layer=1, n_head=2)
+    >>> ts.models.save_gguf(ts.models.GPT(config), "small.gguf", format="q4_0")
+    >>> ts.io.open_gguf("small.gguf").tensors["token_embd.weight"].format
+    'q4_0'
+    """
+    architecture, said = _metadata(model)
+    formats = _formats(model)
+    tensors: dict[str, Any] = {}
+    for name, x in model.state_dict().items():
+        stored: Any = x
+        if name == "lm_head.weight" and _is_tied(model):
+            continue
+        if name in formats:
+            stored = (x, formats[name])
+        else:
+            x = _side_by_side(model, name, x) if architecture == "llama" else x
+            is_whole = format is not None and x.ndim == 2 and x.shape[-1] % 32 == 0
+            stored = (quantize(x, format), format) if is_whole else x
+        tensors[gguf_name(architecture, name)] = stored
+    io.save_gguf(tensors, path, {"general.architecture": architecture, **said, **(metadata or {})})
+
+
+def _is_tied(model: GPT | Llama) -> bool:
+    return isinstance(model, GPT) or model.config.tie_word_embeddings
+
+
+def _metadata(model: GPT | Llama) -> tuple[str, dict[str, Any]]:
+    """Name the kind, and say its sizes. Qwen2 has biases, and pairs that are half a head apart."""
+    if isinstance(model, GPT):
+        return "gpt2", _gpt_metadata(model)
+    is_qwen = model.config.attention_bias and not model.config.output_bias
+    name = "qwen2" if is_qwen else "llama"
+    return name, _llama_metadata(model, name)
+
+
+def _formats(model: GPT | Llama) -> dict[str, str]:
+    """Give the formats of weights that are quantised already, by their names."""
+    kinds = (QuantizedLinear, QuantizedEmbedding)
+    parts = [(path, part) for path, part in model.named_modules() if isinstance(part, kinds)]
+    return {f"{path}.weight": part.format for path, part in parts}
+
+
+def _side_by_side(model: Any, name: str, x: Tensor) -> Tensor:
+    """Bring features of queries and keys into the order in which pairs lie side by side."""
+    if model.config.interleaved or not name.endswith(
+        ("q_proj.weight", "k_proj.weight", "q_proj.bias", "k_proj.bias")
+    ):
+        return x
+    halves = reshape(x, (-1, 2, model.config.features // 2, *x.shape[1:]))
+    return reshape(transpose(halves, 1, 2), x.shape)
+
+
+def _llama_metadata(model: Llama, architecture: str) -> dict[str, Any]:
+    config = model.config
+    said = {
+        "context_length": config.max_position_embeddings, "embedding_length": config.hidden_size,
+        "feed_forward_length": config.intermediate_size, "block_count": config.num_hidden_layers,
+        "attention.head_count": config.num_attention_heads,
+        "attention.head_count_kv": config.kv_heads,
+        "attention.key_length": config.features, "attention.value_length": config.features,
+        "attention.layer_norm_rms_epsilon": config.rms_norm_eps,
+        "rope.freq_base": config.rope_theta, "rope.dimension_count": config.features,
+        "vocab_size": config.vocab_size,
+    }  # fmt: skip
+    if config.sliding_window is not None:
+        said["attention.sliding_window"] = config.sliding_window
+    return {f"{architecture}.{name}": value for name, value in said.items()}
+
+
+def _gpt_metadata(model: GPT) -> dict[str, Any]:
+    config = model.config
+    said = {
+        "context_length": config.n_positions, "embedding_length": config.n_embd,
+        "feed_forward_length": config.inner, "block_count": config.n_layer,
+        "attention.head_count": config.n_head,
+        "attention.layer_norm_epsilon": config.layer_norm_epsilon,
+    }  # fmt: skip
+    return {f"gpt2.{name}": value for name, value in said.items()}
