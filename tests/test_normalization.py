@@ -16,7 +16,7 @@ import tessella as ts
 from cases import to_array
 from figures import check_figure, compare, figures_of, label, tensor_of
 from leaves import grad_of
-from reference import assert_same
+from reference import assert_same, assert_same_tensors
 from tessella import _core, memory, nn
 
 F: Any = nn.functional  # calls are made in more ways than stubs tell
@@ -194,3 +194,21 @@ def test_a_batch_that_is_refused_leaves_the_statistics_and_names_the_module() ->
     assert "in model.0: BatchNorm1d" in text and "hint: " in text
     assert model[0].num_batches_tracked.item() == 0
     assert model[0].running_mean.tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("width", [1024, 1000])
+def test_results_beyond_the_caches_have_the_bits_of_smaller_ones(width: int) -> None:
+    """Large results are written past the caches, where rows begin as vectors do."""
+    rng = np.random.default_rng(width)
+    x, g = (ts.tensor(rng.normal(size=(4400, width)), dtype=ts.float32) for _ in range(2))
+    weight = ts.tensor(rng.normal(size=width), dtype=ts.float32)
+
+    def both(x: ts.Tensor, g: ts.Tensor) -> tuple[ts.Tensor, ts.Tensor]:
+        leaf = x.detach().requires_grad_()
+        out = F.layer_norm(leaf, (width,), weight)
+        return out.detach(), ts.autograd.grad(out, [leaf], g)[0]
+
+    whole = both(x, g)
+    parts = [both(x[a:b], g[a:b]) for a, b in ((0, 2200), (2200, 4400))]
+    for large, small in zip(whole, zip(*parts, strict=True), strict=True):
+        assert_same_tensors(large, ts.concat(list(small)))

@@ -31,7 +31,7 @@ struct Norm {
     return {mean, 1 / sqrt(VecN<T, 1>{variance})[0]};
   }
 
-  template <bool IsCentred>
+  template <bool IsCentred, bool IsStreamed>
   static void normalise(const NormRows& of, void* out) {
     auto *w = static_cast<const T*>(of.weight), *b = static_cast<const T*>(of.bias);
     for (int64_t r = 0; r < of.rows; ++r) {
@@ -39,11 +39,11 @@ struct Norm {
       T* to = static_cast<T*>(out) + r * of.n;
       Moments own = measure<IsCentred>(x, of.n, of.eps);
       const V mean = splat<V>(own.mean), scale = splat<V>(own.scale);
-      each_of<T>(of.n, [&](int64_t i, auto lanes) {
+      each_of<T, IsStreamed>(of.n, [&](int64_t i, auto lanes) {
         V value = (IsCentred ? lanes.read(x + i) - mean : lanes.read(x + i)) * scale;
         if (w) value = value * lanes.read(w + i);
         if (b) value = value + lanes.read(b + i);
-        lanes.write(to + i, value);
+        lanes.send(to + i, value);
         fetch_early(x + of.n + i);
       });
     }
@@ -89,18 +89,18 @@ struct Norm {
       V d = lanes.read(g + i), y = normal(i, lanes);
       V back = HasWeight ? d * lanes.read(w + i) : d;
       if constexpr (IsCentred) back = back - level;
-      lanes.write(dx + i, (back - y * slope) * scale);
+      lanes.send(dx + i, (back - y * slope) * scale);
       dweight = dweight + d * y;
       dbias = dbias + d;
     }
   };
 
   // Two rows at a time, so that the sums over rows are read and written half as often.
-  template <bool IsCentred, bool HasWeight>
+  template <bool IsCentred, bool HasWeight, bool IsStreamed>
   static void pull(const NormRows& of, const void* dout, void* dx, T* dweight, T* dbias) {
     using R = Row<IsCentred, HasWeight>;
     auto finish = [&](const R& first, const R* second) {
-      each_of<T>(of.n, [&](int64_t i, auto lanes) {
+      each_of<T, IsStreamed>(of.n, [&](int64_t i, auto lanes) {
         V dw = HasWeight ? lanes.read(dweight + i) : V{};
         V db = HasWeight ? lanes.read(dbias + i) : V{};
         first.finish(i, lanes, dw, db);
@@ -123,19 +123,35 @@ struct Norm {
     if (r < of.rows) finish(R(of, dout, dx, r), nullptr);
   }
 
+  template <bool IsCentred>
+  static void normalise_all(const NormRows& of, void* out) {
+    if (!of.is_streamed || !can_stream(static_cast<T*>(out), of.n))
+      return normalise<IsCentred, false>(of, out);
+    normalise<IsCentred, true>(of, out);
+    end_stream();
+  }
+
+  template <bool IsCentred, bool HasWeight>
+  static void pull_all(const NormRows& of, const void* dout, void* dx, T* dweight, T* dbias) {
+    if (!of.is_streamed || !can_stream(static_cast<T*>(dx), of.n))
+      return pull<IsCentred, HasWeight, false>(of, dout, dx, dweight, dbias);
+    pull<IsCentred, HasWeight, true>(of, dout, dx, dweight, dbias);
+    end_stream();
+  }
+
   static void forward(const NormRows& of, void* out) {
-    of.is_centred ? normalise<true>(of, out) : normalise<false>(of, out);
+    of.is_centred ? normalise_all<true>(of, out) : normalise_all<false>(of, out);
   }
 
   static void backward(const NormRows& of, const void* dout, void* dx, void* dweight, void* dbias) {
     auto *dw = static_cast<T*>(dweight), *db = static_cast<T*>(dbias);
     if (!of.weight)
-      return of.is_centred ? pull<true, false>(of, dout, dx, dw, db)
-                           : pull<false, false>(of, dout, dx, dw, db);
+      return of.is_centred ? pull_all<true, false>(of, dout, dx, dw, db)
+                           : pull_all<false, false>(of, dout, dx, dw, db);
     memset(dw, 0, sizeof(T) * (size_t)of.n);
     memset(db, 0, sizeof(T) * (size_t)of.n);
-    of.is_centred ? pull<true, true>(of, dout, dx, dw, db)
-                  : pull<false, true>(of, dout, dx, dw, db);
+    of.is_centred ? pull_all<true, true>(of, dout, dx, dw, db)
+                  : pull_all<false, true>(of, dout, dx, dw, db);
   }
 
   static constexpr NormKernel kernel = {forward, backward};

@@ -13,7 +13,8 @@ struct NormRows {
   int64_t rows, n;
   const void *x, *weight, *bias;
   double eps;
-  bool is_centred;  // the mean is subtracted
+  bool is_centred;   // the mean is subtracted
+  bool is_streamed;  // results are larger than caches
 };
 
 struct NormKernel {

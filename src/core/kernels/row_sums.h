@@ -12,6 +12,13 @@ template <class T>
 struct Whole {
   __attribute__((always_inline)) Vec<T> read(const T* p) const { return load<Vec<T>>(p); }
   __attribute__((always_inline)) void write(T* p, Vec<T> v) const { store(p, v); }
+  __attribute__((always_inline)) void send(T* p, Vec<T> v) const { store(p, v); }
+};
+
+// Results are sent past the caches.
+template <class T>
+struct Streamed : Whole<T> {
+  __attribute__((always_inline)) void send(T* p, Vec<T> v) const { stream(p, v); }
 };
 
 template <class T>
@@ -21,6 +28,7 @@ struct Part {
     return load_partial<Vec<T>>(p, n);
   }
   __attribute__((always_inline)) void write(T* p, Vec<T> v) const { store_partial(p, v, n); }
+  __attribute__((always_inline)) void send(T* p, Vec<T> v) const { store_partial(p, v, n); }
 };
 
 template <class T, class F>
@@ -43,12 +51,21 @@ TS_INLINE T sum_of(int64_t n, F of) {
   return fold_row<Sum, T>(Computed<T, F>{of}, n);
 }
 
-// Calls of(i, lanes) over a run of n elements.
-template <class T, class F>
+// Whether rows of n elements from p on can be streamed: each begins where a vector may.
+template <class T>
+TS_INLINE bool can_stream(const T* p, int64_t n) {
+  return (uintptr_t)p % sizeof(Vec<T>) == 0 && n % vector_width<T> == 0;
+}
+
+// Calls of(i, lanes) over a run of n elements; what is sent goes past the caches if it is streamed.
+template <class T, bool IsStreamed = false, class F>
 TS_INLINE void each_of(int64_t n, F of) {
   constexpr int W = vector_width<T>;
   int64_t i = 0;
-  for (; i + W <= n; i += W) of(i, Whole<T>{});
+  if constexpr (IsStreamed)
+    for (; i + W <= n; i += W) of(i, Streamed<T>{});
+  else
+    for (; i + W <= n; i += W) of(i, Whole<T>{});
   if (i < n) of(i, Part<T>{(int)(n - i)});
 }
 

@@ -13,7 +13,8 @@ namespace tessella::launch {
 namespace {
 
 constexpr int64_t item_elements = 32768;
-constexpr int64_t tile_elements = 4096;  // converted at once, if a row is not longer
+constexpr int64_t STREAMED_BYTES = 16 << 20;  // results that a cache would not hold
+constexpr int64_t tile_elements = 4096;       // converted at once, if a row is not longer
 
 // Rows that share sums: so many that sums are small beside x, and few enough for several threads.
 int64_t block_rows(const NormTask& task) {
@@ -130,7 +131,8 @@ class Norm {
       cast_kernel(task_.dtype, compute_)(rows * task_.n, own, x);
       x = own;
     }
-    return {rows, task_.n, x, weight_, bias_, task_.eps, task_.is_centred};
+    bool is_streamed = is_plain_ && task_.rows * task_.n * width_ >= STREAMED_BYTES;
+    return {rows, task_.n, x, weight_, bias_, task_.eps, task_.is_centred, is_streamed};
   }
 
   void give(char* out, int64_t row, int64_t rows, const char* from) const {

@@ -196,6 +196,27 @@ TS_INLINE void store(Lane<V>* p, V v) {
   memcpy(p, &v, sizeof v);
 }
 
+// Past the caches, whose lines are then not read first: for what is larger than they are. p is
+// aligned to the vector; other threads see it after end_stream().
+template <class V>
+TS_INLINE void stream(Lane<V>* p, V v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return _mm512_stream_si512((__m512i*)p, (__m512i)v);
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == 32) return _mm256_stream_si256((__m256i*)p, (__m256i)v);
+#endif
+#if defined(__x86_64__)
+  if constexpr (sizeof(V) == 16) return _mm_stream_si128((__m128i*)p, (__m128i)v);
+#endif
+  store(p, v);
+}
+TS_INLINE void end_stream() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
 #if defined(__AVX2__) && !defined(__AVX512F__)
 // A window of eight words that begins 8 - n words in has n leading ones.
 static constexpr int32_t kFirst32[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
