@@ -116,13 +116,20 @@ def test_penalised_tokens_are_not_repeated() -> None:
 
 @pytest.mark.parametrize(("prompts", "message"), [
     ([], "prompts is"), ([[]], r"prompts\[0\] is empty"), ([[1], [50]], "a token is 50"),
-    ([[-1]], "a token is -1"), ([[1.5]], r"prompts\[0\] must be a list of integers"),
+    ([[-1]], "a token is -1"), ([[1.5]], r"prompts\[0\]"),
 ])  # fmt: skip
 def test_prompts_that_are_none_are_refused(prompts: Any, message: str) -> None:
     with pytest.raises(ts.errors.TessellaError, match=message):
         generate(llama(), prompts, 3)
     with pytest.raises(ts.errors.InvalidArgument, match="a prompt has 3 tokens"):
         Writer(llama(), [[1, 2, 3]], 2)
+    with pytest.raises(ts.errors.InvalidArgument, match="to be 65 places, and the model has 64"):
+        Writer(gpt(), [[1, 2, 3]], 65)
+
+
+def test_tokens_may_be_integers_of_numpy() -> None:
+    rows: Any = np.array([[1, 2, 3]])
+    assert generate(llama(), rows, 2, Sampler(0)) == generate(llama(), [[1, 2, 3]], 2, Sampler(0))
 
 
 # --- samplers ------------------------------------------------------------------------------------

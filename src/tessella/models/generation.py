@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
+from tessella.arguments import to_int
 from tessella.compiler import compile as compiled
 from tessella.dtypes import boolean
 from tessella.hints import Any, Iterator, Sequence
@@ -45,8 +46,7 @@ class Writer:
         **options: Any,
     ) -> None:
         self.model, self.sampler = model, sampler or Sampler()
-        rows = [list(row) for row in prompts]
-        check_prompts(rows, capacity, model.config.vocab_size)
+        rows = checked_prompts(prompts, capacity, model.config.vocab_size)
         longest = max(map(len, rows))
         padding = [longest - len(row) for row in rows]
         self.prompt = tensor([[row[0]] * n + row for n, row in zip(padding, rows, strict=True)])
@@ -93,21 +93,23 @@ class Writer:
         return found
 
 
-def check_prompts(rows: list[list[int]], capacity: int, vocabulary: int) -> None:
-    """Require at least one token in each row, all of the vocabulary, and room for one more."""
+def checked_prompts(
+    prompts: Sequence[Sequence[int]], capacity: int, vocabulary: int
+) -> list[list[int]]:
+    """Require at least one token in each row, all of the vocabulary, and room for them."""
+    rows = [[to_int(f"prompts[{i}]", token) for token in row] for i, row in enumerate(prompts)]
     if not rows:
         raise errors.wrong_value("prompts", rows, "at least one list of tokens")
     for i, row in enumerate(rows):
         if not row:
             raise model_errors.empty_prompt(i)
         for token in row:
-            if isinstance(token, bool) or not isinstance(token, int):
-                raise errors.wrong_type(f"prompts[{i}]", token, "a list of integers")
             if not 0 <= token < vocabulary:
                 raise model_errors.unknown_token(token, vocabulary)
     longest = max(map(len, rows))
     if longest > capacity:
         raise model_errors.prompt_too_long(longest, capacity)
+    return rows
 
 
 def generate(

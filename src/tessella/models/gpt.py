@@ -166,6 +166,8 @@ class GPT(Module):
 
     def cache(self, capacity: int, batch: int = 1, **options: Any) -> KVCache:
         """Make a cache for so many places; options are those of KVCache."""
+        if capacity > self.config.n_positions:
+            raise model_errors.context_too_long(capacity, self.config.n_positions)
         heads = self.config.n_head
         sizes = (heads, capacity, self.config.n_embd // heads)
         return KVCache(self.config.n_layer, batch, *sizes, **options)

@@ -138,6 +138,14 @@ def prompt_too_long(length: int, capacity: int) -> InvalidArgument:
     )
 
 
+def context_too_long(capacity: int, places: int) -> InvalidArgument:
+    """More places than a model has learned rows for."""
+    return InvalidArgument(
+        f"there are to be {capacity} places, and the model has {places}",
+        "ask for fewer tokens, or begin with fewer",
+    )
+
+
 def context_full(capacity: int) -> IllegalState:
     """A step beyond the room of the cache."""
     return IllegalState(f"all {capacity} places are taken", "make the Writer with more capacity")
