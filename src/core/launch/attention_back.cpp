@@ -9,7 +9,6 @@ namespace tessella::launch {
 
 namespace {
 
-constexpr int64_t CHUNKS = 8;  // enough for threads of unequal speed to end together
 constexpr int64_t BLOCK_ROWS = 64, BLOCK_KEYS = 64;
 constexpr int64_t PART_KEYS = 2 * BLOCK_KEYS;  // at least, of one part
 constexpr int64_t JOINED = 4096;               // elements that are added up at once
@@ -101,7 +100,7 @@ class Backward : public Heads<T> {
       at += index % task_.batch_shape[i] * dout_->batch[i];
       index /= task_.batch_shape[i];
     }
-    return dout_->data + at * this->itemsize_of_rows();
+    return dout_->data + at * this->item_;
   }
 
   void pull(int64_t index, int64_t part, Space& space) const {
@@ -129,12 +128,16 @@ class Backward : public Heads<T> {
         clear(of.dq + i * task_.features, std::min(step_, rows - i) * task_.features);
     for (int64_t key = begin; key < last; key += BLOCK_KEYS)
       pull_keys(of, key, std::min(BLOCK_KEYS, last - key), key == begin, space);
-    clear(of.dk + last * task_.features, (end - last) * task_.features);
-    clear(of.dv + last * task_.width, (end - last) * task_.width);
+    clear_keys(of, last, end - last);
   }
 
   static void clear(T* data, int64_t count) {
     memset(data, 0, static_cast<size_t>(count) * sizeof(T));
+  }
+
+  void clear_keys(const Pulled& of, int64_t key, int64_t keys) const {
+    clear(of.dk + key * task_.features, keys * task_.features);
+    clear(of.dv + key * task_.width, keys * task_.width);
   }
 
   // All rows beside keys from `key` on; `begins`: dq holds nothing yet.
@@ -143,24 +146,21 @@ class Backward : public Heads<T> {
     this->pack(task_.k, head.k, task_.features, key, keys, space.k_panels);
     this->pack(task_.v, head.v, task_.width, key, keys, space.v_panels);
     RowsOf<T> k = this->keys(task_.k, head.k, task_.features, key, keys, space.keys);
-    int64_t done = 0;  // keys whose gradients hold something
+    bool begins_keys = true;  // dk and dv hold nothing yet
     for (int64_t i = 0; i < task_.rows(); i += BLOCK_ROWS) {
       int64_t rows = std::min(BLOCK_ROWS, task_.rows() - i);
       const int64_t* reach = space.reach + i / step_;
       int64_t most = *std::max_element(reach, reach + ceil_div(rows, step_));
       int64_t cols = std::min(keys, most - key);
       if (cols <= 0) continue;
-      if (cols < keys && done < keys) {
-        clear(of.dk + (key + done) * task_.features, (keys - done) * task_.features);
-        clear(of.dv + (key + done) * task_.width, (keys - done) * task_.width);
-        done = keys;
+      if (begins_keys && cols < keys) {
+        clear_keys(of, key, keys);
+        begins_keys = false;
       }
-      pull_block(of, i, rows, key, cols, k, begins, done == 0, space);
-      done = keys;
+      pull_block(of, i, rows, key, cols, k, begins, begins_keys, space);
+      begins_keys = false;
     }
-    if (done > 0) return;
-    clear(of.dk + key * task_.features, keys * task_.features);
-    clear(of.dv + key * task_.width, keys * task_.width);
+    if (begins_keys) clear_keys(of, key, keys);
   }
 
   // Rows from number i on beside `cols` keys.
