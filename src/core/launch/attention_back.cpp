@@ -1,6 +1,7 @@
 // A chunk is a head and a part of its keys. For each tile of keys it walks over all rows, computes
 // the weights again from what was kept, and adds to the gradients of the keys, of the values and,
-// of its part, of the queries; those of several parts are added up in their order.
+// of its part, of the queries; those of several parts are added up in their order. Long parts are
+// taken in spans, one after the other.
 #include "../threads.h"
 #include "attention.h"
 #include "attention_heads.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int64_t BLOCK_ROWS = 64, BLOCK_KEYS = 64;
 constexpr int64_t PART_KEYS = 2 * BLOCK_KEYS;  // at least, of one part
+constexpr double SPAN_NS = 50e6;               // between which an interrupt is answered
 constexpr int64_t JOINED = 4096;               // elements that are added up at once
 
 template <class T>
@@ -25,6 +27,8 @@ class Backward : public Heads<T> {
     int64_t parts = std::clamp<int64_t>(task.keys / PART_KEYS, 1, wanted);
     part_keys_ = ceil_div(ceil_div(task.keys, parts), BLOCK_KEYS) * BLOCK_KEYS;
     parts_ = part_keys_ ? ceil_div(task.keys, part_keys_) : 1;
+    double block_ns = double(task.rows()) * double(BLOCK_KEYS) * score_ns();
+    span_keys_ = std::max<int64_t>(int64_t(SPAN_NS / (block_ns + 1)), 1) * BLOCK_KEYS;
     total_ = task.heads() * task.rows();
     step_ = task.is_causal ? TILE_ROWS : BLOCK_ROWS;
   }
@@ -44,11 +48,13 @@ class Backward : public Heads<T> {
     more_ = reinterpret_cast<T*>(scratch);
     char* own = scratch + align64(parts_bytes());
     int64_t own_bytes = Space(*this, nullptr).bytes;
-    auto body = [&](int64_t chunk, int worker) {
-      Space space(*this, own + own_bytes * worker);
-      pull(chunk / parts_, chunk % parts_, space);
-    };
-    parallel(task_.heads() * parts_, chunk_ns(), task_.interruptible, body, task_.workers);
+    for (int64_t span = 0; span == 0 || span < part_keys_; span += span_keys_) {
+      auto body = [&](int64_t chunk, int worker) {
+        Space space(*this, own + own_bytes * worker);
+        pull(chunk / parts_, chunk % parts_, span, space);
+      };
+      parallel(task_.heads() * parts_, chunk_ns(), task_.interruptible, body, task_.workers);
+    }
     if (parts_ > 1) join();
   }
 
@@ -88,10 +94,12 @@ class Backward : public Heads<T> {
     return (parts_ - 1) * total_ * task_.features * int64_t{sizeof(T)};
   }
 
+  double score_ns() const {
+    return double(3 * task_.features + 2 * task_.width) / product_.products_per_ns + WEIGH_NS;
+  }
   int64_t chunk_ns() const {
-    double products = double(3 * task_.features + 2 * task_.width) / product_.products_per_ns;
-    double scores = double(task_.rows()) * double(part_keys_);
-    return int64_t(std::min(scores * (products + WEIGH_NS), 1e15)) + 1;
+    double scores = double(task_.rows()) * double(std::min(part_keys_, span_keys_));
+    return int64_t(std::min(scores * score_ns(), 1e15)) + 1;
   }
 
   const char* gradient_of(int64_t index) const {
@@ -103,7 +111,8 @@ class Backward : public Heads<T> {
     return dout_->data + at * this->item_;
   }
 
-  void pull(int64_t index, int64_t part, Space& space) const {
+  // A head beside the keys of a span: `span` counts from the first key of the part.
+  void pull(int64_t index, int64_t part, int64_t span, Space& space) const {
     int64_t rows = task_.rows(), first = index * rows, keys = task_.keys;
     T* dq = part == 0 ? dq_ : more_ + (part - 1) * total_ * task_.features;
     Pulled of{this->head(index),
@@ -121,14 +130,15 @@ class Backward : public Heads<T> {
     for (int64_t i = 0; i < rows; i += step_)
       space.reach[i / step_] =
           this->read_seen(of.head, i, std::min(step_, rows - i), space.seen + i);
-    int64_t begin = part * part_keys_, end = std::min(keys, begin + part_keys_);
-    int64_t last = std::max(begin, std::min(end, of.head.keys));
-    for (int64_t i = 0; i < rows; i += step_)  // rows that no key of this part is for
-      if (space.reach[i / step_] <= begin || last == begin)
+    int64_t start = part * part_keys_, end = std::min(keys, start + part_keys_);
+    int64_t begin = start + span, last = std::min(begin + span_keys_, end);
+    int64_t there = std::max(begin, std::min(last, of.head.keys));
+    for (int64_t i = 0; span == 0 && i < rows; i += step_)  // rows that no key of this part is for
+      if (space.reach[i / step_] <= begin || there == begin)
         clear(of.dq + i * task_.features, std::min(step_, rows - i) * task_.features);
-    for (int64_t key = begin; key < last; key += BLOCK_KEYS)
-      pull_keys(of, key, std::min(BLOCK_KEYS, last - key), key == begin, space);
-    clear_keys(of, last, end - last);
+    for (int64_t key = begin; key < there; key += BLOCK_KEYS)
+      pull_keys(of, key, std::min(BLOCK_KEYS, there - key), key == start, space);
+    if (there < last) clear_keys(of, there, last - there);
   }
 
   static void clear(T* data, int64_t count) {
@@ -228,6 +238,7 @@ class Backward : public Heads<T> {
   }
 
   int64_t part_keys_, parts_;  // how keys are parted
+  int64_t span_keys_;          // of a part, at once
   int64_t total_;              // rows of all heads
   int64_t step_;               // rows that have a tile of scores to themselves
   const AttentionMatrix* dout_ = nullptr;
