@@ -11,10 +11,10 @@ namespace tessella::launch {
 
 namespace {
 
-constexpr int64_t CHUNKS = 8;       // enough for threads of unequal speed to end together
 constexpr int64_t MOST_ROWS = 256;  // of a chunk: their sums stay in L2
 constexpr int64_t PART_KEYS = 512;  // at least, of one part
 constexpr int64_t FEW_ROWS = 8;     // for these keys are not packed: they are read once
+constexpr int64_t TILE_KEYS = 128;
 constexpr int64_t MOST_TILES = MOST_ROWS / TILE_ROWS;
 
 template <class T>
@@ -211,7 +211,7 @@ class Forward : public Heads<T> {
     }
     if (is_direct_) return;
     DType compute = sizeof(T) == 4 ? DType::float32 : DType::float64;
-    int64_t bytes = keeps_ ? int64_t{sizeof(T)} : this->itemsize_of_rows();
+    int64_t bytes = keeps_ ? int64_t{sizeof(T)} : this->item_;
     cast_kernel(compute, keeps_ ? compute : task_.dtype)(rows * task_.width,
                                                          out_ + row * task_.width * bytes, out);
   }

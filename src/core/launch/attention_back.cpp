@@ -1,6 +1,7 @@
 // A chunk is a head and a part of its keys. For each tile of keys it walks over all rows, computes
 // the weights again from what was kept, and adds to the gradients of the keys, of the values and,
-// of its part, of the queries; those of several parts are added up in their order.
+// of its part, of the queries; those of several parts are added up in their order. Long parts are
+// taken in spans, one after the other.
 #include "../threads.h"
 #include "attention.h"
 #include "attention_heads.h"
@@ -9,9 +10,9 @@ namespace tessella::launch {
 
 namespace {
 
-constexpr int64_t CHUNKS = 8;  // enough for threads of unequal speed to end together
 constexpr int64_t BLOCK_ROWS = 64, BLOCK_KEYS = 64;
 constexpr int64_t PART_KEYS = 2 * BLOCK_KEYS;  // at least, of one part
+constexpr double SPAN_NS = 50e6;               // between which an interrupt is answered
 constexpr int64_t JOINED = 4096;               // elements that are added up at once
 
 template <class T>
@@ -26,6 +27,8 @@ class Backward : public Heads<T> {
     int64_t parts = std::clamp<int64_t>(task.keys / PART_KEYS, 1, wanted);
     part_keys_ = ceil_div(ceil_div(task.keys, parts), BLOCK_KEYS) * BLOCK_KEYS;
     parts_ = part_keys_ ? ceil_div(task.keys, part_keys_) : 1;
+    double block_ns = double(task.rows()) * double(BLOCK_KEYS) * score_ns();
+    span_keys_ = std::max<int64_t>(int64_t(SPAN_NS / (block_ns + 1)), 1) * BLOCK_KEYS;
     total_ = task.heads() * task.rows();
     step_ = task.is_causal ? TILE_ROWS : BLOCK_ROWS;
   }
@@ -45,11 +48,13 @@ class Backward : public Heads<T> {
     more_ = reinterpret_cast<T*>(scratch);
     char* own = scratch + align64(parts_bytes());
     int64_t own_bytes = Space(*this, nullptr).bytes;
-    auto body = [&](int64_t chunk, int worker) {
-      Space space(*this, own + own_bytes * worker);
-      pull(chunk / parts_, chunk % parts_, space);
-    };
-    parallel(task_.heads() * parts_, chunk_ns(), task_.interruptible, body, task_.workers);
+    for (int64_t span = 0; span == 0 || span < part_keys_; span += span_keys_) {
+      auto body = [&](int64_t chunk, int worker) {
+        Space space(*this, own + own_bytes * worker);
+        pull(chunk / parts_, chunk % parts_, span, space);
+      };
+      parallel(task_.heads() * parts_, chunk_ns(), task_.interruptible, body, task_.workers);
+    }
     if (parts_ > 1) join();
   }
 
@@ -89,10 +94,12 @@ class Backward : public Heads<T> {
     return (parts_ - 1) * total_ * task_.features * int64_t{sizeof(T)};
   }
 
+  double score_ns() const {
+    return double(3 * task_.features + 2 * task_.width) / product_.products_per_ns + WEIGH_NS;
+  }
   int64_t chunk_ns() const {
-    double products = double(3 * task_.features + 2 * task_.width) / product_.products_per_ns;
-    double scores = double(task_.rows()) * double(part_keys_);
-    return int64_t(std::min(scores * (products + WEIGH_NS), 1e15)) + 1;
+    double scores = double(task_.rows()) * double(std::min(part_keys_, span_keys_));
+    return int64_t(std::min(scores * score_ns(), 1e15)) + 1;
   }
 
   const char* gradient_of(int64_t index) const {
@@ -101,10 +108,11 @@ class Backward : public Heads<T> {
       at += index % task_.batch_shape[i] * dout_->batch[i];
       index /= task_.batch_shape[i];
     }
-    return dout_->data + at * this->itemsize_of_rows();
+    return dout_->data + at * this->item_;
   }
 
-  void pull(int64_t index, int64_t part, Space& space) const {
+  // A head beside the keys of a span: `span` counts from the first key of the part.
+  void pull(int64_t index, int64_t part, int64_t span, Space& space) const {
     int64_t rows = task_.rows(), first = index * rows, keys = task_.keys;
     T* dq = part == 0 ? dq_ : more_ + (part - 1) * total_ * task_.features;
     Pulled of{this->head(index),
@@ -122,19 +130,24 @@ class Backward : public Heads<T> {
     for (int64_t i = 0; i < rows; i += step_)
       space.reach[i / step_] =
           this->read_seen(of.head, i, std::min(step_, rows - i), space.seen + i);
-    int64_t begin = part * part_keys_, end = std::min(keys, begin + part_keys_);
-    int64_t last = std::max(begin, std::min(end, of.head.keys));
-    for (int64_t i = 0; i < rows; i += step_)  // rows that no key of this part is for
-      if (space.reach[i / step_] <= begin || last == begin)
+    int64_t start = part * part_keys_, end = std::min(keys, start + part_keys_);
+    int64_t begin = start + span, last = std::min(begin + span_keys_, end);
+    int64_t there = std::max(begin, std::min(last, of.head.keys));
+    for (int64_t i = 0; span == 0 && i < rows; i += step_)  // rows that no key of this part is for
+      if (space.reach[i / step_] <= begin || there == begin)
         clear(of.dq + i * task_.features, std::min(step_, rows - i) * task_.features);
-    for (int64_t key = begin; key < last; key += BLOCK_KEYS)
-      pull_keys(of, key, std::min(BLOCK_KEYS, last - key), key == begin, space);
-    clear(of.dk + last * task_.features, (end - last) * task_.features);
-    clear(of.dv + last * task_.width, (end - last) * task_.width);
+    for (int64_t key = begin; key < there; key += BLOCK_KEYS)
+      pull_keys(of, key, std::min(BLOCK_KEYS, there - key), key == start, space);
+    if (there < last) clear_keys(of, there, last - there);
   }
 
   static void clear(T* data, int64_t count) {
     memset(data, 0, static_cast<size_t>(count) * sizeof(T));
+  }
+
+  void clear_keys(const Pulled& of, int64_t key, int64_t keys) const {
+    clear(of.dk + key * task_.features, keys * task_.features);
+    clear(of.dv + key * task_.width, keys * task_.width);
   }
 
   // All rows beside keys from `key` on; `begins`: dq holds nothing yet.
@@ -143,24 +156,21 @@ class Backward : public Heads<T> {
     this->pack(task_.k, head.k, task_.features, key, keys, space.k_panels);
     this->pack(task_.v, head.v, task_.width, key, keys, space.v_panels);
     RowsOf<T> k = this->keys(task_.k, head.k, task_.features, key, keys, space.keys);
-    int64_t done = 0;  // keys whose gradients hold something
+    bool begins_keys = true;  // dk and dv hold nothing yet
     for (int64_t i = 0; i < task_.rows(); i += BLOCK_ROWS) {
       int64_t rows = std::min(BLOCK_ROWS, task_.rows() - i);
       const int64_t* reach = space.reach + i / step_;
       int64_t most = *std::max_element(reach, reach + ceil_div(rows, step_));
       int64_t cols = std::min(keys, most - key);
       if (cols <= 0) continue;
-      if (cols < keys && done < keys) {
-        clear(of.dk + (key + done) * task_.features, (keys - done) * task_.features);
-        clear(of.dv + (key + done) * task_.width, (keys - done) * task_.width);
-        done = keys;
+      if (begins_keys && cols < keys) {
+        clear_keys(of, key, keys);
+        begins_keys = false;
       }
-      pull_block(of, i, rows, key, cols, k, begins, done == 0, space);
-      done = keys;
+      pull_block(of, i, rows, key, cols, k, begins, begins_keys, space);
+      begins_keys = false;
     }
-    if (done > 0) return;
-    clear(of.dk + key * task_.features, keys * task_.features);
-    clear(of.dv + key * task_.width, keys * task_.width);
+    if (begins_keys) clear_keys(of, key, keys);
   }
 
   // Rows from number i on beside `cols` keys.
@@ -228,6 +238,7 @@ class Backward : public Heads<T> {
   }
 
   int64_t part_keys_, parts_;  // how keys are parted
+  int64_t span_keys_;          // of a part, at once
   int64_t total_;              // rows of all heads
   int64_t step_;               // rows that have a tile of scores to themselves
   const AttentionMatrix* dout_ = nullptr;

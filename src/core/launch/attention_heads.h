@@ -14,9 +14,8 @@
 
 namespace tessella::launch {
 
-// Of one tile of scores.
-constexpr int64_t TILE_ROWS = 16;
-constexpr int64_t TILE_KEYS = 128;
+constexpr int64_t CHUNKS = 8;      // enough for threads of unequal speed to end together
+constexpr int64_t TILE_ROWS = 16;  // of scores: few, as causal rows need few keys
 
 constexpr double WEIGH_NS = 0.3;  // about, for each score; only decides how work is cut
 
@@ -57,7 +56,7 @@ class Heads {
       : task_(task),
         kind_(matmul_kernels().of[static_cast<int>(task.dtype)]),
         product_(*kind_.compute),
-        width_(itemsize(task.dtype)) {
+        item_(itemsize(task.dtype)) {
     const AttentionKernels& kernels = TS_CHOSEN(attention_kernels);
     kernel_ = sizeof(T) == 4 ? &kernels.float32 : &kernels.float64;
   }
@@ -73,7 +72,7 @@ class Heads {
       mask += place * task_.mask.batch[i];
       length += place * task_.lengths_batch[i];
     }
-    Head found{task_.q.data + q * width_, task_.k.data + k * width_, task_.v.data + v * width_,
+    Head found{task_.q.data + q * item_, task_.k.data + k * item_, task_.v.data + v * item_,
                task_.mask.data ? task_.mask.data + mask * mask_width() : nullptr, task_.keys};
     if (task_.lengths) {  // read once: another thread may change it
       int64_t n = *static_cast<const volatile int64_t*>(task_.lengths + length);
@@ -110,7 +109,6 @@ class Heads {
   }
 
   bool is_plain() const { return kind_.is_native; }
-  int64_t itemsize_of_rows() const { return width_; }
 
   // Rows [first, first + count) of a matrix of queries whose head's part begins at `data`: in place
   // where they are of the compute type and of one head, else in `space`.
@@ -121,17 +119,17 @@ class Heads {
       return {reinterpret_cast<const T*>(data) + offset(x, row), x.row};
     auto convert = cast_kernel(task_.dtype, sizeof(T) == 4 ? DType::float32 : DType::float64);
     for (T* to = space; row < last; ++row, to += size)
-      convert(size, to, data + offset(x, row) * width_);
+      convert(size, to, data + offset(x, row) * item_);
     return {space, size};
   }
 
   // Rows [first, first + count) of keys or values.
   RowsOf<T> keys(const AttentionMatrix& x, const char* data, int64_t size, int64_t first,
                  int64_t count, T* space) const {
-    const char* from = data + first * x.row * width_;
+    const char* from = data + first * x.row * item_;
     if (is_plain()) return {reinterpret_cast<const T*>(from), x.row};
     auto convert = cast_kernel(task_.dtype, DType::float32);
-    for (int64_t i = 0; i < count; ++i) convert(size, space + i * size, from + i * x.row * width_);
+    for (int64_t i = 0; i < count; ++i) convert(size, space + i * size, from + i * x.row * item_);
     return {space, size};
   }
 
@@ -139,7 +137,7 @@ class Heads {
   void pack(const AttentionMatrix& x, const char* data, int64_t size, int64_t first, int64_t count,
             T* panels) const {
     kind_.pack_b(
-        {panels, data + first * x.row * width_, x.row, 1, count, size, product_.tile_cols, false});
+        {panels, data + first * x.row * item_, x.row, 1, count, size, product_.tile_cols, false});
   }
   int64_t panels_size(int64_t count, int64_t size) const {
     return ceil_div(count, product_.tile_cols) * product_.tile_cols * size;
@@ -185,7 +183,7 @@ class Heads {
   const AttentionTask& task_;
   const MatmulDtype& kind_;
   const MatmulCompute& product_;
-  int64_t width_;  // bytes of an element
+  int64_t item_;  // bytes of an element
   const AttentionKernel* kernel_;
 };
 

@@ -115,6 +115,14 @@ def lengths_shape(shape: object, batch: int) -> ShapeError:
     return ShapeError(f"lengths is {shape}", f"it must be (){each}")
 
 
+def lengths_of_heads() -> ShapeError:
+    """Lengths for heads, which share their keys."""
+    return ShapeError(
+        "lengths are given for heads that share keys",
+        "one length for all: lengths must be ()",
+    )
+
+
 def wrong_length(length: int, places: int) -> IndexOutOfBounds:
     """A length that is not one of the keys' tensor."""
     return IndexOutOfBounds(

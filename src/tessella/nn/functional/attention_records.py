@@ -73,7 +73,7 @@ def _normal(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, lengths: 
         check_lengths(lengths, query, key)
         heads = kept_heads(query, key, value, enable_gqa)
         if lengths.ndim and max(query.ndim, key.ndim) == 3 and heads[-1:] != batch[-1:]:
-            raise errors.wrong_value("lengths.ndim", 1, "0, where heads that share keys are all")
+            raise sequence_errors.lengths_of_heads()
         lengths = settled(lengths, int64)
     return [*map(_in_rows, (query, key, value)), attn_mask, lengths]
 
@@ -204,7 +204,7 @@ _WRONG: list[Any] = [
     case(_Q, _K, _V, None, arange(3), **_options(keeps=False), match=r"lengths is \(3,\)"),
     case(_Q, _K, _V, None, (2,), **_options(keeps=False), match="lengths is float32"),
     case((4, 3, 4), (1, 5, 4), (1, 5, 6), None, arange(4), **_options(keeps=False),
-         match="lengths.ndim is 1"),
+         match="lengths are given for heads that share keys"),
     case((4, 3, 4), (3, 5, 4), (3, 5, 6), None, None, **_options(enable_gqa=True, keeps=False),
          match="4 heads of queries cannot share 3"),
     case((4, 3, 4), (2, 5, 4), (4, 5, 6), None, None, **_options(enable_gqa=True, keeps=False),
