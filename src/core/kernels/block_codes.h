@@ -190,6 +190,35 @@ TS_INLINE float minimum_of(const uint8_t* block) {
   return F::is_subtracted ? -minimum : minimum;
 }
 
+// The float16 at one place of eight blocks.
+using Eight = VecN<float, 8>;
+TS_INLINE Eight halves_at(const uint8_t* const (&blocks)[8], int64_t place) {
+#if defined(__F16C__)
+  VecN<uint16_t, 8> bits{};
+#pragma GCC unroll 8
+  for (int r = 0; r < 8; ++r) {
+    uint16_t each;
+    memcpy(&each, blocks[r] + place, sizeof each);
+    bits[r] = each;
+  }
+  return (Eight)_mm256_cvtph_ps((__m128i)bits);
+#else
+  Eight out{};
+  for (int r = 0; r < 8; ++r) out[r] = half_at(blocks[r] + place);
+  return out;
+#endif
+}
+
+template <class F>
+TS_INLINE Eight scales_of(const uint8_t* const (&blocks)[8]) {
+  return halves_at(blocks, F::scale_at);
+}
+template <class F>
+TS_INLINE Eight minima_of(const uint8_t* const (&blocks)[8]) {
+  const Eight minima = halves_at(blocks, F::minimum_at);
+  return F::is_subtracted ? -minima : minima;
+}
+
 // Calls of(format) for each of them.
 template <class F>
 constexpr void each_format(F of) {
