@@ -40,6 +40,13 @@ TS_INLINE Codes join_codes(HalfCodes low, HalfCodes high) {
 #endif
 }
 
+// Every byte moved by `places` to the left, or to the right where that is negative; what comes in
+// from its neighbour is to be masked away.
+TS_INLINE Codes shifted(Codes bytes, int places) {
+  using Pairs = VecN<uint16_t, 16>;
+  return (Codes)(places < 0 ? (Pairs)bytes >> -places : (Pairs)bytes << places);
+}
+
 // The first 16 codes of two blocks, and the others.
 struct TwoBlocks {
   Codes first, second;
@@ -147,7 +154,7 @@ struct Q5_K : LargeWithMinimum {
   static TS_MEMBER Codes codes(const uint8_t* block, int group) {
     auto v = read_bytes<Codes>(block + 48 + group / 2 * 32);
     auto high = read_bytes<Codes>(block + 16);  // bit `group` of each byte
-    return (group % 2 ? v >> 4 : v & 15) | (((high >> group) & 1) << 4);
+    return (group % 2 ? v >> 4 : v & 15) | (shifted(high, 4 - group) & 16);
   }
 };
 
@@ -162,7 +169,7 @@ struct Q6_K {
     const int half = group / 4, part = group % 4;
     auto low = read_bytes<Codes>(block + half * 64 + part % 2 * 32);
     auto high = read_bytes<Codes>(block + 128 + half * 32);
-    return (part < 2 ? low & 15 : low >> 4) | (((high >> (2 * part)) & 3) << 4);
+    return (part < 2 ? low & 15 : low >> 4) | (shifted(high, 4 - 2 * part) & 48);
   }
   static TS_MEMBER Factors factors(const uint8_t* block) {
     return read_bytes<Factors>(block + 192);

@@ -1,5 +1,7 @@
 // Products with rows of x that were made int8, by the kernels of block_products.h; and exact ones,
 // by the matrix product on tiles of rows of w that are expanded one after the other.
+#include <string.h>
+
 #include <algorithm>
 
 #include "../kernels/cast.h"
@@ -132,7 +134,8 @@ class ExactProduct {
   }
 
   void run(char* out, const char* x) {
-    if (task_.n == 0 && is_back_) std::fill_n(out, task_.m * task_.k * bytes_, 0);
+    if (task_.n == 0 && is_back_)
+      each_row([&](int64_t i) { memset(out + i * task_.k * bytes_, 0, row_size()); });
     char* own = scratch_ + tile_bytes();
     for (int64_t first = 0; first < task_.n; first += rows_) {
       int64_t rows = std::min(rows_, task_.n - first), place = first * bytes_;
@@ -175,12 +178,23 @@ class ExactProduct {
     return task;
   }
 
+  size_t row_size() const { return static_cast<size_t>(task_.k * bytes_); }
+
+  // of(row) for every row of the result.
+  template <class F>
+  void each_row(F&& of) const {
+    parallel(
+        task_.m, std::max(task_.n, task_.k), task_.interruptible, [&](int64_t i, int) { of(i); },
+        task_.workers);
+  }
+
   template <class T>
   void add_bias(char* out) const {
-    auto* to = reinterpret_cast<T*>(out);
     auto* bias = reinterpret_cast<const T*>(task_.bias);
-    for (int64_t i = 0; i < task_.m; ++i)
-      for (int64_t j = 0; j < task_.n; ++j) to[i * task_.n + j] += bias[j];
+    each_row([&](int64_t i) {
+      T* to = reinterpret_cast<T*>(out) + i * task_.n;
+      for (int64_t j = 0; j < task_.n; ++j) to[j] += bias[j];
+    });
   }
 
   const BlockProductTask& task_;
