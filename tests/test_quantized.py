@@ -23,6 +23,7 @@ from figures import FOLDER
 from tessella import _core, nn
 from tessella.blocks import FORMATS, MADE
 from tessella.nn.functional.block_references import coded, dequantize as dequantize_ref
+from test_planned_memory import assert_foreseen, growth_of
 
 F = nn.functional
 FIGURES: dict[str, Any] = json.loads((FOLDER / "blocks.json").read_text())
@@ -353,6 +354,22 @@ def test_gradients_of_compiled_calls_have_the_same_bits() -> None:
         compiled(other).backward()
         assert plain.grad is not None and other.grad is not None
         np.testing.assert_array_equal(plain.grad.numpy(), other.grad.numpy())
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+def test_plans_of_compiled_calls_tell_their_scratch(dtype: Any) -> None:
+    blocks = ts.from_numpy(drawn("q4_k", 300, 1024))
+    bias = ts.zeros(300, dtype=dtype)
+
+    def loss(x: ts.Tensor) -> ts.Tensor:
+        return F.quantized_linear(x, blocks, bias, format="q4_k").square().sum()
+
+    compiled = ts.compile(loss)
+    x = ts.from_numpy(numbers(9, 1024)).astype(dtype)
+    found = compiled.plan(ts.spec(x.shape, x.dtype))
+    assert_foreseen(found, growth_of(lambda: compiled(x)))
+    # The rows of x as int8; or a tile of w.
+    assert found.scratch > (9 * 1024 if dtype is ts.float32 else 256 * 1024 * 8)
 
 
 # --- instruction sets ----------------------------------------------------------------------------

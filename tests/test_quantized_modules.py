@@ -46,7 +46,7 @@ ERRORS: list[tuple[Any, str, str]] = [
     (lambda: F.quantized_embedding(ts.tensor([0.0]), ROWS, format="q8_0"),
      "quantized_embedding: indices is float32", "indices.long()"),
     (lambda: F.quantized_embedding(ts.tensor([0, 3]), ROWS, format="q8_0"),
-     "quantized_embedding: x[1] is 3, of 3 rows of weight", "0 to 2"),
+     "quantized_embedding: index 3 is out of range for 3 rows", "from 0 to 2"),
     (lambda: F.quantized_embedding(ts.tensor([0]), ROWS[0], format="q8_0"),
      "quantized_embedding: blocks.ndim is 1", "(rows, bytes of a row)"),
     (lambda: nn.QuantizedLinear(33, 4, "q8_0"),

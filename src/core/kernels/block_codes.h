@@ -40,6 +40,13 @@ TS_INLINE Codes join_codes(HalfCodes low, HalfCodes high) {
 #endif
 }
 
+// Every byte moved by `places` to the left, or to the right where that is negative; what comes in
+// from its neighbour is to be masked away.
+TS_INLINE Codes shifted(Codes bytes, int places) {
+  using Pairs = VecN<uint16_t, 16>;
+  return (Codes)(places < 0 ? (Pairs)bytes >> -places : (Pairs)bytes << places);
+}
+
 // The first 16 codes of two blocks, and the others.
 struct TwoBlocks {
   Codes first, second;
@@ -147,7 +154,7 @@ struct Q5_K : LargeWithMinimum {
   static TS_MEMBER Codes codes(const uint8_t* block, int group) {
     auto v = read_bytes<Codes>(block + 48 + group / 2 * 32);
     auto high = read_bytes<Codes>(block + 16);  // bit `group` of each byte
-    return (group % 2 ? v >> 4 : v & 15) | (((high >> group) & 1) << 4);
+    return (group % 2 ? v >> 4 : v & 15) | (shifted(high, 4 - group) & 16);
   }
 };
 
@@ -162,7 +169,7 @@ struct Q6_K {
     const int half = group / 4, part = group % 4;
     auto low = read_bytes<Codes>(block + half * 64 + part % 2 * 32);
     auto high = read_bytes<Codes>(block + 128 + half * 32);
-    return (part < 2 ? low & 15 : low >> 4) | (((high >> (2 * part)) & 3) << 4);
+    return (part < 2 ? low & 15 : low >> 4) | (shifted(high, 4 - 2 * part) & 48);
   }
   static TS_MEMBER Factors factors(const uint8_t* block) {
     return read_bytes<Factors>(block + 192);
@@ -188,6 +195,35 @@ template <class F>
 TS_INLINE float minimum_of(const uint8_t* block) {
   const float minimum = half_at(block + F::minimum_at);
   return F::is_subtracted ? -minimum : minimum;
+}
+
+// The float16 at one place of eight blocks.
+using Eight = VecN<float, 8>;
+TS_INLINE Eight halves_at(const uint8_t* const (&blocks)[8], int64_t place) {
+#if defined(__F16C__)
+  VecN<uint16_t, 8> bits{};
+#pragma GCC unroll 8
+  for (int r = 0; r < 8; ++r) {
+    uint16_t each;
+    memcpy(&each, blocks[r] + place, sizeof each);
+    bits[r] = each;
+  }
+  return (Eight)_mm256_cvtph_ps((__m128i)bits);
+#else
+  Eight out{};
+  for (int r = 0; r < 8; ++r) out[r] = half_at(blocks[r] + place);
+  return out;
+#endif
+}
+
+template <class F>
+TS_INLINE Eight scales_of(const uint8_t* const (&blocks)[8]) {
+  return halves_at(blocks, F::scale_at);
+}
+template <class F>
+TS_INLINE Eight minima_of(const uint8_t* const (&blocks)[8]) {
+  const Eight minima = halves_at(blocks, F::minimum_at);
+  return F::is_subtracted ? -minima : minima;
 }
 
 // Calls of(format) for each of them.

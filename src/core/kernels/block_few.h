@@ -121,24 +121,6 @@ struct FewRows {
 
   // --- both ---
 
-  // The float16 at one place of the blocks.
-  static TS_MEMBER V halves(Rows at, int64_t place) {
-#if defined(__F16C__)
-    VecN<uint16_t, ROWS> bits{};
-#pragma GCC unroll 8
-    for (int r = 0; r < ROWS; ++r) {
-      uint16_t each;
-      memcpy(&each, at[r] + place, sizeof each);
-      bits[r] = each;
-    }
-    return (V)_mm256_cvtph_ps((__m128i)bits);
-#else
-    V out{};
-    for (int r = 0; r < ROWS; ++r) out[r] = half_at(at[r] + place);
-    return out;
-#endif
-  }
-
   // The rows that come next, a part of them with each block of these: in the order of addresses,
   // which memory answers fastest, and into L2, as L1 can wait for few lines at a time.
   static TS_MEMBER void fetch_early(const uint8_t* next, int64_t b) {
@@ -165,10 +147,9 @@ struct FewRows {
       } else {
         sums = small_sums(at, x, b);
       }
-      out += halves(at, F::scale_at) * scale * convert<V>(sums);
+      out += scales_of<F>(at) * scale * convert<V>(sums);
       if constexpr (F::has_minima) {
-        V minimum = halves(at, F::minimum_at) * scale;
-        if constexpr (F::is_subtracted) minimum = -minimum;
+        const V minimum = minima_of<F>(at) * scale;
         if constexpr (F::has_factors)
           out += minimum * convert<V>(weighted(factors, x.sums + b * 8));
         else

@@ -22,6 +22,40 @@ struct ManyScratch {
   alignas(64) float sums[BLOCK_PANEL_ROWS][PANEL];
 };
 
+using EightWords = VecN<uint32_t, 8>;
+
+// Rows become columns: the first `count` ones are written 4 * PANEL bytes apart.
+TS_INLINE void turn_over(const EightWords (&rows)[8], void* to, int count = 8) {
+#if defined(__AVX2__)
+  __m256i pairs[8], quads[8];
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = _mm256_unpacklo_epi32((__m256i)rows[i], (__m256i)rows[i + 1]);
+    pairs[i + 1] = _mm256_unpackhi_epi32((__m256i)rows[i], (__m256i)rows[i + 1]);
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      quads[i + 2 * j] = _mm256_unpacklo_epi64(pairs[i + j], pairs[i + j + 2]);
+      quads[i + 2 * j + 1] = _mm256_unpackhi_epi64(pairs[i + j], pairs[i + j + 2]);
+    }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    __m256i low = _mm256_permute2x128_si256(quads[i], quads[i + 4], 0x20);
+    __m256i high = _mm256_permute2x128_si256(quads[i], quads[i + 4], 0x31);
+    memcpy((char*)to + i * 4 * PANEL, &low, sizeof low);
+    if (count == 8) memcpy((char*)to + (i + 4) * 4 * PANEL, &high, sizeof high);
+  }
+#else
+  for (int i = 0; i < count; ++i)
+    for (int r = 0; r < 8; ++r) {
+      uint32_t each = rows[r][i];
+      memcpy((char*)to + i * 4 * PANEL + 4 * r, &each, sizeof each);
+    }
+#endif
+}
+
 template <class F>
 struct ManyRows {
   static constexpr int64_t bytes = info(F::format).bytes;
@@ -37,37 +71,55 @@ struct ManyRows {
   using I = VecN<int32_t, VB / 4>;
   using V = VecN<float, VB / 4>;
 
-  // Blocks from `first` on, `count` of them; rows that there are not are zeros.
+  // Blocks from `first` on, `count` of them. Rows that there are not are the first one again.
   static void unpack(const BlockRows& w, int64_t first, int64_t count, Tile& tile) {
-    alignas(64) uint8_t lines[PANEL][32] = {};
-    const uint8_t* from = w.blocks + first * bytes;
-    for (int64_t b = 0; b < count; ++b, from += bytes) {
-      for (int group = 0; group < F::elements / 32; ++group) {
-        for (int64_t r = 0; r < w.rows; ++r)
-          store(lines[r], W::turned(codes_of<F>(from + r * w.row_bytes, group)));
-        auto* to = tile.codes[(b * (F::elements / 32) + group) * 8];
-        for (int quad = 0; quad < 8; ++quad)
-          for (int r = 0; r < PANEL; ++r) memcpy(to[quad * PANEL + r], lines[r] + 4 * quad, 4);
-      }
-      for (int r = 0; r < PANEL; ++r) {
-        const bool is_there = r < w.rows;
-        const uint8_t* block = from + (is_there ? r : 0) * w.row_bytes;
-        tile.scales[b][r] = is_there ? scale_of<F>(block) : 0;
-        if constexpr (F::has_minima) tile.minima[b][r] = is_there ? minimum_of<F>(block) : 0;
-        if constexpr (F::has_factors) unpack_factors(block, b, r, tile);
+    for (int64_t b = 0; b < count; ++b) {
+      fetch_early(w, first + b);
+      for (int half = 0; half < PANEL; half += 8) {
+        const uint8_t* at[8];
+        for (int r = 0; r < 8; ++r)
+          at[r] = w.blocks + (half + r < w.rows ? half + r : 0) * w.row_bytes + (first + b) * bytes;
+        unpack_eight(at, b, half, tile);
       }
     }
   }
 
-  static TS_MEMBER void unpack_factors(const uint8_t* block, int64_t b, int r, Tile& tile) {
-    int8_t factors[16];
-    store(factors, F::factors(block));
-    const int8_t* weights = F::has_minima ? factors + 8 : factors;
-    for (int i = 0; i < RUNS; ++i) {
-      auto& each = tile.factors[b * RUNS + i][r];
-      each[0] = each[1] = factors[i];
-      tile.pairs[b * (RUNS / 2) + i / 2][r][i % 2] = weights[i];
+  // The rows that come next: see FewRows.
+  static TS_MEMBER void fetch_early(const BlockRows& w, int64_t block) {
+    const uint8_t* from = w.blocks + PANEL * (w.row_bytes + block * bytes);
+    for (int64_t at = 0; at < PANEL * bytes; at += 64) __builtin_prefetch(from + at, 0, 2);
+  }
+
+  static TS_MEMBER void unpack_eight(const uint8_t* const (&at)[8], int64_t b, int half,
+                                     Tile& tile) {
+    EightWords rows[8];
+#pragma GCC unroll 1
+    for (int group = 0; group < F::elements / 32; ++group) {
+#pragma GCC unroll 8
+      for (int r = 0; r < 8; ++r) rows[r] = (EightWords)W::turned(codes_of<F>(at[r], group));
+      turn_over(rows, tile.codes[(b * (F::elements / 32) + group) * 8][half]);
     }
+    store(tile.scales[b] + half, scales_of<F>(at));
+    if constexpr (F::has_minima) store(tile.minima[b] + half, minima_of<F>(at));
+    if constexpr (F::has_factors) {
+      Factors factors[8];
+      for (int r = 0; r < 8; ++r) factors[r] = F::factors(at[r]);
+      for (int part = 0; part < RUNS; part += 8) {
+        for (int r = 0; r < 8; ++r) rows[r] = doubled(factors[r], part);
+        turn_over(rows, tile.factors[b * RUNS + part][half]);
+      }
+      for (int r = 0; r < 8; ++r) rows[r] = (EightWords)convert<VecN<int16_t, 16>>(factors[r]);
+      // Behind the 8 factors of large blocks with minima are their weights.
+      for (int r = 0; F::has_minima && r < 8; ++r) rows[r] = twice(high_half(rows[r]));
+      turn_over(rows, tile.pairs[b * (RUNS / 2)][half], RUNS / 2);
+    }
+  }
+
+  // Eight factors from number `part` on, each as two words.
+  static TS_MEMBER EightWords doubled(Factors factors, int part) {
+    auto words = convert<VecN<int16_t, 16>>(factors);
+    auto each = part ? high_half(words) : low_half(words);
+    return (convert<EightWords>(each) & 0xffff) * 0x10001;
   }
 
   template <class To>
@@ -89,18 +141,28 @@ struct ManyRows {
   static TS_MEMBER void add_run(const Tile& tile, int64_t run, const Coded<F>* x, int64_t first,
                                 I (&total)[ROWS][VECS]) {
     const auto* codes = tile.codes[run * QUADS];
+    // One quad: of(row, vector, codes of w, those of x). Rolled up where sums are plain additions,
+    // which the compiler would put into another order, with more of them alive than registers.
+    auto each = [&](int quad, auto of) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+      for (int r = 0; r < ROWS; ++r) {
+        const B own = four<B>(x[r].codes + first + 4 * quad);
+#pragma GCC unroll 4
+        for (int v = 0; v < VECS; ++v) of(r, v, vector_at<B>(codes[quad * PANEL], v), own);
+      }
+    };
     if constexpr (W::is_signed || has_byte_dots) {
       I dots[ROWS][VECS] = {};
+      if constexpr (W::is_signed) {
+#pragma GCC unroll 1
+        for (int quad = 0; quad < QUADS; ++quad)
+          each(quad,
+               [&](int r, int v, B w, B own) { dots[r][v] = add_signed_dots(dots[r][v], w, own); });
+      } else {
 #pragma GCC unroll 8
-      for (int quad = 0; quad < QUADS; ++quad)
-#pragma GCC unroll 8
-        for (int r = 0; r < ROWS; ++r)
-#pragma GCC unroll 4
-          for (int v = 0; v < VECS; ++v) {
-            B w = vector_at<B>(codes[quad * PANEL], v), y = four<B>(x[r].codes + first + 4 * quad);
-            dots[r][v] =
-                W::is_signed ? add_signed_dots(dots[r][v], w, y) : add_dots(dots[r][v], w, y);
-          }
+        for (int quad = 0; quad < QUADS; ++quad)
+          each(quad, [&](int r, int v, B w, B own) { dots[r][v] = add_dots(dots[r][v], w, own); });
+      }
 #pragma GCC unroll 4
       for (int v = 0; v < VECS; ++v) {
         I factor{};
@@ -113,14 +175,9 @@ struct ManyRows {
 #pragma GCC unroll 4
       for (int part = 0; part < QUADS; part += PART) {
         Words<B> words[ROWS][VECS] = {};
-#pragma GCC unroll 8
+#pragma GCC unroll 1
         for (int quad = part; quad < part + PART; ++quad)
-#pragma GCC unroll 8
-          for (int r = 0; r < ROWS; ++r)
-#pragma GCC unroll 4
-            for (int v = 0; v < VECS; ++v)
-              words[r][v] += pair_sums(vector_at<B>(codes[quad * PANEL], v),
-                                       four<B>(x[r].codes + first + 4 * quad));
+          each(quad, [&](int r, int v, B w, B own) { words[r][v] += pair_sums(w, own); });
 #pragma GCC unroll 4
         for (int v = 0; v < VECS; ++v) {
           auto factor = splat<Words<B>>(1);

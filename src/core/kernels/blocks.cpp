@@ -8,18 +8,20 @@ namespace tessella::TS_ISA {
 
 namespace {
 
-template <class F>
-TS_INLINE int value_of(uint8_t code) {
-  return F::is_signed ? static_cast<int8_t>(code) : code - F::offset;
-}
-
 // Codes of a run as numbers.
 template <class F>
-TS_INLINE void spread(int n, float* __restrict out, const uint8_t* __restrict codes, float scale,
-                      float minimum) {
-  for (int i = 0; i < n; ++i) {
-    float value = scale * static_cast<float>(value_of<F>(codes[i]));
-    out[i] = F::has_minima ? value + minimum : value;
+TS_INLINE void spread(float* out, const uint8_t* codes, float scale, float minimum) {
+  using V = Vec<float>;
+  constexpr int W = lanes<V>;
+  for (int i = 0; i < F::run; i += W) {
+    const auto bytes = load<VecN<uint8_t, W>>(codes + i);
+    MaskOf<V> whole;
+    if constexpr (F::is_signed)
+      whole = convert<MaskOf<V>>(convert<VecN<int16_t, W>>((VecN<int8_t, W>)bytes));
+    else
+      whole = (MaskOf<V>)resize<BitsOf<V>>(bytes) - F::offset;
+    const V value = splat<V>(scale) * convert<V>(whole);
+    store(out + i, F::has_minima ? value + splat<V>(minimum) : value);
   }
 }
 
@@ -39,7 +41,7 @@ void dequantize(int64_t count, float* out, const uint8_t* blocks) {
         if constexpr (F::has_factors) own = scale * static_cast<float>(factors[run]);
         if constexpr (F::has_factors && F::has_minima)
           base = minimum * static_cast<float>(factors[8 + run]);
-        spread<F>(F::run, out, codes + i, own, base);
+        spread<F>(out, codes + i, own, base);
       }
     }
   }
@@ -62,17 +64,30 @@ TS_INLINE float inverse_of(float d) {
   return d == 0 || magnitude(inverse) >= INFINITE ? 0 : inverse;
 }
 
+TS_INLINE uint32_t largest_of(const float* x) {
+  uint32_t largest = 0;
+  for (int i = 0; i < 32; ++i) largest = magnitude(x[i]) > largest ? magnitude(x[i]) : largest;
+  return largest;
+}
+
+// A block that is NaN.
+TS_INLINE void write_nan(uint8_t* block, int64_t bytes) {
+  write_half(block, __builtin_nanf(""));
+  memset(block + 2, 0, (size_t)bytes - 2);
+}
+
 void quantize_q8_0(int64_t count, uint8_t* blocks, const float* x) {
   for (int64_t b = 0; b < count; ++b, x += 32, blocks += 34) {
-    uint32_t largest = 0;
-    for (int i = 0; i < 32; ++i) largest = magnitude(x[i]) > largest ? magnitude(x[i]) : largest;
-    const bool is_finite = largest < INFINITE;
-    const float d = is_finite ? bits_as<float>(largest) / 127 : __builtin_nanf("");
-    const float inverse = is_finite ? inverse_of(d) : 0;
+    const uint32_t largest = largest_of(x);
+    if (largest >= INFINITE) {
+      write_nan(blocks, 34);
+      continue;
+    }
+    const float d = bits_as<float>(largest) / 127, inverse = inverse_of(d);
     write_half(blocks, d);
     for (int i = 0; i < 32; ++i) {
       // Half away from 0: the part behind the point is exact.
-      float size = is_finite ? bits_as<float>(magnitude(x[i])) * inverse : 0;
+      const float size = bits_as<float>(magnitude(x[i])) * inverse;
       int whole = static_cast<int>(size);
       whole += size - static_cast<float>(whole) >= 0.5f;
       blocks[2 + i] = static_cast<uint8_t>(x[i] < 0 ? -whole : whole);
@@ -82,18 +97,21 @@ void quantize_q8_0(int64_t count, uint8_t* blocks, const float* x) {
 
 void quantize_q4_0(int64_t count, uint8_t* blocks, const float* x) {
   for (int64_t b = 0; b < count; ++b, x += 32, blocks += 18) {
-    int first = 0;  // the place of the largest magnitude
-    for (int i = 1; i < 32; ++i)
-      if (magnitude(x[i]) > magnitude(x[first])) first = i;
-    const bool is_finite = magnitude(x[first]) < INFINITE;
-    const float d = is_finite ? x[first] / -8 : __builtin_nanf("");
-    const float inverse = is_finite ? inverse_of(d) : 0;
+    const uint32_t largest = largest_of(x);
+    if (largest >= INFINITE) {
+      write_nan(blocks, 18);
+      continue;
+    }
+    float first = 0;  // of those with the largest magnitude
+    for (int i = 31; i >= 0; --i) first = magnitude(x[i]) == largest ? x[i] : first;
+    const float d = first / -8;
+    const double inverse = inverse_of(d);
     write_half(blocks, d);
     uint8_t codes[32];
     for (int i = 0; i < 32; ++i) {
       // One rounding to float32, as a fused multiply-add has.
-      double place = is_finite ? static_cast<double>(x[i]) * static_cast<double>(inverse) : -8;
-      int code = static_cast<int>(static_cast<float>(place + 8.5));
+      const float place = static_cast<float>(static_cast<double>(x[i]) * inverse + 8.5);
+      const int code = static_cast<int>(place);
       codes[i] = static_cast<uint8_t>(code > 15 ? 15 : code);
     }
     for (int i = 0; i < 16; ++i)

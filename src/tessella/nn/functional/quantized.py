@@ -14,6 +14,7 @@ from tessella.dtypes import float32, float64
 from tessella.fusions import need_float
 from tessella.hints import Any
 from tessella.kinds import cast
+from tessella.limits import limited
 from tessella.nn import layer_errors, quantized_errors
 from tessella.nn.functional.block_records import (
     block_product,
@@ -88,4 +89,6 @@ def quantized_embedding(indices: Tensor, blocks: Tensor, *, format: Any) -> Tens
     features_of(blocks, format)
     if blocks.ndim != 2:
         raise quantized_errors.not_matrix(blocks.ndim)
+    rows = blocks.shape[0]
+    indices = limited(indices, 0, rows - 1, lambda index: layer_errors.no_row(index, rows))
     return dequantize_blocks(embed(blocks, indices, NO_PADDING, False), format, float32.id)
