@@ -18,7 +18,7 @@ struct Norm {
   };
 
   template <bool IsCentred>
-  TS_INLINE Moments measure(const T* x, int64_t n, double eps) {
+  __attribute__((noinline)) static Moments measure(const T* x, int64_t n, double eps) {
     T mean = 0;
     if constexpr (IsCentred)
       mean = sum_of<T>(n, [&](int64_t i, auto lanes) { return lanes.read(x + i); }) / (T)n;
@@ -57,7 +57,8 @@ struct Norm {
     T* dx;
     V mean, scale, level, slope;
 
-    Row(const NormRows& of, const void* dout, void* out, int64_t r)
+    // Sums along a row are long loops: a call costs nothing beside them, and copies of them space.
+    __attribute__((noinline)) Row(const NormRows& of, const void* dout, void* out, int64_t r)
         : x(static_cast<const T*>(of.x) + r * of.n),
           g(static_cast<const T*>(dout) + r * of.n),
           w(static_cast<const T*>(of.weight)),
