@@ -271,6 +271,15 @@ def test_other_dtypes_give_theirs(name: str) -> None:
     )
 
 
+def test_rows_without_numbers_may_be_many() -> None:
+    x = ts.ones(0).broadcast_to((1 << 40, 0)).requires_grad_()
+    out = F.quantized_linear(x, ts.zeros(0, 0, dtype=ts.uint8), format="q8_0")
+    (slope,) = ts.autograd.grad(out, [x], out.detach())
+    assert out.shape == slope.shape == x.shape
+    with pytest.raises(ts.errors.TessellaError, match="quantized_linear: "):
+        F.quantized_linear(x, ts.zeros(3, 0, dtype=ts.uint8), format="q8_0")
+
+
 def test_weights_are_not_expanded() -> None:
     blocks = ts.zeros(4096, 4096 // 32 * 18, dtype=ts.uint8)
     expanded = 4096 * 4096 * 4

@@ -17,10 +17,12 @@ namespace {
 
 constexpr int64_t FEW_ROWS = 2;     // of x: beyond, blocks are worth unpacking
 constexpr int64_t MOST_ROWS = 512;  // of x that are made int8 at once
-constexpr double CHUNK_NS = 40e3;
+// What a chunk takes: an eighth of the work, so that threads of unequal speed end together.
+constexpr double LEAST_NS = 10e3, MOST_NS = 40e3;
+constexpr double CHUNKS = 8;
 // What a number of w takes: to be multiplied with one row of x where it lies; or to be unpacked,
 // and then for each row of x.
-constexpr double FEW_NS = 0.06, UNPACK_NS = 0.2, MANY_NS = 0.01;
+constexpr double FEW_NS = 0.03, UNPACK_NS = 0.06, MANY_NS = 0.01;
 constexpr double CODE_NS = 0.2;  // a number of x
 
 class CodedProduct {
@@ -50,10 +52,13 @@ class CodedProduct {
     double k = static_cast<double>(task_.k), m = static_cast<double>(rows);
     double row_ns = k * (task_.m > FEW_ROWS ? UNPACK_NS + MANY_NS * m : FEW_NS * m);
     int64_t panels = ceil_div(task_.n, BLOCK_PANEL);
-    auto fitting = static_cast<int64_t>(CHUNK_NS / (row_ns * BLOCK_PANEL + 1));
+    double panel_ns = row_ns * BLOCK_PANEL;
+    double chunk_ns =
+        std::clamp(panel_ns * static_cast<double>(panels) / CHUNKS, LEAST_NS, MOST_NS);
+    auto fitting = static_cast<int64_t>(chunk_ns / (panel_ns + 1));
     int64_t each = std::clamp<int64_t>(fitting, 1, std::max<int64_t>(panels, 1));
     int64_t chunks = ceil_div(panels, each);
-    auto ns = static_cast<int64_t>(row_ns * static_cast<double>(each * BLOCK_PANEL)) + 1;
+    auto ns = static_cast<int64_t>(panel_ns * static_cast<double>(each)) + 1;
     code(rows, x, chunks > 1 ? ns * chunks : 0);
     parallel(
         chunks, ns, task_.interruptible,

@@ -99,16 +99,9 @@ struct ProductValues {
     task.dtype = x->dtype;
     task.n = blocks->shape()[0];
     task.k = elements_of(blocks, task.format);
-    task.m = rows_of(x);
+    task.m = 1;
+    for (int i = 0; i < x->ndim - 1; ++i) task.m *= x->shape()[i];
     return last_size(x) == (is_back ? task.n : task.k);
-  }
-
-  // Of rows without numbers there may be more than can be counted: then the result is refused.
-  static int64_t rows_of(const Tensor* x) {
-    int64_t rows = 1;
-    for (int i = 0; i < x->ndim - 1; ++i)
-      if (__builtin_mul_overflow(rows, x->shape()[i], &rows)) return 0;
-    return rows;
   }
 
   void begin(bool interruptible) {
@@ -138,6 +131,7 @@ bool product_outline(Values values, Outline* out) {
 void product_run(Values values, Tensor* out, bool interruptible) {
   ProductValues of;
   read_product(values, &of);
+  if (out->size == 0) return;
   of.begin(interruptible);
   Scratch scratch(static_cast<size_t>(launch::block_product_scratch_bytes(of.task)));
   LongWork work(of.x->size + of.blocks->size, {of.x, of.blocks, out}, Present(of.bias, nullptr));
@@ -156,6 +150,7 @@ bool back_outline(Values values, Outline* out) {
 void back_run(Values values, Tensor* out, bool interruptible) {
   ProductValues of;
   of.read(values[0], values[1], values[2], true);
+  if (out->size == 0) return;
   of.begin(interruptible);
   Scratch scratch(static_cast<size_t>(launch::block_product_back_scratch_bytes(of.task)));
   LongWork work(of.x->size + of.blocks->size, {of.x, of.blocks, out});
