@@ -17,6 +17,7 @@ mp.dps = 60
 Function = Callable[[mpf], mpf]
 GRID = 600
 ERFC_CENTRE = mpf("3.75")
+NORMAL_CENTRE = mpf("3.5")
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,12 @@ def erfc_scaled(t: mpf) -> mpf:
 def erfc_variable(x: mpf) -> mpf:
     """The variable t of erfc_scaled at x."""
     return (x - ERFC_CENTRE) / (x + ERFC_CENTRE)
+
+
+def normal_scaled(u: mpf) -> mpf:
+    """exp(x*x/2) (1 - Phi(x)) / u where u = 2c / (x + c), Phi the normal distribution."""
+    x = 2 * NORMAL_CENTRE / u - NORMAL_CENTRE
+    return mp.exp(x * x / 2) * mp.erfc(x / mp.sqrt(2)) / 2 / u
 
 
 def erfc_inverse(q: mpf) -> mpf:
@@ -371,6 +378,15 @@ def tables() -> list[Row]:
             7,
             erf_exponent,
             lambda x: mp.erfc(x),
+        ),
+        narrow(
+            "kNormalTailF",
+            "exp(x*x/2)*(1 - Phi(x)) = u*P(u), u = 7/(x + 3.5), Phi the normal distribution",
+            7 / mpf(18),
+            2,
+            9,
+            normal_scaled,
+            lambda u: 1 / normal_scaled(u),
         ),
     ]
 

@@ -71,8 +71,21 @@ TS_INLINE V silu(V x) {
 
 template <class V>
 TS_INLINE V gelu(V x) {
-  constexpr Lane<V> root = static_cast<Lane<V>>(-0.70710678118654752440);  // -sqrt(1/2)
-  return x * splat<V>(static_cast<Lane<V>>(0.5)) * simd::erfc(x * splat<V>(root));
+  constexpr double root = -0.70710678118654752440;  // -sqrt(1/2)
+  if constexpr (same_type<Lane<V>, float>)
+    return gelu_f32(x);
+  else
+    return x * splat<V>(0.5) * simd::erfc(x * splat<V>(root));
+}
+
+template <class V>
+TS_INLINE V gelu_slope(V x) {
+  constexpr double root = -0.70710678118654752440, share = 0.39894228040143267794;  // 1/sqrt(2 pi)
+  if constexpr (same_type<Lane<V>, float>)
+    return gelu_slope_f32(x);
+  else
+    return splat<V>(0.5) * simd::erfc(x * splat<V>(root)) +
+           x * simd::exp(x * x * splat<V>(-0.5)) * splat<V>(share);
 }
 
 // x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x**3): PyTorch's and the original's approximation.

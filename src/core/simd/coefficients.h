@@ -321,4 +321,12 @@ static constexpr float kErfTailF[] = {
     -0x1.9d01d80000000p-6f,  0x1.138aca0000000p-8f, -0x1.cec0480000000p-12f, 0x1.6bd4040000000p-16f,
 };
 
+// exp(x*x/2)*(1 - Phi(x)) = u*P(u), u = 7/(x + 3.5), Phi the normal distribution
+// on [0.38889, 2.0], degree 9, weighted error 2^-26.88.
+static constexpr float kNormalTailF[] = {
+    0x1.d2ee1e0000000p-5f,  0x1.d199020000000p-6f,   0x1.b9f1f80000000p-7f, 0x1.1344b20000000p-8f,
+    0x1.09df960000000p-8f,  -0x1.11c0a60000000p-9f,  0x1.0ef5900000000p-9f, -0x1.0116260000000p-10f,
+    0x1.a8d97e0000000p-13f, -0x1.094b3c0000000p-16f,
+};
+
 }  // namespace tessella::TS_ISA

@@ -1,4 +1,4 @@
-// Functions of float lanes. exp, log, tanh, sigmoid and erf work in native float lanes; the others
+// Functions of float lanes. exp, log, tanh, sigmoid, erf and gelu work in native ones; the others
 // of this file evaluate halves of the vector as doubles, where short polynomials without
 // compensation
 // ("narrow") give nearly correctly rounded floats. Functions that have no form of their own here
@@ -76,6 +76,40 @@ TS_INLINE V erf_f32(V x) {
   const ExpFloat<V> e = exp_float(-polynomial(kErfTailF, a));
   const V large = splat<V>(1) - e.m.hi * power_of_two(e.k);
   return copysign(select(a < splat<V>(1), small, large), x);
+}
+
+// exp(-x*x/2) and the share of a normal distribution beyond |x|, both as a factor of 2^k; they have
+// vanished at 14.5. The square is held in two parts, as its error would grow with it.
+template <class V>
+struct NormalTail {
+  V density, share, k;
+};
+template <class V>
+TS_INLINE NormalTail<V> normal_tail_f32(V x) {
+  const V a = lesser(splat<V>(14.5f), abs(x)), square = a * a;
+  const V low = fma(a, a, -square);
+  const ExpFloat<V> e = exp_float(splat<V>(-0.5f) * square);
+  const V density = fma(e.m.hi, splat<V>(-0.5f) * low, e.m.hi);
+  const V u = splat<V>(7) / (a + splat<V>(3.5f));
+  return {density, density * (u * polynomial(kNormalTailF, u)), e.k};
+}
+
+// x Phi(x); where it fades out, x is multiplied before what is small becomes subnormal.
+template <class V>
+TS_INLINE V gelu_f32(V x) {
+  const NormalTail<V> tail = normal_tail_f32(x);
+  const V above = x * (splat<V>(1) - scale(tail.share, tail.k));
+  const V below = x < splat<V>(-14.4f) ? x * V{} : scale(x * tail.share, tail.k);
+  return x < 0 ? below : above;
+}
+
+// The slope of gelu: Phi(x) + x exp(-x*x/2) / sqrt(2 pi).
+template <class V>
+TS_INLINE V gelu_slope_f32(V x) {
+  const NormalTail<V> tail = normal_tail_f32(x);
+  const V share = scale(tail.share, tail.k);
+  const V rise = x * scale(tail.density, tail.k) * splat<V>(0x1.988454p-2f);
+  return (x < 0 ? share : splat<V>(1) - share) + rise;
 }
 
 }  // namespace tessella::TS_ISA
