@@ -1,6 +1,7 @@
 """Rows `decode`, `prompt` and `decode-memory`: a language model of 100 million quantised weights.
 
-The peer is llama.cpp, on the same file and at the same number of threads, whatever the setting.
+The peer is llama.cpp, on the same file and at the same number of threads, whatever the setting. Its
+builds for Python use AVX2 and no wider vectors: one built for a machine may do better on it.
 Weights are random, which speed does not depend on.
 """
 
