@@ -60,7 +60,7 @@ sanitize: $(BIN)/installed
 proof: $(BIN)/installed
 	$(BIN)/python tools/proof.py
 
-# The benchmark environment: the wheel beside NumPy, PyTorch and JAX.
+# The benchmark environment: the wheel beside NumPy, PyTorch, JAX and llama.cpp.
 peers: wheel
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install -q -r bench/requirements.txt

@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import Any
 
 SETTINGS = ("default", "one")
-PEERS = ("numpy", "torch", "jax")
+PEERS = ("numpy", "torch", "jax", "cyllama")
 COMPILED_TORCH = "torch.compile"
-RIVALS = (*PEERS, COMPILED_TORCH)  # each peer, and what a row may time as one more
+LLAMA_CPP, LLAMA_CPP_MODULE = "llama.cpp", "cyllama.llama.llama_cpp"
+RIVALS = ("numpy", "torch", "jax", COMPILED_TORCH, LLAMA_CPP)  # as rows and tables name them
 
 # Left over from the caller's shell, any of these would change what "default" means.
 THREAD_VARIABLES = (
@@ -75,6 +76,10 @@ class Libraries:
     @cached_property
     def jnp(self) -> Any:
         return importlib.import_module("jax.numpy")
+
+    @cached_property
+    def llama_cpp(self) -> Any:
+        return importlib.import_module(LLAMA_CPP_MODULE)
 
     def modules(self) -> dict[str, Any]:
         """The array namespace of every contender, Tessella first."""

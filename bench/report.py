@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 LATEST = ROOT / "bench" / "results" / "latest.json"
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
-UNITS = {"flop": ("GFLOP/s", 1e9), "byte": ("GB/s", 1e9)}
+UNITS = {"flop": ("GFLOP/s", 1e9), "byte": ("GB/s", 1e9), "token": ("tokens/s", 1.0)}
 HEAD = ("case", SUBJECT, *RIVALS, "best peer", "speed", "of peak", "bars")
 
 

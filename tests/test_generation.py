@@ -83,10 +83,23 @@ def test_compiled_steps_draw_the_tokens_of_eager_ones() -> None:
     assert tokens(True) == tokens(False)
 
 
-def test_long_prompts_go_through_in_pieces() -> None:
+@pytest.mark.parametrize("length", [256, 257, 600])
+def test_long_prompts_go_through_in_pieces(length: int) -> None:
     model = llama()
-    prompt = [i % 50 for i in range(600)]
+    prompt = [i % 50 for i in range(length)]
     assert generate(model, [prompt], 3, Sampler(temperature=0)) == [without_cache(model, prompt, 3)]
+
+
+def test_layers_of_quantised_models_take_few_steps(tmp_path: Any) -> None:
+    counts = []
+    for layers in (1, 2):
+        model = llama(num_hidden_layers=layers)
+        ts.models.save_gguf(model, tmp_path / "model.gguf", format="q8_0")
+        writer = Writer(ts.models.load_gguf(tmp_path / "model.gguf"), [[1]], 9)
+        with ts.no_grad():
+            counts.append(len(ts.compile(writer._advance).profile(writer.tokens).rows))
+    # 7 products, 2 norms, 6 to turn queries and keys, 5 to keep them, 2 of attention, 3 others
+    assert counts[1] - counts[0] <= 25
 
 
 def test_rows_end_before_a_token_of_stop() -> None:

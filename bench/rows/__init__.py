@@ -5,6 +5,7 @@ from bench.rows import (
     allocating,
     cold,
     compiling,
+    decode,
     dynamic,
     eager,
     footprint,
@@ -49,5 +50,8 @@ ROWS: tuple[Row, ...] = (
     moving.CUMULATIVE,
     dynamic.APPEND,
     dynamic.EXTEND,
+    decode.DECODE,
+    decode.READ,
+    decode.MEMORY,
     wild.ROW,
 )

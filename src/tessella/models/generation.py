@@ -73,11 +73,10 @@ class Writer:
     @no_grad()
     def first(self) -> list[int]:
         """Go through the prompts; give the token that follows each."""
-        count = self.prompt.shape[1]
-        for start in range(0, count - 1, PIECE):
-            stop = min(start + PIECE, count - 1)
-            self.model(self.prompt[:, start:stop], self.cache, last=True)
-        return self._taken(self._advance(self.prompt[:, -1:]))
+        last = (self.prompt.shape[1] - 1) // PIECE * PIECE
+        for start in range(0, last, PIECE):
+            self.model(self.prompt[:, start : start + PIECE], self.cache, last=True)
+        return self._taken(self._advance(self.prompt[:, last:]))
 
     @no_grad()
     def next(self) -> list[int]:

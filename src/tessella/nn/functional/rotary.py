@@ -71,7 +71,7 @@ def rotary(x: Tensor, cos: Tensor, sin: Tensor, *, interleaved: bool = False) ->
         turned = [reshape(stack(turned, axis=-1), (*x.shape[:-1], 2 * n))]
     if 2 * n < x.shape[-1]:
         turned.append(x[..., 2 * n :])
-    return cast(concat(turned, axis=-1), dtype)
+    return cast(concat(turned, axis=-1) if len(turned) > 1 else turned[0], dtype)
 
 
 def check_angles(x: Tensor, cos: Tensor, sin: Tensor) -> int:
