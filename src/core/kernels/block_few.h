@@ -10,6 +10,7 @@ namespace tessella::TS_ISA {
 template <class F>
 struct FewRows {
   static constexpr int ROWS = 8, PAIRS = 4;
+  static constexpr int64_t FETCHED = 16 << 10;  // bytes from what is read to what is asked for
   static constexpr int64_t bytes = info(F::format).bytes;
   using I = VecN<int32_t, ROWS>;
   using V = VecN<float, ROWS>;
@@ -160,6 +161,7 @@ struct FewRows {
   }
 
   static void run(const BlockRows& w, const CodedRows& x, float* out, int64_t out_stride) {
+    const int64_t step = ROWS * w.row_bytes, ahead = step > FETCHED ? step : FETCHED;
     for (int64_t n = 0; n < w.rows; n += ROWS) {
       const int count = w.rows - n < ROWS ? (int)(w.rows - n) : ROWS;
       const uint8_t* rows[ROWS];
@@ -167,7 +169,7 @@ struct FewRows {
       for (int64_t m = 0; m < x.rows; ++m) {
         const Coded<F> own(x.data + m * x.stride, w.k);
         const int64_t blocks = w.k / F::elements;
-        const uint8_t* next = w.blocks + (n + ROWS) * w.row_bytes;
+        const uint8_t* next = w.blocks + n * w.row_bytes + ahead;
         const V found = m == 0 ? multiply<true>(rows, next, own, blocks)
                                : multiply<false>(rows, next, own, blocks);
         float* to = out + m * out_stride + n;

@@ -84,8 +84,8 @@ TS_INLINE V gelu_slope(V x) {
   if constexpr (same_type<Lane<V>, float>)
     return gelu_slope_f32(x);
   else
-    return splat<V>(0.5) * simd::erfc(x * splat<V>(root)) +
-           x * simd::exp(x * x * splat<V>(-0.5)) * splat<V>(share);
+    return -(-x * simd::exp(x * x * splat<V>(-0.5)) * splat<V>(share) -
+             splat<V>(0.5) * simd::erfc(x * splat<V>(root)));
 }
 
 // x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x**3): PyTorch's and the original's approximation.

@@ -165,14 +165,30 @@ class Forward : public Heads<T> {
     return {space.panels, 0};
   }
 
+  // Scores of few rows, strip by strip: keys and values come from memory, and are asked for early.
+  void multiply_few(int64_t rows, int64_t cols, RowsOf<T> q, RowsOf<T> k, RowsOf<T> v,
+                    Space& space) const {
+    constexpr int64_t STRIP = 16, AHEAD = 48;  // keys
+    auto fetch = [cols](RowsOf<T> of, int64_t first, int64_t size) {
+      for (int64_t i = first; i < std::min(first + STRIP, cols); ++i)
+        for (int64_t at = 0; at < size; at += int64_t{64 / sizeof(T)})
+          __builtin_prefetch(of.data + i * of.row + at, 0, 2);
+    };
+    for (int64_t j = 0; j < cols; j += STRIP) {
+      fetch(k, j + AHEAD, task_.features);
+      fetch(v, j, task_.width);
+      for (int64_t r = 0; r < rows; ++r)
+        product_.dot(space.scores + r * TILE_KEYS + j, k.data + j * k.row, q.data + r * q.row,
+                     k.row, std::min(STRIP, cols - j), task_.features);
+    }
+  }
+
   // Rows from `row` on of a group, keys from `key` on.
   void take_tile(const Head& head, int64_t row, int64_t rows, int64_t key, int64_t cols,
                  RowsOf<T> q, RowsOf<T> k, RowsOf<T> v, const int64_t* seen,
                  const AttentionSums& sums, Space& space) const {
     if (is_few_)
-      for (int64_t r = 0; r < rows; ++r)
-        product_.dot(space.scores + r * TILE_KEYS, k.data, q.data + r * q.row, k.row, cols,
-                     task_.features);
+      multiply_few(rows, cols, q, k, v, space);
     else
       this->multiply_packed(rows, cols, task_.features, q, k.data, space.scores, TILE_KEYS);
     if (head.mask) this->read_mask(head, row, rows, key, cols, space.added, TILE_KEYS);

@@ -103,13 +103,13 @@ TS_INLINE V gelu_f32(V x) {
   return x < 0 ? below : above;
 }
 
-// The slope of gelu: Phi(x) + x exp(-x*x/2) / sqrt(2 pi).
+// The slope of gelu: Phi(x) + x exp(-x*x/2) / sqrt(2 pi). It fades out below zero.
 template <class V>
 TS_INLINE V gelu_slope_f32(V x) {
   const NormalTail<V> tail = normal_tail_f32(x);
   const V share = scale(tail.share, tail.k);
-  const V rise = x * scale(tail.density, tail.k) * splat<V>(0x1.988454p-2f);
-  return (x < 0 ? share : splat<V>(1) - share) + rise;
+  const V rise = abs(x) * scale(tail.density, tail.k) * splat<V>(0x1.988454p-2f);
+  return x < 0 ? -(rise - share) : splat<V>(1) - share + rise;
 }
 
 }  // namespace tessella::TS_ISA
