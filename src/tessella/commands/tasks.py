@@ -92,7 +92,7 @@ TASKS = {
         epochs=60, batch=32, lr=3e-3,
     ),
     "gpt": Task(
-        letters.make_letters, letters.letter_loss, {}, epochs=6, batch=8, lr=3e-3,
+        letters.make_letters, letters.letter_loss, {}, epochs=6, batch=8, lr=2e-3,
         samples=letters.SAMPLES, clip=1.0, show=letters.show_sample,
     ),
 }  # fmt: skip

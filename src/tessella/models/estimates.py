@@ -11,7 +11,8 @@ model in pieces, whose tensors are counted where a layer holds most of them:
 
 for widths C of rows, W of all heads, K of heads of keys, I inside. Added are the mask, where there
 is one, and scratch of the largest product or of attention, as the compiler plans it. Decoding is
-the same for one token, with what samplers make of the logits; a compiled step needs no more.
+the same for one token, or what samplers make of the logits, if that is more; a compiled step needs
+no more.
 """
 
 from __future__ import annotations
@@ -157,9 +158,11 @@ def largest_context(found: Outline, batch: int, available: int) -> int | None:
 def intermediates(found: Outline, context: int, batch: int) -> tuple[int, int]:
     """Bound what is held beside weights and cache by a prompt, and by decoding."""
     logits = batch * found.sizes.vocabulary
-    prompt = held_by_layers(found, context, batch, min(PIECE, context - 1))
+    numbers = (4 + batch) * context * int64.itemsize + SMALL  # of tokens, places, keys
+    prompt = held_by_layers(found, context, batch, max(min(PIECE, context - 1), 1))
     decoding = held_by_layers(found, context, batch, 1)
-    return prompt + logits * found.dtype.itemsize, decoding + logits * SAMPLING
+    made = logits * float32.itemsize
+    return numbers + prompt + made, numbers + max(decoding + made, logits * SAMPLING)
 
 
 def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int:
@@ -169,16 +172,14 @@ def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int
     kept = sizes.kv_heads * sizes.features
     attention = 2 * width + max(2 * all_heads + 3 * kept, 3 * all_heads + width)
     on_places = 3 * width + (3 if sizes.is_gated else 2) * sizes.inner
-    # Norms and turned features of halves are float32 for a while.
-    layer = rows * max(attention, on_places) * max(found.dtype.itemsize, float32.itemsize)
+    layer = rows * max(attention, on_places) * found.dtype.itemsize
+    if found.dtype.itemsize < float32.itemsize:  # norms and turned features, for a while
+        layer += 2 * rows * max(width, all_heads) * float32.itemsize
     has_mask = batch > 1 or (sizes.window is not None and sizes.window < context)
     mask = rows * context if has_mask else 0  # booleans; three of them while it is made
     angles = 2 * rows * sizes.features * float64.itemsize
-    numbers = (4 + batch) * context * int64.itemsize  # of tokens, places, keys
-    return (
-        max(layer + mask, 3 * mask) + angles + numbers + SMALL
-        + scratch(found, batch, tokens, get_num_threads())
-    )  # fmt: skip
+    taken = scratch(found, batch, tokens, get_num_threads())
+    return max(layer + mask, 3 * mask) + angles + taken
 
 
 @lru_cache(maxsize=64)
@@ -189,24 +190,26 @@ def scratch(found: Outline, batch: int, tokens: int, threads: int) -> int:
     """
     sizes = found.sizes
     all_heads, kept = sizes.heads * sizes.features, sizes.kv_heads * sizes.features
+    queries = all_heads if sizes.is_gated else all_heads + 2 * kept
     products = {
-        (batch * tokens, sizes.width, all_heads + (0 if sizes.is_gated else 2 * kept)),
-        (batch * tokens, sizes.width, kept), (batch * tokens, all_heads, sizes.width),
-        (batch * tokens, sizes.width, sizes.inner), (batch * tokens, sizes.inner, sizes.width),
-        (batch, sizes.width, sizes.vocabulary),
+        (sizes.width, queries), (sizes.width, kept), (all_heads, sizes.width),
+        (sizes.width, sizes.inner), (sizes.inner, sizes.width),
     }  # fmt: skip
-    most = max(_product_scratch(found, *sizes) for sizes in products)
+    most = max(_product_scratch(found, (batch, tokens), *each) for each in products)
+    most = max(most, _product_scratch(found, (batch, 1), sizes.width, sizes.vocabulary))
     return max(most, _attention_scratch(sizes, found.dtype, batch, tokens))
 
 
-def _product_scratch(found: Outline, rows: int, inputs: int, outputs: int) -> int:
-    x = spec((rows, inputs), found.dtype)
+def _product_scratch(found: Outline, rows: tuple[int, int], inputs: int, outputs: int) -> int:
+    x = spec((*rows, inputs), found.dtype)
     if isinstance(found.format, DType):
         weight = spec((outputs, inputs), found.format)
+        if found.is_turned:
+            weight = spec((inputs, outputs), found.format).mT
         return int(compiled(lambda x, w: linear(x, w)).plan(x, weight).scratch)
     of = FORMATS[found.format]
     blocks = spec((outputs, -(-inputs // of.elements) * of.bytes), uint8)
-    x = spec((rows, -(-inputs // of.elements) * of.elements), found.dtype)
+    x = spec((*rows, -(-inputs // of.elements) * of.elements), found.dtype)
     product = compiled(lambda x, blocks: quantized_linear(x, blocks, format=of.name))
     return int(product.plan(x, blocks).scratch)
 

@@ -95,6 +95,11 @@ def wrong_metadata(key: str, value: object) -> FormatError:
     return FormatError(f"{key} {what}", "the metadata of the file must have this number")
 
 
+def wrong_size(name: str, value: object) -> FormatError:
+    """A number of a configuration that is no size."""
+    return FormatError(f"{name} is {brief(value)}", "it must be an integer, at least 1")
+
+
 def not_json(path: str, why: str) -> FormatError:
     """A file that is not a JSON object."""
     return FormatError(f"{path} is not a JSON object: {why}", "is it complete?")

@@ -12,6 +12,7 @@ from tessella.blocks import FORMATS
 from tessella.dtypes import DType, float32
 from tessella.hints import Any
 from tessella.io import GGUFFile, open_gguf
+from tessella.models import model_errors
 from tessella.models.folders import load_folder
 from tessella.models.gguf import Said, gpt_config, llama_config
 from tessella.models.gpt import GPTConfig
@@ -19,6 +20,12 @@ from tessella.models.llama import LlamaConfig
 
 Config = GPTConfig | LlamaConfig
 
+_NAMES = (
+    "vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_inner", "hidden_size",
+    "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
+    "head_dim", "max_position_embeddings", "sliding_window",
+)  # fmt: skip
+_OPTIONAL = ("n_inner", "num_key_value_heads", "head_dim", "sliding_window")
 _TABLES = ("embed_tokens.weight", "wte.weight", "token_embd.weight")
 
 
@@ -44,7 +51,8 @@ class Outline:
 
     `mapped` are bytes of weights that stay in the file, `owned` those in memory of their own:
     halves of GGUF files, which become float32, and frequencies. `format` is that of most weights:
-    a dtype, or the name of a block format; `dtype` is what the model computes in.
+    a dtype, or the name of a block format; `dtype` is what the model computes in. Weights of
+    products that are `is_turned` lie as (inputs, outputs).
     """
 
     sizes: Sizes
@@ -52,10 +60,15 @@ class Outline:
     owned: int
     format: DType | str
     dtype: DType
+    is_turned: bool = False
 
 
 def sizes_of(config: Config) -> Sizes:
-    """Give the sizes of a configuration."""
+    """Give the sizes of a configuration, which must be sizes: files say them."""
+    for name, value in vars(config).items():
+        is_size = type(value) is int and value > 0
+        if name in _NAMES and not is_size and not (name in _OPTIONAL and value is None):
+            raise model_errors.wrong_size(name, value)
     if isinstance(config, GPTConfig):
         return Sizes(
             config.n_layer, config.n_embd, config.inner, config.n_head, config.n_head,
@@ -82,7 +95,7 @@ def _of_folder(folder: Path) -> Outline:
     sizes, weights = sizes_of(model.config), dict(model.named_parameters())
     dtype = next(x.dtype for name, x in weights.items() if name in _TABLES)
     mapped = sum(x.nbytes for x in weights.values())  # those that are tied come once
-    return Outline(sizes, mapped, _frequencies(sizes), dtype, dtype)
+    return Outline(sizes, mapped, _frequencies(sizes), dtype, dtype, not sizes.is_gated)
 
 
 def _of_file(file: GGUFFile) -> Outline:
