@@ -13,7 +13,7 @@ import pytest
 import language_files as files
 import tessella as ts
 from conftest import FULL
-from tessella import __main__ as command_line
+from tessella import __main__ as command_line, training
 from tessella.commands import letters, tasks
 
 
@@ -126,10 +126,10 @@ def test_a_model_of_letters_is_resumed_with_the_same_figures(
 
     want = figures()
     assert figures("--eager") == want
-    fit = tasks.training.fit
-    monkeypatch.setattr(tasks.training, "fit", lambda *a, **k: fit(*a, **{**k, "epochs": 1}))
+    fit = training.fit
+    monkeypatch.setattr(training, "fit", lambda *a, **k: fit(*a, **{**k, "epochs": 1}))
     assert figures(*kept) != want, "one epoch of the two"
-    monkeypatch.setattr(tasks.training, "fit", fit)
+    monkeypatch.setattr(training, "fit", fit)
     assert figures(*kept, "--resume") == want
 
 
