@@ -5,9 +5,11 @@ A folder is mapped, as for its use; of a GGUF file the header is read, which tel
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from tessella import errors
 from tessella.blocks import FORMATS
 from tessella.dtypes import DType, float32
 from tessella.hints import Any
@@ -83,6 +85,8 @@ def sizes_of(config: Config) -> Sizes:
 
 def outline(path: Any) -> Outline:
     """Read the headers of a folder or a GGUF file."""
+    if not isinstance(path, str | os.PathLike):
+        raise errors.wrong_type("path", path, "a path")
     folder = Path(path)
     if folder.is_dir():
         return _of_folder(folder)

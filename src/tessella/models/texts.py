@@ -45,6 +45,10 @@ class LanguageModel:
         context: int | None = None,
         ends: Iterable[int] = (),
     ) -> None:
+        for name, given, kind in (("model", model, Model), ("tokenizer", tokenizer, Tokenizer)):
+            if not isinstance(given, kind):
+                wanted = "a model of ts.models" if name == "model" else "a ts.text.Tokenizer"
+                raise errors.wrong_type(name, given, wanted).locate("LanguageModel", [])
         self.model, self.tokenizer = model, tokenizer
         self.context = to_context(context, sizes_of(model.config).context)
         self.ends = tokenizer.ends.union(ends)
