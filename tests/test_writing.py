@@ -335,6 +335,20 @@ def test_files_that_are_not_there_or_wrong_are_explained(
         load(folder)
 
 
+@pytest.mark.parametrize(("name", "value"), [
+    ("num_attention_heads", 0), ("hidden_size", "64"), ("num_hidden_layers", -1),
+    ("max_position_embeddings", 8.5), ("vocab_size", None), ("head_dim", True),
+], ids=str)  # fmt: skip
+def test_sizes_of_a_folder_must_be_sizes(name: str, value: Any, tmp_path: Path) -> None:
+    config = files.llama_config(files.TOKENS)
+    files.save_folder(tmp_path, config)
+    (tmp_path / "config.json").write_text(json.dumps({**config, name: value}))
+    with pytest.raises(ts.errors.FormatError) as caught:
+        load(tmp_path)
+    assert f"{name} is {value!r}" in str(caught.value)
+    assert "hint: it must be an integer, at least 1" in str(caught.value)
+
+
 def test_sizes_of_a_file_must_be_sizes(tmp_path: Path) -> None:
     path = files.byte_gguf(tmp_path / "m.gguf")
     file = ts.io.open_gguf(path)

@@ -16,9 +16,9 @@ from tessella.models.folders import Model, load_folder, read_json
 from tessella.models.generation import Writer
 from tessella.models.gguf import model_of
 from tessella.models.gpt import GPT
-from tessella.models.outlines import sizes_of
 from tessella.models.passages import Figures, Passage, Row, all_texts
 from tessella.models.samplers import Sampler
+from tessella.models.sizes import sizes_of
 from tessella.models.stops import Stops
 from tessella.text import Tokenizer, render_chat
 
