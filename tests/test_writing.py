@@ -300,7 +300,7 @@ def test_the_cache_has_room_for_what_is_asked_for_and_the_models_dtype(tmp_path:
     (lambda a: a.write_all(["e", 3]), r"prompts[1] must be text"),
     (lambda a: LanguageModel(a.model, a.tokenizer, 129), "context is 129"),
     (lambda a: LanguageModel(a, a.tokenizer), "model must be a model of ts.models"),
-    (lambda a: LanguageModel(a.model, "a"), "tokenizer must be a ts.text.Tokenizer"),
+    (lambda a: LanguageModel(a.model, a.model), "tokenizer must be a ts.text.Tokenizer"),
     (lambda a: load(3), "models.load: path must be a path"),
     (lambda a: LanguageModel(a.model, a.tokenizer, 1), "context is 1"),
 ])  # fmt: skip

@@ -44,11 +44,8 @@ def show_sample(model: Any, row: dict[str, Any], eager: bool) -> None:
     """Print what the model writes after an epoch; no other random number changes by it."""
     text = data.load_text()
     start = text.encode("\n").tolist()
-    mode = model.training
-    model.eval()
     sampler = Sampler(temperature=0.8, seed=row["epoch"])
     found = generate(model, [start], CONTEXT - len(start), sampler, eager=eager)
-    model.train(mode)
     lines = text.decode(found[0]).strip().splitlines()
     print("\n".join(f"    {line}" for line in lines), file=sys.stderr, flush=True)
 

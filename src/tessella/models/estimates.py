@@ -11,8 +11,8 @@ model in pieces, whose tensors are counted where a layer holds most of them:
 
 for widths C of rows, W of all heads, K of heads of keys, I inside. Added are the mask, where there
 is one, and scratch of the largest product or of attention, as the compiler plans it. Decoding is
-the same for one token, or what samplers make of the logits, if that is more; a compiled step needs
-no more.
+the most of three: the same for one token, what samplers make of the logits, and the program of a
+compiled step, which the compiler plans as well.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tessella.hints import Any
 from tessella.models import model_errors
 from tessella.models.generation import PIECE
 from tessella.models.outlines import Outline, outline
+from tessella.models.rehearsals import step_bytes
 from tessella.models.sizes import Sizes
 from tessella.nn.functional import linear, quantized_linear, scaled_dot_product_attention
 from tessella.ops.creation import spec
@@ -38,7 +39,7 @@ from tessella.threads import get_num_threads
 # Bytes for each token of the vocabulary: logits, and what all options of Sampler together make of
 # them, and whether a token was seen.
 SAMPLING = 40
-SMALL = 128 * 1024  # places, lengths, tokens, and a program beside its first recording
+SMALL = 32 * 1024  # places, lengths, tokens: what has no size of the model's
 
 
 class Estimate:
@@ -163,7 +164,21 @@ def intermediates(found: Outline, context: int, batch: int) -> tuple[int, int]:
     prompt = held_by_layers(found, context, batch, max(min(PIECE, context - 1), 1))
     decoding = held_by_layers(found, context, batch, 1)
     made = logits * float32.itemsize
-    return numbers + prompt + made, numbers + max(decoding + made, logits * SAMPLING)
+    place = context if has_mask(found.sizes, context, batch) else found.sizes.context
+    step = planned_step(found, batch, place, get_num_threads())
+    return numbers + prompt + made, numbers + max(decoding + made, logits * SAMPLING, step)
+
+
+def has_mask(sizes: Sizes, context: int, batch: int) -> bool:
+    """Tell whether attention needs a mask: for padding, or a window."""
+    return batch > 1 or (sizes.window is not None and sizes.window < context)
+
+
+@lru_cache(maxsize=64)
+def planned_step(found: Outline, batch: int, context: int, threads: int) -> int:
+    """Give the memory of a compiled step, with the threads that are set."""
+    formats = {*found.formats, *found.tables}
+    return max((step_bytes(found, of, batch, context) for of in formats), default=0)
 
 
 def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int:
@@ -176,8 +191,9 @@ def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int
     layer = rows * max(attention, on_places) * found.dtype.itemsize
     if found.dtype.itemsize < float32.itemsize:  # norms and turned features, for a while
         layer += 2 * rows * max(width, all_heads) * float32.itemsize
-    has_mask = batch > 1 or (sizes.window is not None and sizes.window < context)
-    mask = rows * context if has_mask else 0  # booleans; three of them while it is made
+    mask = (
+        rows * context if has_mask(sizes, context, batch) else 0
+    )  # booleans; three of them while it is made
     angles = 2 * rows * sizes.features * float64.itemsize
     taken = scratch(found, batch, tokens, get_num_threads())
     return max(layer + mask, 3 * mask) + angles + taken
@@ -185,10 +201,7 @@ def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int
 
 @lru_cache(maxsize=64)
 def scratch(found: Outline, batch: int, tokens: int, threads: int) -> int:
-    """Give the most scratch that a kernel of a layer takes, as the compiler plans it.
-
-    So many threads are those that are set: they are named for the sake of what is remembered.
-    """
+    """Give the most scratch that a kernel of a layer takes, with the threads that are set."""
     sizes = found.sizes
     all_heads, kept = sizes.heads * sizes.features, sizes.kv_heads * sizes.features
     queries = all_heads if sizes.is_gated else all_heads + 2 * kept
@@ -196,19 +209,23 @@ def scratch(found: Outline, batch: int, tokens: int, threads: int) -> int:
         (sizes.width, queries), (sizes.width, kept), (all_heads, sizes.width),
         (sizes.width, sizes.inner), (sizes.inner, sizes.width),
     }  # fmt: skip
-    most = max(_product_scratch(found, (batch, tokens), *each) for each in products)
-    most = max(most, _product_scratch(found, (batch, 1), sizes.width, sizes.vocabulary))
-    return max(most, _attention_scratch(sizes, found.dtype, batch, tokens))
+    head = (batch, 1), sizes.width, sizes.vocabulary
+    taken = [_product_scratch(found, of, *head) for of in found.tables]
+    for of in found.formats:
+        taken += [_product_scratch(found, of, (batch, tokens), *each) for each in products]
+    return max(*taken, 0, _attention_scratch(sizes, found.dtype, batch, tokens))
 
 
-def _product_scratch(found: Outline, rows: tuple[int, int], inputs: int, outputs: int) -> int:
+def _product_scratch(
+    found: Outline, format: DType | str, rows: tuple[int, int], inputs: int, outputs: int
+) -> int:
     x = spec((*rows, inputs), found.dtype)
-    if isinstance(found.format, DType):
-        weight = spec((outputs, inputs), found.format)
+    if isinstance(format, DType):
+        weight = spec((outputs, inputs), format)
         if found.is_turned:
-            weight = spec((inputs, outputs), found.format).mT
+            weight = spec((inputs, outputs), format).mT
         return int(compiled(lambda x, w: linear(x, w)).plan(x, weight).scratch)
-    of = FORMATS[found.format]
+    of = FORMATS[format]
     blocks = spec((outputs, -(-inputs // of.elements) * of.bytes), uint8)
     x = spec((*rows, -(-inputs // of.elements) * of.elements), found.dtype)
     product = compiled(lambda x, blocks: quantized_linear(x, blocks, format=of.name))

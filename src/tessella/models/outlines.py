@@ -6,7 +6,7 @@ A folder is mapped, as for its use; of a GGUF file the header is read, which tel
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tessella import errors
@@ -16,7 +16,7 @@ from tessella.hints import Any
 from tessella.io import GGUFFile, open_gguf
 from tessella.models.folders import load_folder
 from tessella.models.gguf import Said, gpt_config, llama_config
-from tessella.models.sizes import Sizes, sizes_of
+from tessella.models.sizes import Config, Sizes, sizes_of
 
 _TABLES = ("embed_tokens.weight", "wte.weight", "token_embd.weight")
 
@@ -26,15 +26,18 @@ class Outline:
     """A model by its headers.
 
     `mapped` are bytes of weights that stay in the file, `owned` those in memory of their own:
-    halves of GGUF files, which become float32, and frequencies. `format` is that of most weights:
-    a dtype, or the name of a block format; `dtype` is what the model computes in. Weights of
+    halves of GGUF files, which become float32, and frequencies. `formats` are those of matrices
+    in layers, `tables` those outside: dtypes, or names of block formats. `dtype` is what the model
+    computes in. Weights of
     products that are `is_turned` lie as (inputs, outputs).
     """
 
+    config: Config = field(compare=False)
     sizes: Sizes
     mapped: int
     owned: int
-    format: DType | str
+    formats: tuple[DType | str, ...]
+    tables: tuple[DType | str, ...]
     dtype: DType
     is_turned: bool = False
 
@@ -55,18 +58,29 @@ def _of_folder(folder: Path) -> Outline:
     sizes, weights = sizes_of(model.config), dict(model.named_parameters())
     dtype = next(x.dtype for name, x in weights.items() if name in _TABLES)
     mapped = sum(x.nbytes for x in weights.values())  # those that are tied come once
-    return Outline(sizes, mapped, _frequencies(sizes), dtype, dtype, not sizes.is_gated)
+    return Outline(
+        model.config,
+        sizes,
+        mapped,
+        _frequencies(sizes),
+        (dtype,),
+        (dtype,),
+        dtype,
+        not sizes.is_gated,
+    )
 
 
 def _of_file(file: GGUFFile) -> Outline:
     said = Said(file)
     is_gpt = said.architecture == "gpt2"
     is_tied = is_gpt or "output.weight" not in file.tensors
-    sizes = sizes_of(gpt_config(said) if is_gpt else llama_config(said, is_tied, None))
+    config: Config = gpt_config(said) if is_gpt else llama_config(said, is_tied, None)
+    sizes = sizes_of(config)
     # What stands in the file beside the weights of layers.
     unused = {"rope_freqs.weight"} | ({"output.weight"} if is_tied else set())
     mapped, owned = 0, _frequencies(sizes)
-    by_format: dict[DType | str, int] = {}
+    formats: set[DType | str] = set()
+    tables: set[DType | str] = set()
     for name, entry in file.tensors.items():
         if name in unused:
             continue
@@ -76,10 +90,10 @@ def _of_file(file: GGUFFile) -> Outline:
             format = float32
         else:
             mapped += entry.nbytes
-        by_format[format] = by_format.get(format, 0) + entry.nbytes
-    most = max(by_format, key=lambda format: by_format[format], default=float32)
-    is_known = isinstance(most, DType) or most in FORMATS
-    return Outline(sizes, mapped, owned, most if is_known else float32, float32)
+        is_known = format is float32 or format in FORMATS
+        if len(entry.shape) > 1 and is_known:
+            (formats if name.startswith("blk.") else tables).add(format)
+    return Outline(config, sizes, mapped, owned, tuple(formats), tuple(tables), float32)
 
 
 def _frequencies(sizes: Sizes) -> int:
