@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 import gguf_files
 import language_files as files
 import tessella as ts
+from conftest import FULL
 from tessella.models import Llama, LlamaConfig, Sampler, Writer, estimate, load, load_folder
 from tessella.models.gguf import gguf_name, load_gguf
 from tessella.models.texts import computed_in
@@ -132,6 +134,62 @@ def test_more_threads_take_more_scratch_and_it_is_known(threads: int, tmp_path: 
             for _ in range(4):
                 writer.next()
         assert figures.peak <= told.decoding <= 2 * figures.peak + SLACK
+    finally:
+        ts.set_num_threads(usual)
+
+
+def random_model(source: random.Random, folder: Path) -> Path:
+    """Write a model of random sizes, in a random kind of file."""
+    heads, features = source.choice([1, 2, 4, 8, 16]), source.choice([8, 16, 32, 64])
+    vocabulary, layers = source.choice([50, 300, 4000, 9000, 20_000]), source.choice([1, 3])
+    kind = source.choice(["llama", "gpt2", "mistral", "qwen2"])
+    config = files.gpt_config(
+        vocabulary, n_embd=heads * features, n_head=heads, n_positions=700, n_layer=layers,
+        n_inner=source.choice([None, 64, 900]),
+    )  # fmt: skip
+    if kind != "gpt2":
+        window = source.choice([None, 20, 500]) if kind == "mistral" else None
+        config = files.llama_config(
+            vocabulary, hidden_size=source.choice([heads * features, 32, 96, 640]),
+            intermediate_size=source.choice([32, 64, 512, 1500]), num_hidden_layers=layers,
+            num_attention_heads=heads, head_dim=features, max_position_embeddings=700,
+            num_key_value_heads=source.choice([n for n in (1, 2, 4, 8, 16) if heads % n == 0]),
+            sliding_window=window, tie_word_embeddings=source.random() < 0.5,
+        ) | {"model_type": kind}  # fmt: skip
+    format = source.choice([ts.float32, ts.bfloat16, ts.float16, "q8_0", "q4_0", None])
+    if isinstance(format, ts.dtypes.DType):
+        return files.save_folder(folder / "model", config, format)
+    ts.models.save_gguf(files.made(config), folder / "model.gguf", format=format)
+    return folder / "model.gguf"
+
+
+@pytest.mark.parametrize("seed", range(100 if FULL else 8))
+def test_models_of_random_sizes_take_no_more(seed: int, tmp_path: Path) -> None:
+    source = random.Random(seed)
+    path = random_model(source, tmp_path)
+    context, batch = source.choice([12, 33, 90, 260, 700]), source.choice([1, 1, 2, 5])
+    usual = ts.get_num_threads()
+    try:
+        ts.set_num_threads(source.choice([1, 2, 4, 16]))
+        told = estimate(path, context, batch)
+        gc.collect()
+        before = ts.memory.stats()
+        model: Any = load_folder(path) if path.is_dir() else load_gguf(path)
+        gc.collect()
+        after = ts.memory.stats()
+        assert after.live - before.live == told.owned
+        assert after.foreign - before.foreign == told.mapped
+        prompts = [[1 + i % 7 for i in range(context - row)] for row in range(batch)]
+        for used, count, bound in (
+            (prompts, 0, max(told.prompt, told.decoding)), ([[1, 2]] * batch, 5, told.decoding)
+        ):  # fmt: skip
+            with ts.memory.track() as figures:
+                writer = Writer(model, used, context, sampler(), dtype=computed_in(model))
+                writer.first()
+                for _ in range(count):
+                    writer.next()
+            assert writer.cache.nbytes == told.cache
+            assert figures.peak - told.cache <= bound
     finally:
         ts.set_num_threads(usual)
 

@@ -7,7 +7,8 @@ model in pieces, whose tensors are counted where a layer holds most of them:
                  queries, keys, values with those that are turned: 2 W + 3 K
                  queries, what was found, its copy, the result:    3 W + C
     on places    what came in, after attention, its norm: 3 C; inner rows of
-                 gate, up and product: 3 I (GPT-2: before and after the bend, 2 I)
+                 gate, up and product: 3 I (GPT-2: before and after the bend, 2 I),
+                 or the last of them and the result: I + C
 
 for widths C of rows, W of all heads, K of heads of keys, I inside. Added are the mask, where there
 is one, and scratch of the largest product or of attention, as the compiler plans it. Decoding is
@@ -23,6 +24,7 @@ from tessella import memory
 from tessella.arguments import to_int
 from tessella.blocks import FORMATS
 from tessella.compiler import compile as compiled
+from tessella.compiler.fuse import LONGEST_ROW
 from tessella.data_errors import located
 from tessella.dtypes import DType, float32, float64, int64, uint8
 from tessella.hints import Any
@@ -39,6 +41,8 @@ from tessella.threads import get_num_threads
 # Bytes for each token of the vocabulary: logits, and what all options of Sampler together make of
 # them, and whether a token was seen.
 SAMPLING = 40
+# Rows of logits that no tile holds are cut among threads, which take tiles at the first repetition.
+TILES = 64 * 1024
 SMALL = 32 * 1024  # places, lengths, tokens: what has no size of the model's
 
 
@@ -166,6 +170,8 @@ def intermediates(found: Outline, context: int, batch: int) -> tuple[int, int]:
     made = logits * float32.itemsize
     place = context if has_mask(found.sizes, context, batch) else found.sizes.context
     step = planned_step(found, batch, place, get_num_threads())
+    if found.sizes.vocabulary > LONGEST_ROW:
+        step += get_num_threads() * TILES
     return numbers + prompt + made, numbers + max(decoding + made, logits * SAMPLING, step)
 
 
@@ -187,7 +193,7 @@ def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int
     width, all_heads = sizes.width, sizes.heads * sizes.features
     kept = sizes.kv_heads * sizes.features
     attention = 2 * width + max(2 * all_heads + 3 * kept, 3 * all_heads + width)
-    on_places = 3 * width + (3 if sizes.is_gated else 2) * sizes.inner
+    on_places = 3 * width + max((3 if sizes.is_gated else 2) * sizes.inner, width + sizes.inner)
     layer = rows * max(attention, on_places) * found.dtype.itemsize
     if found.dtype.itemsize < float32.itemsize:  # norms and turned features, for a while
         layer += 2 * rows * max(width, all_heads) * float32.itemsize
