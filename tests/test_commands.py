@@ -5,10 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
+from typing import Any
 
 import pytest
 
-from tessella import __main__ as command_line
+import language_files as files
+import tessella as ts
+from conftest import FULL
+from tessella import __main__ as command_line, training
+from tessella.commands import letters, tasks
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
@@ -72,6 +78,145 @@ def test_a_run_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "5 epochs in" in capsys.readouterr().out
 
 
+# --- a model of letters --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an epoch of letters have few pieces, and a test few batches."""
+    monkeypatch.setattr(tasks.TASKS["gpt"], "samples", 24)
+    train, test = (letters.pieces(ts.data.load_text().ids[:n], 1) for n in (5000, 140))
+    make = letters.make_letters
+    monkeypatch.setattr(tasks.TASKS["gpt"], "make", lambda: (make()[0], train, test))
+
+
+@pytest.mark.usefixtures("few")
+def test_a_model_of_letters_is_trained_and_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "letters.gguf")
+    assert command_line.main(["train", "gpt", "--epochs", "2", "--gguf", file]) == 0
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert [line.split("  ")[0] for line in lines if line.startswith("epoch ")] == [
+        "epoch 1/2", "epoch 2/2",
+    ]  # fmt: skip
+    assert len([line for line in lines if line.startswith("    ")]) >= 2, "a sample for each epoch"
+    loss, test_loss = (float(out.split(f" {name} ")[1].split()[0]) for name in ("loss", "val_loss"))
+    assert out.startswith("2 epochs in ") and test_loss < 4.2 and loss < 4.3
+    assert command_line.main(["generate", file, "--prompt", "ACT", "--seed", "0"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out) == 128 - 3 + 1 and set(out) <= set(ts.data.load_text().letters)
+    assert err.startswith("prompt 3 tokens, ")
+
+
+@pytest.mark.usefixtures("few")
+def test_a_model_of_letters_is_resumed_with_the_same_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = str(tmp_path / "run.ts")
+    kept = ["--checkpoint", file]
+    train = ["train", "gpt", "--quiet", "--epochs", "2"]
+
+    def figures(*more: str) -> str:
+        assert command_line.main([*train, *more]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return out.split(": ")[1].split("  memory")[0]
+
+    want = figures()
+    assert figures("--eager") == want
+    fit = training.fit
+    monkeypatch.setattr(training, "fit", lambda *a, **k: fit(*a, **{**k, "epochs": 1}))
+    assert figures(*kept) != want, "one epoch of the two"
+    monkeypatch.setattr(training, "fit", fit)
+    assert figures(*kept, "--resume") == want
+
+
+def test_letters_reach_the_stated_loss(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more, most = [], letters.REACHED
+    if not FULL:  # some steps, which learn how often each letter is
+        monkeypatch.setattr(tasks.TASKS["gpt"], "samples", 400)
+        more, most = ["--epochs", "1"], 3.2
+    seconds = process_time()
+    assert command_line.main(["train", "gpt", "--quiet", *more]) == 0
+    seconds = process_time() - seconds
+    out = capsys.readouterr().out
+    assert float(out.split("val_loss ")[1].split()[0]) <= most
+    assert seconds < 2 * 180, "of processors: 3 minutes on two, if nothing else runs"
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+def test_text_is_written_and_figures_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(files.byte_gguf(tmp_path / "m.gguf"))
+    arguments = ["generate", model, "--prompt", "the he", "--max-tokens", "20"]
+    options: dict[str, Any] = {"temperature": 0.8, "top_k": 20, "top_p": 0.9, "min_p": 0.01,
+                               "repetition_penalty": 1.1, "seed": 3}  # fmt: skip
+    for name, value in options.items():
+        arguments += [f"--{name.replace('_', '-')}", str(value)]
+    want = "".join(ts.models.load(model).write("the he", 20, **options))
+    threads = ts.get_num_threads()
+    for more in ([], ["--eager"], ["--quiet"], ["--threads", str(threads), "--context", "50"]):
+        assert command_line.main([*arguments, *more]) == 0
+        out, err = capsys.readouterr()
+        assert out == want + "\n"
+        if "--quiet" in more:
+            assert err == ""
+        else:
+            assert err.startswith("prompt 4 tokens, ") and err.count("tokens/s") == 2
+            assert "; memory " in err and " mapped\n" in err and err.count("\n") == 1
+    stop = want[3:5]
+    assert command_line.main([*arguments, "--quiet", "--stop", stop, "--stop", "\0\0\0"]) == 0
+    assert capsys.readouterr().out == want[: want.index(stop)] + "\n"
+
+
+def test_chats_are_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(files.byte_gguf(tmp_path / "m.gguf"))
+    arguments = ["generate", model, "--quiet", "--max-tokens", "9", "--temperature", "0"]
+    command_line.main([*arguments, "--prompt", "hi", "--chat", "--system", "be"])
+    answer = capsys.readouterr().out
+    command_line.main([*arguments, "--prompt", "system: be\nuser: hi\nassistant:"])
+    assert answer == capsys.readouterr().out != ""
+
+
+def test_memory_is_told_before_anything_is_loaded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(files.byte_gguf(tmp_path / "m.gguf"))
+    assert command_line.main(["estimate", model, "--context", "100"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and out.startswith(f"{model}: ") and "context of 100 tokens" in out
+    assert "largest context that fits: 128 tokens" in out
+
+
+def test_what_is_missing_is_told_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = str(files.byte_gguf(tmp_path / "m.gguf"))
+    folder = str(files.save_folder(tmp_path / "folder", files.llama_config(files.TOKENS)))
+    nothing = str(tmp_path / "nothing.gguf")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for given, message in (
+        ([nothing, "--prompt", "a"], f"No such file or directory: {nothing!r}"),
+        ([folder, "--prompt", "a"], 'not installed; pip install "tessella[tokenizers]"'),
+        ([model, "--prompt", "a", "--chat"], 'not installed; pip install "tessella[jinja2]"'),
+        ([model, "--prompt", "a", "--context", "500"], "context is 500; it must be from 2 to 128"),
+        ([model, "--prompt", "a" * 200], "a prompt has 200 tokens, and the context 128; "),
+        ([model, "--prompt", "a", "--temperature", "-1"], "temperature is -1.0; "),
+    ):
+        assert command_line.main(["generate", *given]) == 1
+        out, err = capsys.readouterr()
+        assert out == "" and err.startswith("error: ") and err.count("\n") == 1
+        assert message in err
+
+
 def test_facts_are_told() -> None:
     code, out, err = run("info")
     assert code == 0 and err == ""
@@ -85,6 +230,11 @@ MISTAKES = [
     (("train", "xor", "--epochs", "many"), 2, "invalid integer value: 'many'"),
     ((), 2, "required: COMMAND"),
     (("train", "xor", "--resume"), 2, "--resume needs --checkpoint FILE"),
+    (("train", "xor", "--gguf", "x"), 2, "--gguf is for gpt"),
+    (("generate", "x"), 2, "required: --prompt"),
+    (("generate", "x", "--prompt", "a", "--system", "b"), 2, "--system needs --chat"),
+    (("estimate", "x", "--context", "1"), 2, "1 is less than 2"),
+    (("estimate", "/no/such/file"), 1, "error: "),
     (("train", "xor", "--epochs", "1", "--quiet", "--lr", "-1"), 1, "error: "),
     (
         ("train", "xor", "--epochs", "1", "--quiet", "--checkpoint", "/no/such/folder/x"),
@@ -104,5 +254,10 @@ def test_mistakes_are_answered_without_a_traceback(
 
 def test_help_tells_what_there_is() -> None:
     code, out, _ = run("--help")
-    assert code == 0 and all(word in out for word in ("demo", "train", "info"))
-    assert "--checkpoint FILE" in run("train", "--help")[1]
+    names = ("demo", "train", "info", "generate", "estimate")
+    assert code == 0 and all(word in out for word in names)
+    told = " ".join(run("train", "--help")[1].split())
+    assert "--checkpoint FILE" in told and f"a test loss of {letters.REACHED}" in told
+    assert "--repetition-penalty" in run("generate", "--help")[1]
+    page = Path(__file__).resolve().parent.parent / "docs" / "language_models.md"
+    assert f"at most {letters.REACHED} nats" in " ".join(page.read_text().split())

@@ -91,6 +91,7 @@ PLAIN |= {
         data.Text,
         ts.text.Tokenizer,
         ts.text.Stream,
+        ts.models.LanguageModel,
     )
     for name, value in inspect.getmembers(owner, inspect.isfunction)
     if not name.startswith("_")

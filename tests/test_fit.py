@@ -120,6 +120,15 @@ def test_a_plateau_schedule_sees_the_loss() -> None:
     assert optimizer.param_groups[0]["lr"].item() == pytest.approx(0.01)
 
 
+def test_a_function_is_called_after_each_epoch() -> None:
+    model, loader, optimizer, _ = parts()
+    seen: list[dict[str, Any]] = []
+    history = ts.fit(
+        model, loader, F.mse_loss, optimizer, epochs=3, after_epoch=seen.append, **QUIET
+    )
+    assert seen == history.rows and len(seen) == 3
+
+
 def test_a_loss_that_cannot_be_compiled_is_refused_with_the_way_out() -> None:
     model = nn.Linear(1, 1)
     optimizer = ts.optim.SGD(model.parameters(), lr=1.0)
@@ -283,6 +292,8 @@ REFUSED = [
     (lambda: refused([PAIR], clip=0), errors.InvalidArgument, "fit: clip is 0"),
     (lambda: refused([PAIR], patience=0), errors.InvalidArgument, "fit: patience is 0"),
     (lambda: refused([PAIR], checkpoint=3), errors.ArgumentError, "checkpoint must be a path"),
+    (lambda: refused([PAIR], after_epoch=3), errors.ArgumentError,
+     "fit: after_epoch must be a function of an epoch's figures"),
     (lambda: refused([PAIR], resume=1), errors.ArgumentError, "resume must be True or False"),
     (lambda: refused([(ts.ones(0, 1), ts.ones(0, 1))], lambda p, t: p.sum()),
      errors.InvalidArgument, "fit: data has no batches"),

@@ -1,4 +1,4 @@
-"""The command line: `python -m tessella demo | train | info`."""
+"""The command line: `python -m tessella demo | train | generate | estimate | info`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from tessella import errors
-from tessella.commands import facts, tasks
+from tessella.commands import facts, tasks, writing
 
 
 def parser() -> argparse.ArgumentParser:
@@ -16,18 +16,55 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("info", help="versions, instruction set, threads, memory")
     demo = commands.add_parser("demo", help="train the digits classifier and look at it")
     train = commands.add_parser("train", help="train a small model")
-    train.add_argument("task", choices=sorted(tasks.TASKS), help="what to learn")
+    train.add_argument("task", choices=sorted(tasks.TASKS), help=f"what to learn; {tasks.STATED}")
+    train.add_argument("--gguf", metavar="FILE", help="write the model of gpt, for generate")
     for each in (demo, train):
-        each.add_argument("--epochs", type=at_least(1), help="how often to go through the data")
-        each.add_argument("--batch", type=at_least(1), help="samples in each step")
-        each.add_argument("--lr", type=float, help="learning rate")
-        each.add_argument("--seed", type=at_least(0), default=0, help="of all random numbers")
-        each.add_argument("--threads", type=at_least(1), help="how many threads compute")
-        each.add_argument("--checkpoint", metavar="FILE", help="written after each epoch")
-        each.add_argument("--resume", action="store_true", help="go on from the checkpoint")
-        each.add_argument("--eager", action="store_true", help="do not compile the steps")
-        each.add_argument("--quiet", action="store_true", help="print the result only")
+        add_training(each)
+    add_writing(commands.add_parser("generate", help="let a language model write"))
+    add_model(commands.add_parser("estimate", help="the memory that a language model needs"))
     return top
+
+
+def add_training(command: argparse.ArgumentParser) -> None:
+    """Add the options of what trains."""
+    add = command.add_argument
+    add("--epochs", type=at_least(1), help="how often to go through the data")
+    add("--batch", type=at_least(1), help="samples in each step")
+    add("--lr", type=float, help="learning rate")
+    add("--seed", type=at_least(0), default=0, help="of all random numbers")
+    add("--threads", type=at_least(1), help="how many threads compute")
+    add("--checkpoint", metavar="FILE", help="written after each epoch")
+    add("--resume", action="store_true", help="go on from the checkpoint")
+    add("--eager", action="store_true", help="do not compile the steps")
+    add("--quiet", action="store_true", help="print the result only")
+
+
+def add_model(command: argparse.ArgumentParser) -> None:
+    """Add a model and its context."""
+    command.add_argument("model", metavar="MODEL", help="the folder of a model, or a GGUF file")
+    command.add_argument(
+        "--context", type=at_least(2), help="tokens that a text may have, its prompt included"
+    )
+
+
+def add_writing(command: argparse.ArgumentParser) -> None:
+    """Add the options of what writes."""
+    add_model(command)
+    add = command.add_argument
+    add("--prompt", required=True, metavar="TEXT", help="what to go on with")
+    add("--chat", action="store_true", help="take the prompt for a question of a chat")
+    add("--system", metavar="TEXT", help="what a chat begins with")
+    add("--max-tokens", type=at_least(1), default=256, help="how many tokens at most (256)")
+    add("--temperature", type=float, default=0.8, help="0 takes the most likely token (0.8)")
+    add("--top-k", type=at_least(0), default=0, help="draw from the k most likely tokens")
+    add("--top-p", type=float, default=1.0, help="from the fewest with this probability")
+    add("--min-p", type=float, default=0.0, help="from those with this share of the likeliest's")
+    add("--repetition-penalty", type=float, default=1.0, help="above 1: fewer repetitions")
+    add("--seed", type=at_least(0), help="makes it repeatable")
+    add("--stop", action="append", default=[], metavar="TEXT", help="end before this text")
+    add("--threads", type=at_least(1), help="how many threads compute")
+    add("--eager", action="store_true", help="do not compile the steps")
+    add("--quiet", action="store_true", help="print the text only")
 
 
 def at_least(least: int) -> type:
@@ -46,22 +83,44 @@ def at_least(least: int) -> type:
     return Count
 
 
+def check(reader: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    if given.command in ("demo", "train") and given.resume and not given.checkpoint:
+        reader.error("--resume needs --checkpoint FILE, from which to go on")
+    if given.command == "train" and given.gguf and given.task != "gpt":
+        reader.error("--gguf is for gpt: of the other tasks there are no such files")
+    if given.command == "generate" and given.system is not None and not given.chat:
+        reader.error("--system needs --chat: a text has no such beginning")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Do what the arguments ask for; give the exit status."""
     reader = parser()
     given = reader.parse_args(arguments)
-    if given.command != "info" and given.resume and not given.checkpoint:
-        reader.error("--resume needs --checkpoint FILE, from which to go on")
+    check(reader, given)
     try:
         if given.command == "info":
             print(facts.describe())
             return 0
+        if given.command == "generate":
+            return writing.generate(given)
+        if given.command == "estimate":
+            return writing.show_estimate(given)
         return tasks.run(given)
     except (errors.TessellaError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {told(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def told(error: Exception) -> str:
+    """Give an error in one line: the lines of this package's own code help nobody."""
+    if not isinstance(error, errors.TessellaError):
+        return str(error)
+    parts = [f"{error.operation}: {error.what}" if error.operation else error.what]
+    parts += [f"in {place}" for place in error.places]
+    return "; ".join([*parts, error.hint] if error.hint else parts)
 
 
 if __name__ == "__main__":

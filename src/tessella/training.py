@@ -42,6 +42,7 @@ def fit(
     resume: bool = False,
     progress: bool | str = True,
     compile: bool = True,
+    after_epoch: Callable[[dict[str, Any]], Any] | None = None,
 ) -> History:
     """Train a model; give what was measured in each epoch.
 
@@ -53,7 +54,8 @@ def fit(
 
     `checkpoint` names a file that is written after each epoch, and on Ctrl-C, which ends training
     after the step at hand. With `resume`, a run goes on from that file if it is there, with the
-    bits that it would have had without a stop.
+    bits that it would have had without a stop. `after_epoch` is called with the figures of each
+    epoch, when they have been shown.
 
     Steps are compiled, which changes no bit; `compile=False` runs them as they are written, for a
     model that reads values or has steps that differ in what they do.
@@ -66,7 +68,7 @@ def fit(
     True
     """
     run = Run(model, data, optimizer, scheduler, patience)
-    metrics = check_call(loss, validation, metrics, clip, checkpoint, resume)
+    metrics = check_call(loss, validation, metrics, clip, checkpoint, resume, after_epoch)
     learn, update = steps(model, loss, optimizer, clip, compile)
     if checkpoint is not None and resume and os.path.exists(checkpoint):
         run.load(checkpoint)
@@ -88,6 +90,8 @@ def fit(
                 break
             run.end_epoch(evaluate(model, validation, loss, metrics), figures.peak)
             display.end(run)
+            if after_epoch is not None:
+                after_epoch(run.history.rows[-1])
             if checkpoint is not None:
                 run.save(checkpoint)
     run.restore_best()
@@ -95,7 +99,7 @@ def fit(
 
 
 def check_call(
-    loss: Any, validation: Any, metrics: Any, clip: Any, checkpoint: Any, resume: Any
+    loss: Any, validation: Any, metrics: Any, clip: Any, checkpoint: Any, resume: Any, after: Any
 ) -> dict[str, Measure]:
     """Check what a run is not made of; give the metrics."""
     try:
@@ -113,6 +117,8 @@ def check_call(
         if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
             raise errors.wrong_type("checkpoint", checkpoint, "a path")
         to_bool("resume", resume)
+        if after is not None and not callable(after):
+            raise errors.wrong_type("after_epoch", after, "a function of an epoch's figures")
     except errors.TessellaError as error:
         raise error.locate("fit", []) from None
     return named

@@ -14,6 +14,8 @@ EXTRAS = {
     "tqdm": "progress bars",
     "rich": "progress bars",
     "matplotlib": "plots",
+    "tokenizers": "tokenizer.json of language models",
+    "jinja2": "templates of chats",
     "safetensors": "nothing: files of its format are read and written without it",
 }
 

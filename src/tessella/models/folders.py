@@ -13,6 +13,7 @@ from tessella.io import load_file
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
 from tessella.models.llama import KINDS, Llama, LlamaConfig
+from tessella.models.sizes import Config, sizes_of
 from tessella.models.weights import Stored
 
 Model = GPT | Llama
@@ -40,17 +41,29 @@ def load_folder(path: Any, dtype: DTypeLike | None = None, mmap: bool = True) ->
     (1, 2, 4)
     """
     folder = Path(path)
-    config = read_json(folder / "config.json")
-    kind = config.get("model_type")
+    config = read_config(folder)
     tensors = {_plain(name): x for name, x in _tensors(folder, mmap).items()}
     if dtype is not None:
         tensors = {name: x.astype(as_dtype(dtype)) for name, x in tensors.items()}
+    if isinstance(config, LlamaConfig):
+        return _made(Llama, config, tensors)
+    tensors = {n: x.mT if n.endswith(_TURNED) else x for n, x in tensors.items()}
+    return _made(GPT, config, tensors)
+
+
+def read_config(folder: Path) -> Config:
+    """Read config.json: what the model is, and its sizes."""
+    given = read_json(folder / "config.json")
+    kind = given.get("model_type")
+    config: Config
     if kind == "gpt2":
-        tensors = {n: x.mT if n.endswith(_TURNED) else x for n, x in tensors.items()}
-        return _made(GPT, GPTConfig.from_dict(config), tensors)
-    if kind in KINDS:
-        return _made(Llama, LlamaConfig.from_dict(config), tensors)
-    raise model_errors.unknown_kind(kind, ("gpt2", *KINDS))
+        config = GPTConfig.from_dict(given)
+    elif kind in KINDS:
+        config = LlamaConfig.from_dict(given)
+    else:
+        raise model_errors.unknown_kind(kind, ("gpt2", *KINDS))
+    sizes_of(config)  # refuses what are no sizes
+    return config
 
 
 def _made(model: Any, config: Any, tensors: dict[str, Tensor]) -> Model:

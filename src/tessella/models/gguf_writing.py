@@ -15,12 +15,12 @@ from tessella.ops.movement import reshape, transpose
 
 def save_gguf(
     model: GPT | Llama, path: Any, metadata: dict[str, Any] | None = None, *,
-    format: str | None = None,
+    format: str | None = None, types: dict[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Write a model as a GGUF file; matrices become blocks of `format`, if one is given.
 
-    `metadata` is added to what the file says about the model, such as its tokenizer. Rows that do
-    not fill whole blocks stay as they are, and so do vectors.
+    `metadata` is added to what the file says about the model, such as its tokenizer, with `types`
+    as in io.save_gguf. Rows that do not fill whole blocks stay as they are, and so do vectors.
 
     >>> config = ts.models.GPTConfig(vocab_size=8, n_positions=8, n_embd=32, n_layer=1, n_head=2)
     >>> ts.models.save_gguf(ts.models.GPT(config), "small.gguf", format="q4_0")
@@ -41,7 +41,8 @@ def save_gguf(
             is_whole = format is not None and x.ndim == 2 and x.shape[-1] % 32 == 0
             stored = (quantize(x, format), format) if is_whole else x
         tensors[gguf_name(architecture, name)] = stored
-    io.save_gguf(tensors, path, {"general.architecture": architecture, **said, **(metadata or {})})
+    values = {"general.architecture": architecture, **said, **(metadata or {})}
+    io.save_gguf(tensors, path, values, types)
 
 
 def _is_tied(model: GPT | Llama) -> bool:

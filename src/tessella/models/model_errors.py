@@ -9,10 +9,12 @@ from tessella.errors import (
     IllegalState,
     IndexOutOfBounds,
     InvalidArgument,
+    OutOfMemory,
     ShapeError,
     brief,
 )
 from tessella.hints import Sequence
+from tessella.sizes import to_text
 
 
 def wrong_padding(dtype: object, shape: object, batch: int) -> ShapeError:
@@ -93,6 +95,11 @@ def wrong_metadata(key: str, value: object) -> FormatError:
     return FormatError(f"{key} {what}", "the metadata of the file must have this number")
 
 
+def wrong_size(name: str, value: object) -> FormatError:
+    """A number of a configuration that is no size."""
+    return FormatError(f"{name} is {brief(value)}", "it must be an integer, at least 1")
+
+
 def not_json(path: str, why: str) -> FormatError:
     """A file that is not a JSON object."""
     return FormatError(f"{path} is not a JSON object: {why}", "is it complete?")
@@ -149,3 +156,58 @@ def context_too_long(capacity: int, places: int) -> InvalidArgument:
 def context_full(capacity: int) -> IllegalState:
     """A step beyond the room of the cache."""
     return IllegalState(f"all {capacity} places are taken", "make the Writer with more capacity")
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+def no_room(length: int, context: int) -> InvalidArgument:
+    """A prompt after which nothing can be written."""
+    return InvalidArgument(
+        f"a prompt has {length:,} tokens, and the context {context:,}",
+        "at least one token must fit behind it: cut the prompt, or load with more context",
+    )
+
+
+def wrong_context(context: int, own: int) -> InvalidArgument:
+    """A context that the model does not have."""
+    return InvalidArgument(
+        f"context is {context:,}", f"it must be from 2 to {own:,}, which the model was made for"
+    )
+
+
+def wrong_batch(batch: int) -> InvalidArgument:
+    """An estimate for no text."""
+    return InvalidArgument(f"batch is {batch}", "it must be at least 1: how many texts there are")
+
+
+def no_template() -> InvalidArgument:
+    """A chat with a model that came without a template for chats."""
+    return InvalidArgument(
+        "the model has no chat template", "write(prompt) goes on with a text as it is"
+    )
+
+
+def wrong_end(path: str, token: object) -> FormatError:
+    """A token that ends texts, which is none."""
+    return FormatError(
+        f"eos_token_id in {path} is {brief(token)}", "it must be an integer, or a list of integers"
+    )
+
+
+def context_too_large(context: int, total: int, available: int, largest: int) -> OutOfMemory:
+    """A context for which the memory is not there."""
+    return OutOfMemory(
+        f"a context of {context:,} tokens needs {to_text(total)} ({total:,} bytes), "
+        f"and {to_text(available)} are available",
+        f"the largest context that fits is {largest:,}: load(path, context={largest})",
+    )
+
+
+def model_too_large(total: int, available: int) -> OutOfMemory:
+    """A model that does not fit with any context."""
+    return OutOfMemory(
+        f"the model needs {to_text(total)} ({total:,} bytes), and {to_text(available)} are "
+        "available: no context fits",
+        "take a model of fewer bits, or raise the limit: memory.limit(size)",
+    )
