@@ -36,8 +36,8 @@ TS_INLINE V greatest_of(V* rows) {
 }
 template <class V>
 TS_INLINE V sums_of(V* rows) {
-  return join_rows<lanes<V> / 2>(
-      rows, [](V x, V y) __attribute__((always_inline)) { return x + y; });
+  return join_rows<lanes<V> / 2>(rows,
+                                 [](V x, V y) __attribute__((always_inline)) { return x + y; });
 }
 
 // exp(x) for x <= 0, or not much above; NaN stays NaN.
@@ -151,12 +151,11 @@ struct Attention {
     for (int64_t r = 0; r < count; ++r) {
       const R row(tile, first + r);
       V top = splat<V>(HIDDEN);
-      R::each(
-          tile.cols, [&](int64_t j, auto is_part) __attribute__((always_inline)) {
-            V x = row.template score<is_part.value>(j);
-            store(row.scores + j, x);
-            top = greater(x, top);
-          });
+      R::each(tile.cols, [&](int64_t j, auto is_part) __attribute__((always_inline)) {
+        V x = row.template score<is_part.value>(j);
+        store(row.scores + j, x);
+        top = greater(x, top);
+      });
       each[r] = top;
     }
     const V before = load_first(mosts, count), most = greater(greatest_of(each), before);
@@ -234,13 +233,12 @@ struct Attention {
       T* own = slopes + r * tile.row;
       const V base = base_of(splat<V>(most[r])), by = splat<V>(inverse[r]);
       const V mean = splat<V>(level[r]);
-      R::each(
-          tile.cols, [&](int64_t j, auto is_part) __attribute__((always_inline)) {
-            V weight = weight_of(row.template score<is_part.value>(j) - base) * by;
-            V back = weight * (load<V>(own + j) - mean) * row.scale;
-            store(row.scores + j, weight);
-            store(own + j, is_part.value ? row.kept(j, back, 0) : back);
-          });
+      R::each(tile.cols, [&](int64_t j, auto is_part) __attribute__((always_inline)) {
+        V weight = weight_of(row.template score<is_part.value>(j) - base) * by;
+        V back = weight * (load<V>(own + j) - mean) * row.scale;
+        store(row.scores + j, weight);
+        store(own + j, is_part.value ? row.kept(j, back, 0) : back);
+      });
     }
   }
 
