@@ -6,6 +6,7 @@ model in pieces, whose tensors are counted where a layer holds most of them:
     attention    what came in, its norm, and the larger of
                  queries, keys, values with those that are turned: 2 W + 3 K
                  queries, what was found, its copy, the result:    3 W + C
+                 (GPT-2, where queries, keys, values are one:      5 W + C)
     on places    what came in, after attention, its norm: 3 C; inner rows of
                  gate, up and product: 3 I (GPT-2: before and after the bend, 2 I),
                  or the last of them and the result: I + C
@@ -38,9 +39,7 @@ from tessella.ops.creation import spec
 from tessella.sizes import to_text
 from tessella.threads import get_num_threads
 
-# Bytes for each token of the vocabulary: logits, and what all options of Sampler together make of
-# them, and whether a token was seen.
-SAMPLING = 40
+SAMPLING = 40  # bytes for each logit, which all options of Sampler together make of it
 # Rows of logits that no tile holds are cut among threads, which take tiles at the first repetition.
 TILES = 64 * 1024
 SMALL = 32 * 1024  # places, lengths, tokens: what has no size of the model's
@@ -164,7 +163,8 @@ def largest_context(found: Outline, batch: int, available: int) -> int | None:
 def intermediates(found: Outline, context: int, batch: int) -> tuple[int, int]:
     """Bound what is held beside weights and cache by a prompt, and by decoding."""
     logits = batch * found.sizes.vocabulary
-    numbers = (4 + batch) * context * int64.itemsize + SMALL  # of tokens, places, keys
+    # Of tokens, places and keys; and which tokens were seen, as booleans.
+    numbers = (4 + batch) * context * int64.itemsize + logits + SMALL
     prompt = held_by_layers(found, context, batch, max(min(PIECE, context - 1), 1))
     decoding = held_by_layers(found, context, batch, 1)
     made = logits * float32.itemsize
@@ -193,6 +193,8 @@ def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int
     width, all_heads = sizes.width, sizes.heads * sizes.features
     kept = sizes.kv_heads * sizes.features
     attention = 2 * width + max(2 * all_heads + 3 * kept, 3 * all_heads + width)
+    if not sizes.is_gated:
+        attention = 2 * width + 5 * all_heads + width
     on_places = 3 * width + max((3 if sizes.is_gated else 2) * sizes.inner, width + sizes.inner)
     layer = rows * max(attention, on_places) * found.dtype.itemsize
     if found.dtype.itemsize < float32.itemsize:  # norms and turned features, for a while
