@@ -228,6 +228,8 @@ def changed(path: Path, said: dict[str, Any], **tensors: Any) -> Path:
     ({"general.architecture": None}, {}, "model_type is None"),
     ({"llama.block_count": None}, {}, "llama.block_count is missing"),
     ({"llama.block_count": "two"}, {}, "llama.block_count is 'two'"),
+    ({"llama.attention.head_count": 0}, {}, "num_attention_heads is 0"),
+    ({"llama.attention.head_count_kv": 0}, {}, "num_key_value_heads is 0"),
     ({"llama.block_count": 3}, {}, "no tensor 'blk.2.attn_norm.weight'"),
     ({"llama.block_count": 1}, {}, "tensors that no layer uses: blk.1"),
     ({"llama.embedding_length": 32}, {}, r"token_embd.weight is \(40, 64\) in the file"),

@@ -15,6 +15,7 @@ from tessella.io import GGUFFile, open_gguf
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
 from tessella.models.llama import Llama, LlamaConfig
+from tessella.models.sizes import sizes_of
 from tessella.models.weights import Stored
 
 Model = GPT | Llama
@@ -69,10 +70,13 @@ def model_of(file: GGUFFile) -> Model:
     is_tied = "output.weight" not in tensors
     made: Model
     if said.architecture == "gpt2":
-        made = GPT(gpt_config(said), weights)
-        is_tied = True
+        plain = gpt_config(said)
+        sizes_of(plain)  # refuses what are no sizes
+        made, is_tied = GPT(plain, weights), True
     else:
-        made = Llama(llama_config(said, is_tied, tensors.get(_FACTORS)), weights)
+        config = llama_config(said, is_tied, tensors.get(_FACTORS))
+        sizes_of(config)
+        made = Llama(config, weights)
     known = {_FACTORS, "output.weight"} if is_tied else {_FACTORS}
     unused = [name for name in weights.unused() if name not in known]
     if unused:
