@@ -9,6 +9,7 @@ It is run by hand (``python tools/coefficients.py``); the build reads only the h
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from mpmath import mp, mpf
@@ -237,27 +238,13 @@ def tables() -> list[Row]:
     def erf_exponent(x: mpf) -> mpf:
         return -mp.log(mp.erfc(x))
 
-    def narrow(
-        name: str,
-        text: str,
-        low: mpf | int,
-        high: mpf | int,
-        degree: int,
-        value: Function,
-        weight: Function = one,
-    ) -> Row:
-        return Row(name, "float", text, mpf(low), mpf(high), degree, value, weight)
+    def row(
+        kind: str, name: str, text: str, low: mpf | int, high: mpf | int, degree: int,
+        value: Function, weight: Function = one,
+    ) -> Row:  # fmt: skip
+        return Row(name, kind, text, mpf(low), mpf(high), degree, value, weight)
 
-    def wide(
-        name: str,
-        text: str,
-        low: mpf | int,
-        high: mpf | int,
-        degree: int,
-        value: Function,
-        weight: Function = one,
-    ) -> Row:
-        return Row(name, "double", text, mpf(low), mpf(high), degree, value, weight)
+    narrow, wide = partial(row, "float"), partial(row, "double")
 
     def erfinv() -> list[Row]:
         near, far, end = mpf("6.3"), mpf("4.4"), mpf("16.85")
