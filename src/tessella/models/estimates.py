@@ -195,7 +195,7 @@ def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int
     attention = 2 * width + max(2 * all_heads + 3 * kept, 3 * all_heads + width)
     if not sizes.is_gated:
         attention = 2 * width + 5 * all_heads + width
-    on_places = 3 * width + max((3 if sizes.is_gated else 2) * sizes.inner, width + sizes.inner)
+    on_places = 3 * width + max((4 if sizes.is_gated else 2) * sizes.inner, width + sizes.inner)
     layer = rows * max(attention, on_places) * found.dtype.itemsize
     if found.dtype.itemsize < float32.itemsize:  # norms and turned features, for a while
         layer += 2 * rows * max(width, all_heads) * float32.itemsize

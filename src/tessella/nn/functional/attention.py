@@ -125,7 +125,7 @@ def scaled_dot_product_attention(
     Key and value cut to their lengths give the same but for last bits.
 
     Products of queries and keys are computed a few at a time, and never held together, nor for
-    gradients; but with dropout, and where a mask asks for its gradient.
+    gradients; but with dropout, and for the gradient of a mask.
 
     >>> q, k = ts.zeros(1, 2), ts.zeros(2, 2)
     >>> nn.functional.scaled_dot_product_attention(q, k, ts.tensor([[1.0], [3.0]])).tolist()
@@ -140,19 +140,19 @@ def scaled_dot_product_attention(
     if lengths is not None:
         lengths = limited_lengths(lengths, query, key)
     operands = (query, key, value, attn_mask, lengths)
-    if dropout_p or not _is_fused(*operands, enable_gqa):
+    if dropout_p or not _is_fused(query, key, value, lengths, enable_gqa):
         return attention_composite(*operands, is_causal, scale, enable_gqa, dropout_p)
     params = (is_causal, scale_of(query, scale), enable_gqa)
-    if _core.needs_node(query, key, value):
+    leaves = (query, key, value, *([] if attn_mask is None else [attn_mask]))
+    if _core.needs_node(*leaves):
         return _recorded(*operands, params)
     return attention(*operands, *params, False)
 
 
-def _is_fused(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None,
-              lengths: Tensor | None, enable_gqa: bool) -> bool:  # fmt: skip
-    """Tell whether the kernel does what is asked: not with the gradient of a mask."""
-    if attn_mask is not None and _core.needs_node(attn_mask):
-        return False
+def _is_fused(
+    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor | None, enable_gqa: bool
+) -> bool:
+    """Tell whether the kernel does what is asked."""
     if (
         enable_gqa
         and min(query.ndim, key.ndim, value.ndim) > 2
@@ -171,7 +171,7 @@ class Recorded:
     """The record of calls that gradients flow through: what the engine asks for those."""
 
     name = "scaled_dot_product_attention"
-    operands = ("query", "key", "value")
+    operands = ("query", "key", "value", "attn_mask")
     params: dict[str, Any] = {}
     saves = 0
 
@@ -181,14 +181,15 @@ class Recorded:
         )
 
     def pull(self, node: Node, gradients: tuple[Any, ...]) -> list[Any]:
-        """Give the gradients of query, key and value."""
+        """Give the gradients of query, key and value; and of the mask, if it asks for one."""
         kept, query, key, value, *more = _core.unpack_saved(node)
         options, params = node.params["options"], node.params["params"]
         mask, lengths = (more.pop(0) if is_given else None for is_given in options)
         (g,) = gradients
-        if _core.is_grad_enabled():
-            return pull(lambda q, k, v: attention_composite(q, k, v, mask, lengths, *params),
-                        g, query, key, value)  # fmt: skip
+        if _core.is_grad_enabled() or node.params["is_learned"]:
+            masks = [mask] if node.params["is_learned"] else []
+            return pull(lambda q, k, v, m=mask: attention_composite(q, k, v, m, lengths, *params),
+                        g, query, key, value, *masks)  # fmt: skip
         flat = attention_back(g, kept, query, key, value, mask, lengths, *params)
         heads = kept_heads(query, key, value, params[-1])
         found, start = [], 0
@@ -212,7 +213,9 @@ def _recorded(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None,
     out = cast(reshape(kept[: math.prod(shape)], shape), query.dtype).detach()
     more = [x for x in (mask, lengths) if x is not None]
     options = (mask is not None, lengths is not None)
-    _core.record_call((out,), _RECORDED.function, (query, key, value),
-                      {"options": options, "params": params},
+    is_learned = mask is not None and _core.needs_node(mask)
+    leaves = (query, key, value, *([mask] if is_learned else []))
+    _core.record_call((out,), _RECORDED.function, leaves,
+                      {"options": options, "params": params, "is_learned": is_learned},
                       (kept, query, key, value, *more))  # fmt: skip
     return out
