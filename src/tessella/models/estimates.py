@@ -165,7 +165,7 @@ def intermediates(found: Outline, context: int, batch: int) -> tuple[int, int]:
     logits = batch * found.sizes.vocabulary
     # Of tokens, places and keys; and which tokens were seen, as booleans.
     numbers = (4 + batch) * context * int64.itemsize + logits + SMALL
-    prompt = held_by_layers(found, context, batch, max(min(PIECE, context - 1), 1))
+    prompt = held_by_layers(found, context, batch, min(PIECE, context))
     decoding = held_by_layers(found, context, batch, 1)
     made = logits * float32.itemsize
     place = context if has_mask(found.sizes, context, batch) else found.sizes.context
@@ -195,7 +195,9 @@ def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int
     attention = 2 * width + max(2 * all_heads + 3 * kept, 3 * all_heads + width)
     if not sizes.is_gated:
         attention = 2 * width + 5 * all_heads + width
-    on_places = 3 * width + max((4 if sizes.is_gated else 2) * sizes.inner, width + sizes.inner)
+    # A gate and what it lets through are held until the layer is done.
+    wide = (3 if sizes.is_gated else 1) * sizes.inner
+    on_places = 3 * width + wide + max(sizes.inner, width)
     layer = rows * max(attention, on_places) * found.dtype.itemsize
     if found.dtype.itemsize < float32.itemsize:  # norms and turned features, for a while
         layer += 2 * rows * max(width, all_heads) * float32.itemsize
