@@ -147,8 +147,8 @@ def draw_operands(op: Declared, case: Case, dtype: DType) -> list[Any]:
             out.append([draw(op, each, kind, rng, i) for each in shape])
         elif isinstance(shape, tuple):
             out.append(draw(op, shape, kind, rng, i))
-        else:
-            out.append(shape)
+        else:  # a tensor is copied: tests ask for gradients, and write
+            out.append(shape.clone() if isinstance(shape, ts.Tensor) else shape)
     return out
 
 

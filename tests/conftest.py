@@ -30,7 +30,7 @@ os.environ.setdefault("TESSELLA_TEST_SEED", str(random.SystemRandom().randrange(
 SEED = int(os.environ["TESSELLA_TEST_SEED"])
 FULL = os.environ.get("TESSELLA_TEST_FULL", "") == "1"
 
-hypothesis.settings.register_profile("sampled", deadline=None, max_examples=30, database=None)
+hypothesis.settings.register_profile("sampled", deadline=None, max_examples=20, database=None)
 hypothesis.settings.register_profile("full", deadline=None, max_examples=300, database=None)
 hypothesis.settings.load_profile("full" if FULL else "sampled")
 

@@ -119,7 +119,7 @@ def check_call(call: Call) -> int:
     return failures
 
 
-@pytest.mark.parametrize("name", sampled(NAMES, 90))
+@pytest.mark.parametrize("name", sampled(NAMES, 60))
 def test_function_survives_the_end_of_memory(name: str) -> None:
     for call in sampled(calls_of(name), 3):
         before = memory.stats().allocations
@@ -181,7 +181,7 @@ def test_record_on_large_operands_survives_the_limit(name: str) -> None:
 TWINS = {name: twin for name, twin in vars(ts.Tensor).items() if isinstance(twin, Twin)}
 
 
-@pytest.mark.parametrize("name", sampled(TWINS, 40))
+@pytest.mark.parametrize("name", sampled(TWINS, 25))
 def test_method_with_an_underscore_changes_nothing_when_memory_ends(name: str) -> None:
     each = TWINS[name].each
     tried = 0
@@ -208,7 +208,7 @@ NOT_IN_PLACE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sampled([name for name, op in OPS.items() if op.takes_out], 40))
+@pytest.mark.parametrize("name", sampled([name for name, op in OPS.items() if op.takes_out], 25))
 def test_out_is_unchanged_when_memory_ends(name: str) -> None:
     op = OPS[name]
     dtype = sampled(dtypes_of(op), 1)[0]

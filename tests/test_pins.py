@@ -339,7 +339,7 @@ def restarted(call: Call) -> Call:
     return Call(call.name, call.function, call.args, named)
 
 
-@pytest.mark.parametrize("name", sampled([n for n in DECLARED if n not in UNSURE], 120))
+@pytest.mark.parametrize("name", sampled([n for n in DECLARED if n not in UNSURE], 80))
 def test_collector_may_reset_in_the_middle_of_a_call(name: str) -> None:
     for call in sampled(calls_of(name), 3):
         want = restarted(call.changed(ts.Tensor.clone))()

@@ -32,7 +32,7 @@ def one_of_each() -> list[memory.Allocator]:
     ]
 
 
-@pytest.mark.parametrize("name", sampled(MAKING, 150))
+@pytest.mark.parametrize("name", sampled(MAKING, 100))
 def test_every_call_takes_an_allocator(name: str) -> None:
     for allocator in one_of_each():
         for call in calls_of(name)[:2]:
