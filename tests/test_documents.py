@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import gc
 import inspect
 import re
 import subprocess
@@ -164,7 +163,6 @@ PAGES = ["README.md", "ARCHITECTURE.md", *(f"docs/{path.name}" for path in ROOT.
 @pytest.mark.parametrize("file", sorted(set(PAGES) - {"docs/operations.md"}))
 def test_examples_of_a_page_run(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may build on each other."""
-    gc.collect()  # pages count what is alive: nothing of the tests before
     monkeypatch.chdir(tmp_path)  # some write files
     text = (ROOT / file).read_text()
     blocks = re.findall(r"```(?:python|pycon)\n(.*?)```", text, re.DOTALL)

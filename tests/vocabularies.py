@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import lzma
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +34,20 @@ def known(name: str) -> Tokenizer:
     return Tokenizer.from_metadata(stored()[name]["metadata"])
 
 
-def byte_level(merges: list[str] = [], specials: list[str] = [], **more: Any) -> dict[str, Any]:  # noqa: B006 - they are read only
+def byte_level(
+    merges: Sequence[str] = (), specials: Sequence[str] = (), **more: Any
+) -> dict[str, Any]:
     """Give metadata of a byte-level tokenizer: all bytes, what merges give, special tokens."""
     tokens = [*ALPHABET.values(), *(merge.replace(" ", "") for merge in merges)]
     kinds = [NORMAL] * len(tokens) + [CONTROL] * len(specials)
     metadata = {
         "model": "gpt2", "pre": "gpt-2", "tokens": [*tokens, *specials], "token_type": kinds,
-        "merges": merges, **more,
+        "merges": list(merges), **more,
     }  # fmt: skip
     return {f"{KEY}{key}": value for key, value in metadata.items()}
 
 
-def pieces(words: list[str] = [], specials: list[str] = [], **more: Any) -> dict[str, Any]:  # noqa: B006 - they are read only
+def pieces(words: Sequence[str] = (), specials: Sequence[str] = (), **more: Any) -> dict[str, Any]:
     """Give metadata of a tokenizer in the manner of SentencePiece: bytes, words by score."""
     first = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), SPACE]
     tokens = [*first, *words, *specials]

@@ -13,7 +13,7 @@ from tessella.io.file_errors import calling
 from tessella.io.gguf_header import GGUFTensor, Header
 from tessella.io.gguf_types import NUMBERS
 from tessella.io.gguf_values import KINDS
-from tessella.io.sources import Mapped
+from tessella.io.sources import Contents, Mapped, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +48,7 @@ def read_gguf(source: Mapped) -> GGUFFile:
         raise
 
 
-class GGUFFile:
+class GGUFFile(Contents):
     """An open GGUF file.
 
     `metadata` has its values by key, `types` the types that these have in the file (of what is in
@@ -64,23 +64,8 @@ class GGUFFile:
     """
 
     def __init__(self, source: Mapped, header: Header) -> None:
-        self._source: Mapped | None = source
-        self._name = source.name
+        super().__init__(source)
         self.metadata, self.types, self.tensors = header
-        self._made: dict[str, Tensor] = {}
-
-    def __enter__(self) -> GGUFFile:
-        return self
-
-    def __exit__(self, *ignored: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let the file go."""
-        if self._source is not None:
-            self._source.close()
-        self._source = None
-        self._made = {}
 
     def get_tensor(self, name: str) -> Tensor:
         """Give a tensor over the mapped file, read-only.
@@ -105,7 +90,7 @@ class GGUFFile:
             return self._made[name]
 
 
-def _make(source: Mapped, tensor: GGUFTensor) -> Tensor:
+def _make(source: Source, tensor: GGUFTensor) -> Tensor:
     format = tensor.format
     if format not in NUMBERS:
         raise gguf_errors.absent_type(source.name, tensor.name, str(format), known_formats())

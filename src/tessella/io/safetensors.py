@@ -12,7 +12,7 @@ from tessella.io.elements import as_elements
 from tessella.io.file_errors import calling
 from tessella.io.headers import Entry, Header
 from tessella.io.notes import Notes
-from tessella.io.sources import Source
+from tessella.io.sources import Contents, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -168,7 +168,7 @@ def read_file(source: Source) -> TensorFile:
         raise
 
 
-class TensorFile:
+class TensorFile(Contents):
     """An open safetensors file: the names of its tensors, and each of them when it is asked for.
 
     Tensors that were taken out of it stay as they are when it is closed.
@@ -181,24 +181,9 @@ class TensorFile:
     """
 
     def __init__(self, source: Source, header: Header, said: Notes) -> None:
-        self._source: Source | None = source
-        self._name = source.name
+        super().__init__(source)
         self._header = header
         self.notes = said
-        self._made: dict[str, Tensor] = {}
-
-    def __enter__(self) -> TensorFile:
-        return self
-
-    def __exit__(self, *ignored: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let the file go."""
-        if self._source is not None:
-            self._source.close()
-        self._source = None
-        self._made = {}
 
     def names(self) -> Iterator[str]:
         """Give the names of the tensors, those that are tied to others last."""

@@ -11,6 +11,7 @@ import errno
 import mmap as mapping
 import os
 import stat
+from typing import Self
 
 from tessella import _core
 from tessella._core import Tensor
@@ -161,6 +162,28 @@ def _map(descriptor: int, access: str) -> Any:
         return b""
     how = mapping.ACCESS_READ if access == READ_ONLY else mapping.ACCESS_COPY
     return mapping.mmap(descriptor, 0, access=how)
+
+
+class Contents:
+    """The tensors of an open file, each made once; they stay as they are when it is closed."""
+
+    def __init__(self, source: Source) -> None:
+        self._source: Source | None = source
+        self._name = source.name
+        self._made: dict[str, Tensor] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._source is not None:
+            self._source.close()
+        self._source = None
+        self._made = {}
 
 
 def path_of(file: Any) -> str:

@@ -7,6 +7,8 @@ it was, and so counts for nothing.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from tessella import errors
 from tessella._core import Tensor
 from tessella.allocators import Allocator
@@ -21,7 +23,13 @@ from tessella.ops.movement import permute
 from tessella.tensors import tensor
 
 
-class Cache:
+def check_padding(padding: Tensor | None, batch: int) -> None:
+    """Require a number of places for each row."""
+    if padding is not None and (padding.shape != (batch,) or not padding.dtype.is_integer):
+        raise model_errors.wrong_padding(padding.dtype, padding.shape, batch)
+
+
+class Cache(ABC):
     """How many places are kept, and how many of each row's first ones do not count.
 
     `length` and `padding` are tensors, so that a compiled step goes on with one program.
@@ -30,29 +38,31 @@ class Cache:
     def __init__(self, layers: int, batch: int, padding: Tensor | None) -> None:
         self.layers = to_size(type(self).__name__, "layers", layers)
         self.batch = to_size(type(self).__name__, "batch", batch)
-        if padding is not None and (padding.shape != (batch,) or not padding.dtype.is_integer):
-            error = model_errors.wrong_padding(padding.dtype, padding.shape, batch)
-            raise error.locate(type(self).__name__, [])
+        try:
+            check_padding(padding, self.batch)
+        except errors.TessellaError as error:
+            raise error.locate(type(self).__name__, []) from None
         self.padding = padding
 
     def places(self, count: int) -> Tensor:
         """Give the numbers of the next places."""
         return arange(count) + self.lengths(0)
 
+    @abstractmethod
     def lengths(self, count: int) -> Tensor:
         """Give how many places there are with so many more: int64, 0-d."""
-        raise NotImplementedError
 
+    @abstractmethod
     def room(self, count: int) -> int:
         """Give how many keys attention sees when so many places have been added."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put(
         self, layer: int, places: Tensor, keys: Tensor, values: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Keep keys and values (B, H, T, D) of new places; give all, those to come included."""
-        raise NotImplementedError
 
+    @abstractmethod
     def advance(self, count: int) -> None:
         """Count places that all layers have put."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tessella._core import Tensor
 from tessella.hints import Any
 from tessella.models import model_errors
-from tessella.models.caches import Cache
+from tessella.models.caches import Cache, check_padding
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import greater, greater_equal, less_equal, maximum
 from tessella.ops.movement import reshape, unsqueeze
@@ -39,8 +39,7 @@ class Places:
                 raise model_errors.two_paddings()
             padding, keys = cache.padding, cache.room(self.count)
             self.here, self.lengths = cache.places(self.count), cache.lengths(self.count)
-        if padding is not None and (padding.shape != (batch,) or not padding.dtype.is_integer):
-            raise model_errors.wrong_padding(padding.dtype, padding.shape, batch)
+        check_padding(padding, batch)
         self.numbers = self.here  # of places in the text: (T,), or (B, T)
         if padding is not None:
             self.numbers = maximum(self.here - unsqueeze(padding, -1), 0)
