@@ -71,6 +71,23 @@ def test_the_plan_of_a_step_is_what_the_account_shows(name: str) -> None:
     assert step.plan(x, y).gradients == 0  # they are there now
 
 
+ROWS: dict[str, Callable[[ts.Tensor], Any]] = {
+    "sum": lambda x: (x.exp() * 2).sum(-1),
+    "mean of all": lambda x: (x * 2).mean(),
+    "argmax": lambda x: (x * 2).argmax(-1),
+    "two": lambda x: ((x * 2).sum(-1), (x * 2).amax(-1)),
+    "softmax": lambda x: (x - x.amax(-1, keepdim=True)).exp() / x.exp().sum(-1, keepdim=True),
+}
+
+
+@pytest.mark.parametrize("length", [1000, 8000, 20_000, 40_000, 70_000])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_shorter_and_longer_than_a_tile_are_planned(name: str, length: int) -> None:
+    x, compiled = ts.rand(2, length), ts.compile(ROWS[name])
+    found = compiled.plan(*specs_of([x]))
+    assert_foreseen(found, growth_of(lambda: compiled(x)))
+
+
 def test_gradients_that_add_up_are_planned_as_they_will_be_added() -> None:
     model = nn.Linear(64, 64)
 

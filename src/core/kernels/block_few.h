@@ -11,6 +11,7 @@ template <class F>
 struct FewRows {
   static constexpr int ROWS = 8, PAIRS = 4;
   static constexpr int64_t FETCHED = 16 << 10;  // bytes from what is read to what is asked for
+  static constexpr bool FETCHES = VB > 16;      // narrow vectors never wait for memory
   static constexpr int64_t bytes = info(F::format).bytes;
   using I = VecN<int32_t, ROWS>;
   using V = VecN<float, ROWS>;
@@ -170,8 +171,8 @@ struct FewRows {
         const Coded<F> own(x.data + m * x.stride, w.k);
         const int64_t blocks = w.k / F::elements;
         const uint8_t* next = w.blocks + n * w.row_bytes + ahead;
-        const V found = m == 0 ? multiply<true>(rows, next, own, blocks)
-                               : multiply<false>(rows, next, own, blocks);
+        const V found = FETCHES && m == 0 ? multiply<true>(rows, next, own, blocks)
+                                          : multiply<false>(rows, next, own, blocks);
         float* to = out + m * out_stride + n;
         for (int r = 0; r < count; ++r) to[r] = w.bias ? found[r] + w.bias[n + r] : found[r];
       }

@@ -1,7 +1,8 @@
 // The instruction sets that kernels are compiled for, and which one this process uses.
 // Products with blocks of bytes are compiled for some more (Dots), which give the same numbers.
 // Each family of kernels is one struct of function pointers, with one constant instance in the
-// namespace of each instruction set: TS_KERNELS declares them, TS_CHOSEN picks one.
+// namespace of each instruction set: TS_KERNELS or TS_NARROW_KERNELS declares them, TS_CHOSEN picks
+// one.
 #pragma once
 
 #include <stdint.h>
@@ -39,6 +40,17 @@ Dots choose_dots();
   namespace avx512 {           \
   extern const Type name;      \
   }
+// Where wider vectors gain nothing, AVX-512 has those of AVX2; CMakeLists.txt names the sources.
+#define TS_NARROW_KERNELS(Type, name) \
+  namespace baseline {                \
+  extern const Type name;             \
+  }                                   \
+  namespace avx2 {                    \
+  extern const Type name;             \
+  }                                   \
+  namespace avx512 {                  \
+  using avx2::name;                   \
+  }
 #define TS_CHOSEN(name)                                      \
   (::tessella::isa == ::tessella::Isa::avx512 ? avx512::name \
    : ::tessella::isa == ::tessella::Isa::avx2 ? avx2::name   \
@@ -48,6 +60,7 @@ Dots choose_dots();
   namespace baseline {         \
   extern const Type name;      \
   }
+#define TS_NARROW_KERNELS TS_KERNELS
 #define TS_CHOSEN(name) (baseline::name)
 #endif
 

@@ -6,8 +6,6 @@
 namespace tessella::TS_ISA {
 
 template <class T>
-constexpr bool is_floating = static_cast<T>(0.5) != 0;
-template <class T>
 constexpr T lowest =
     static_cast<T>(-1) < 0 ? static_cast<T>(uint64_t{1} << (sizeof(T) * 8 - 1)) : 0;
 template <class T>

@@ -10,6 +10,8 @@
 namespace tessella::TS_ISA {
 
 template <class T>
+constexpr bool is_floating = static_cast<T>(0.5) != 0;
+template <class T>
 constexpr int lane_count = 256 / (int)sizeof(T);
 template <class T>
 constexpr int vector_width = VB / (int)sizeof(T);
@@ -233,6 +235,34 @@ void fold_tree(int64_t rows, int64_t columns, const int64_t* offsets, T* out, co
   if constexpr (Op::template changes<T>) tree.leave(out);
 }
 
+// Integers give the same in any order: no tree.
+template <class Op, class T>
+void fold_integers(int64_t rows, int64_t columns, const int64_t* offsets, T* out, const T* x) {
+  static_assert(!Op::template changes<T>);
+  using V = Vec<T>;
+  constexpr int W = vector_width<T>, AT_ONCE = 4;
+  int64_t j = 0;
+  for (; j + AT_ONCE * W <= columns; j += AT_ONCE * W) {
+    V acc[AT_ONCE];
+    for (int k = 0; k < AT_ONCE; ++k) acc[k] = load<V>(x + offsets[0] + j + k * W);
+    for (int64_t row = 1; row < rows; ++row)
+      for (int k = 0; k < AT_ONCE; ++k)
+        acc[k] = Op::join(acc[k], load<V>(x + offsets[row] + j + k * W));
+    for (int k = 0; k < AT_ONCE; ++k) store(out + j + k * W, acc[k]);
+  }
+  for (; j + W <= columns; j += W) {
+    V acc = load<V>(x + offsets[0] + j);
+    for (int64_t row = 1; row < rows; ++row) acc = Op::join(acc, load<V>(x + offsets[row] + j));
+    store(out + j, acc);
+  }
+  if (int rest = (int)(columns - j); rest > 0) {
+    V acc = load_partial<V>(x + offsets[0] + j, rest);
+    for (int64_t row = 1; row < rows; ++row)
+      acc = Op::join(acc, load_partial<V>(x + offsets[row] + j, rest));
+    store_partial(out + j, acc, rest);
+  }
+}
+
 // Deep trees jump between many rows, which is cheap as long as they lie near.
 template <class Op, class T>
 void fold_columns(int64_t rows, int64_t columns, const int64_t* offsets, Partials out,
@@ -241,7 +271,9 @@ void fold_columns(int64_t rows, int64_t columns, const int64_t* offsets, Partial
   auto* to = static_cast<T*>(out.values);
   auto* from = static_cast<const T*>(x);
   int64_t reach = offsets[rows - 1] - offsets[0];
-  if (reach > -NEAR && reach < NEAR)
+  if constexpr (!is_floating<T>)
+    fold_integers<Op, T>(rows, columns, offsets, to, from);
+  else if (reach > -NEAR && reach < NEAR)
     fold_tree<Op, T, VB == 64 ? 3 : 2>(rows, columns, offsets, to, from);
   else
     fold_tree<Op, T, 1>(rows, columns, offsets, to, from);

@@ -33,6 +33,6 @@ struct ScanKernels {
   ScanPlaceFn greatest[DTYPE_COUNT];
   ScanPlaceFn smallest[DTYPE_COUNT];
 };
-TS_KERNELS(ScanKernels, scan_kernels)
+TS_NARROW_KERNELS(ScanKernels, scan_kernels)
 
 }  // namespace tessella

@@ -14,6 +14,6 @@ using SearchFn = void (*)(int64_t n, const void* sorted, int64_t count, const vo
 struct SearchKernels {
   SearchFn search[DTYPE_COUNT];  // none for complex numbers
 };
-TS_KERNELS(SearchKernels, search_kernels)
+TS_NARROW_KERNELS(SearchKernels, search_kernels)
 
 }  // namespace tessella

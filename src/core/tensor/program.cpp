@@ -171,7 +171,7 @@ size_t Program::rehearsed_scratch_bytes() const {
   size_t most = 0;
   for (const Step& step : steps_) {
     bool has_own = !step.group || step.is_product;
-    size_t bytes = step.group ? round_up(step.group->scratch_bytes()) : 0;
+    size_t bytes = step.group ? step.group->scratch_bytes() : 0;
     most = std::max(most, bytes + (has_own ? step.instruction->scratch : 0));
   }
   return most;

@@ -268,7 +268,7 @@ launch::TiledTask TileGroup::task() const {
 }
 
 size_t TileGroup::scratch_bytes() const {
-  return static_cast<size_t>(launch::tiled_scratch_bytes(task()));
+  return round_up(static_cast<size_t>(launch::tiled_scratch_bytes(task())));
 }
 
 void TileGroup::aim() {

@@ -25,7 +25,6 @@ from tessella import memory
 from tessella.arguments import to_int
 from tessella.blocks import FORMATS
 from tessella.compiler import compile as compiled
-from tessella.compiler.fuse import LONGEST_ROW
 from tessella.data_errors import located
 from tessella.dtypes import DType, float32, float64, int64, uint8
 from tessella.hints import Any
@@ -40,8 +39,6 @@ from tessella.sizes import to_text
 from tessella.threads import get_num_threads
 
 SAMPLING = 40  # bytes for each logit, which all options of Sampler together make of it
-# Rows of logits that no tile holds are cut among threads, which take tiles at the first repetition.
-TILES = 64 * 1024
 SMALL = 32 * 1024  # places, lengths, tokens: what has no size of the model's
 
 
@@ -170,8 +167,6 @@ def intermediates(found: Outline, context: int, batch: int) -> tuple[int, int]:
     made = logits * float32.itemsize
     place = context if has_mask(found.sizes, context, batch) else found.sizes.context
     step = planned_step(found, batch, place, get_num_threads())
-    if found.sizes.vocabulary > LONGEST_ROW:
-        step += get_num_threads() * TILES
     return numbers + prompt + made, numbers + max(decoding + made, logits * SAMPLING, step)
 
 
