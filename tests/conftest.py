@@ -18,12 +18,14 @@ import hypothesis
 import pytest
 
 from tessella import _core, namespace
+from tessella.compiler import lower
 
 Case = TypeVar("Case")
 
 namespace.load()  # the tables are whole before any test reads them
 # Random sizes may ask for all memory that the machine has; several workers share it.
 _core.set_memory_limit(3 << 30)
+lower.VERIFIES = True
 
 # Workers of pytest-xdist inherit the environment, so that all of them collect the same cases.
 os.environ.setdefault("TESSELLA_TEST_SEED", str(random.SystemRandom().randrange(1 << 31)))

@@ -46,12 +46,18 @@ def check(got: Any, want: Any, is_unset: bool = False) -> None:
 
 
 def check_rounds(eager: Call, compiled: Call) -> None:
-    """Call both with changing values; compare what they give, and what they leave of arguments."""
-    function = ts.compile(compiled.function)
+    """Call both with changing values; compare what they give, and what they leave of arguments.
+
+    A tensor that is captured is changed between the calls.
+    """
+    captured = ts.zeros(3)
+    function = ts.compile(lambda *args, **named: (compiled.function(*args, **named), -captured))
     held: list[tuple[Any, Any]] = []
     for steps in range(ROUNDS):
+        captured.fill_(steps)
         mine, other = moved(eager, steps), moved(compiled, steps)
-        want = attempt(mine)  # what the values are refused for, they are refused for by both
+        # What the values are refused for, they are refused for by both.
+        want = attempt(lambda given=mine: (given(), -captured))
         got = attempt(lambda given=other: function(*given.args, **given.named))
         for x, y in zip(other.tensors(), mine.tensors(), strict=True):
             assert_same_tensors(x, y)
@@ -97,10 +103,13 @@ def check_gradients(eager: Call, compiled: Call) -> None:
     eager, compiled = moved(eager, 0), moved(compiled, 0)
     mine, others = leaves_of(eager), leaves_of(compiled)
     step = ts.compile(lambda scale: gradients_of(compiled, others, scale))
+    held: list[tuple[Any, Any]] = []
     for i in range(ROUNDS):
         scale = ts.tensor(1.0 + i)
         want, got = gradients_of(eager, mine, scale), step(scale)
-        check([got], [want])
+        held.append(([got], [want]))
+        for earlier in held:
+            check(*earlier)
         for x, y in zip(others, mine, strict=True):
             assert (x.grad is None) == (y.grad is None)
             check([x.grad], [y.grad])

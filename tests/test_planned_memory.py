@@ -76,7 +76,7 @@ ROWS: dict[str, Callable[[ts.Tensor], Any]] = {
     "mean of all": lambda x: (x * 2).mean(),
     "argmax": lambda x: (x * 2).argmax(-1),
     "two": lambda x: ((x * 2).sum(-1), (x * 2).amax(-1)),
-    "softmax": lambda x: (x - x.amax(-1, keepdim=True)).exp() / x.exp().sum(-1, keepdim=True),
+    "softmax": lambda x: (x - x.amax(-1, True)).exp() / x.exp().sum(-1, True),
 }
 
 

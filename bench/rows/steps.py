@@ -25,7 +25,7 @@ COMPILED: dict[str, tuple[Bar, ...]] = {
     "xor": (ahead(50, "torch"), ahead(20, "jax")),
     "digits": (ahead(2, *BEST),),
     "mnist": (ahead(1.1, *BEST),),
-    "gpt": (ahead(1, *BEST),),
+    "gpt": (ahead(1.2, *BEST),),
     "conv": (ahead(1, *BEST),),
     "lstm": (ahead(1, *BEST),),
 }

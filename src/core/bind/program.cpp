@@ -295,9 +295,12 @@ std::vector<Watched> watched_of(nb::list given) {
     auto row = nb::cast<nb::tuple>(each);
     nb::handle holder = row[0], name = row[1], value = row[2];
     bool has_name = PyUnicode_Check(name.ptr());
-    bool is_good = PyCell_Check(holder.ptr()) || (PyDict_Check(holder.ptr()) && has_name) ||
+    bool is_list = PyList_Check(holder.ptr()) && PyTuple_Check(value.ptr());
+    bool is_good = PyCell_Check(holder.ptr()) || is_list ||
+                   (PyDict_Check(holder.ptr()) && has_name) ||
                    (PyFunction_Check(holder.ptr()) && has_name);
-    if (!is_good) throw nb::type_error("a dict and a key, a cell, or a function and its defaults");
+    if (!is_good)
+      throw nb::type_error("a dict and a key, a cell, a list, or a function and its defaults");
     places.push_back({Py_NewRef(holder.ptr()), name.is_none() ? nullptr : Py_NewRef(name.ptr()),
                       Py_NewRef(value.ptr())});
   }
@@ -335,8 +338,10 @@ void init_program(nb::module_& module) {
       .def("add_removal", &Program::add_removal)
       .def("add_generator", [](Program& self, nb::handle generator,
                                uint64_t used) { self.add_generator(generator.ptr(), used); })
-      .def("set_draw", [](Program& self, int instruction, int generator,
-                          uint64_t delta) { self.set_draw(instruction, {generator, delta}); })
+      .def("set_draw",
+           [](Program& self, int instruction, int generator, uint64_t delta) {
+             self.set_draw(instruction, {generator, delta});
+           })
       .def("set_guard",
            [](Program& self, uint64_t changes, nb::list places, nb::handle holds, bool is_partial) {
              self.set_guard(changes, watched_of(places), holds.ptr(), is_partial);
@@ -398,7 +403,8 @@ void init_program(nb::module_& module) {
             new (self) CompiledCall{replay.is_none() ? nullptr : replay.inc_ref().ptr()};
           },
           nb::arg("replay").none());
-  module.def("bump_changes", [](uint64_t by) { changes_count += by; }, nb::arg("by") = 1);
+  module.def(
+      "bump_changes", [](uint64_t by) { changes_count += by; }, nb::arg("by") = 1);
   module.def("count_changes", [] { return changes_count; });
   module.def("source_names", [] {
     nb::list names;

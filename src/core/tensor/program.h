@@ -24,11 +24,14 @@ struct SlotPlan {
   int leaf = -1;       // whose gradient a result is
 };
 
-// A place in Python that a function reads: a key of a dict, a cell (without a name), or the
-// defaults of a function; all owned.
+// A place in Python that a function reads: a key of a dict, a cell (without a name), a list (whose
+// value is the tuple of its items), or the defaults of a function; all owned.
 struct Watched {
   PyObject *holder, *name, *value;
 
+  bool is_same() const;
+
+ private:
   PyObject* now() const;
 };
 
@@ -72,8 +75,9 @@ class Program {
   void add_generator(PyObject* generator, uint64_t used);
 
   // When it may be repeated: while nothing of what it was made from has changed. `holds` is a
-  // Python function that compares all places; it is called if one of `places` has another object
-  // than before, or if there are others (`is_partial`).
+  // Python function that compares all places, or those that are not in `places` alone (True); it
+  // is called if one of `places` has another object than before, or if there are others
+  // (`is_partial`).
   void set_guard(uint64_t changes, std::vector<Watched> places, PyObject* holds, bool is_partial);
   // Arguments that must lie where they lay: a buffer and a place in it; 0: anywhere.
   void set_homes(std::vector<std::pair<uintptr_t, int64_t>> homes) { homes_ = std::move(homes); }

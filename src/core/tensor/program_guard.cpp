@@ -19,6 +19,15 @@ bool has_layout(const Tensor* x, const Place& place) {
 
 uint64_t changes_count;
 
+bool Watched::is_same() const {
+  if (!PyList_Check(holder)) return now() == value;
+  Py_ssize_t count = PyTuple_GET_SIZE(value);
+  if (PyList_GET_SIZE(holder) != count) return false;
+  for (Py_ssize_t i = 0; i < count; ++i)
+    if (PyList_GET_ITEM(holder, i) != PyTuple_GET_ITEM(value, i)) return false;
+  return true;
+}
+
 PyObject* Watched::now() const {
   if (PyDict_Check(holder)) return PyDict_GetItem(holder, name);
   if (PyCell_Check(holder)) return PyCell_GET(holder);
@@ -48,11 +57,10 @@ void Program::set_guard(uint64_t changes, std::vector<Watched> places, PyObject*
 
 bool Program::is_unchanged() const {
   if (changes_ != changes_count) return false;
-  bool is_same = !is_partial_;
-  for (size_t i = 0; is_same && i < places_.size(); ++i)
-    is_same = places_[i].now() == places_[i].value;
-  if (is_same || !holds_) return true;
-  PyObject* answer = PyObject_CallNoArgs(holds_);
+  bool is_same = true;
+  for (size_t i = 0; is_same && i < places_.size(); ++i) is_same = places_[i].is_same();
+  if ((is_same && !is_partial_) || !holds_) return true;
+  PyObject* answer = PyObject_CallOneArg(holds_, is_same ? Py_True : Py_False);
   if (!answer) throw PythonError{};
   is_same = answer == Py_True;
   Py_DECREF(answer);

@@ -71,6 +71,8 @@ def capture(
         try:
             if graphs != [(x.requires_grad, x.grad_fn) for x in tensors]:
                 raise AsWritten("an argument becomes part of a graph")
+            if watch.has_toggled():
+                raise AsWritten("it changes whether a tensor needs gradients")
             if watch.has_loaded:
                 raise AsWritten("a module is imported")
             if watch.bumped_at:  # a repeated call would not do it

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from tessella import _core
-from tessella.compiler.watch import digest, is_array
+from tessella.compiler.held import digest, is_array, is_plain_array
 from tessella.hints import Any
 from tessella.trees import flatten
 
@@ -47,13 +49,28 @@ class _Held:
 
 
 def _value_key(value: Any) -> Any:
+    return _Leaf((type(value), _content(value)))
+
+
+def _content(value: Any) -> Any:
+    """Give what tells a value from others of its type, as the types of Python themselves see it."""
+    if value is None:
+        return None
+    if isinstance(value, int):
+        return int.__index__(value)
     if isinstance(value, float):
-        return _Leaf((float, value.hex()))
-    if value is None or isinstance(value, int | str | bytes | complex):
-        return _Leaf((type(value), repr(value)))
-    if is_array(value):
-        return _Leaf((type(value), digest(value)))
-    return _Leaf(_Held(value))
+        return float.hex(value)
+    if isinstance(value, complex):
+        return value.real.hex(), value.imag.hex()
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes | bytearray) or is_plain_array(value):
+        return getattr(value, "typecode", ""), bytes(value)
+    if isinstance(value, set | frozenset):
+        return frozenset((type(each), _content(each)) for each in value)
+    if isinstance(value, deque):
+        return value.maxlen, tuple((type(each), _content(each)) for each in value)
+    return digest(value) if is_array(value) else _Held(value)
 
 
 class _Leaf:

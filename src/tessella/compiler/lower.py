@@ -9,15 +9,21 @@ from tessella.compiler.program import Program
 from tessella.compiler.simplify import simplify
 from tessella.hints import Any
 
+VERIFIES = False  # after each pass: the tests do
+
 
 def lower(program: Program, recomputes: bool = False) -> Program:
     """Make steps with places of what was recorded."""
-    program = fuse(simplify(program))
+    passes = [simplify, fuse, plan]
     if recomputes:
         from tessella.compiler.recompute import recompute
 
-        program = recompute(program)
-    return plan(program)
+        passes.insert(2, recompute)
+    for each in passes:
+        program = each(program)
+        if VERIFIES:
+            program.verify()
+    return program
 
 
 def build(program: Program) -> Any:

@@ -233,3 +233,20 @@ class Program:
                 is_known = not is_made or operand.slot in written or 0 in operand.shape
                 assert is_known, f"{each.name} reads {self.show(operand)} before it is written"
             written.update(operand.slot for operand in each.writes())
+        self._verify_places()
+
+    def _verify_places(self) -> None:
+        """Check that memories in one place of the arena are used one after the other."""
+        lives: dict[int, list[int]] = {}
+        for at, step in enumerate(self.steps if self.arena_bytes else ()):
+            for operand in (operand for each in step for operand in each.operands):
+                if self.memories[operand.slot].source == ARENA:
+                    lives.setdefault(operand.slot, []).append(at)
+        placed = [(self.memories[slot], uses) for slot, uses in lives.items()]
+        for i, (x, own) in enumerate(placed):
+            assert x.offset + x.bytes <= self.arena_bytes, "memory lies outside of the arena"
+            for y, uses in placed[:i]:
+                is_apart = x.offset + x.bytes <= y.offset or y.offset + y.bytes <= x.offset
+                # One may end in the step that makes the other.
+                is_later = own[0] >= uses[-1] or uses[0] >= own[-1]
+                assert is_apart or is_later, "memories that are used at once share a place"

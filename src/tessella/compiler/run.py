@@ -164,7 +164,7 @@ class Compiled(Standin, _core.CompiledCall):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Give what a copy is made of: it begins without programs."""
-        return type(self), (self.function, self._check)
+        return type(self), (self.function, self._check, self._recomputes)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Be a method where it decorates one."""

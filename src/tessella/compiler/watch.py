@@ -2,31 +2,47 @@
 
 While a call is recorded, every frame of the user's code is seen. Its instructions tell which
 globals it reads, which variables of the functions around it, and which attributes of those and of
-its arguments. What they were is kept; a program is only repeated while they are the same: numbers
-and text by value, lists, dicts and arrays by what they hold, everything else by being the same
-object. Modules and optimizers of the package count their changes themselves.
+its arguments. An attribute of something without a name (an item, what a local name stands for) is
+looked for at all objects that names lead to, and at those in their containers. What they were is
+kept; a program is only repeated while they are the same (held.py). Modules and optimizers of the
+package count their changes themselves.
 """
 
 from __future__ import annotations
 
-import dis
 import gc
 import os
 import sys
-from collections import deque
+from collections import namedtuple
+from functools import partial
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 from tessella import _core, changes, exceptions, threads
 from tessella.compiler import capture_errors
+from tessella.compiler.held import (
+    CONSTANT,
+    MOST_ITEMS,
+    Restless,
+    is_array,
+    is_ours,
+    items_of,
+    module_of,
+    parts_of,
+    same,
+    same_items,
+)
+from tessella.compiler.reads import arguments_of, reads_of
 from tessella.hints import Any, Callable
 
-MOST_ITEMS = 1000  # of a container whose items are compared
-_CONSTANT = (int, float, complex, str, bytes, type(None))
+MOST_REACHED = 10_000  # objects behind names and in containers
 _ABSENT = object()
+_FIELD: Any = type(vars(namedtuple("Fields", "one"))["one"])  # of named tuples
+Tensor = _core.Tensor
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = _LIBRARY + "site-packages" + os.sep
 # Modules whose functions give something else at each call.
+_CLOCKS = ("now", "today", "utcnow")  # of the classes there
 _RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
 
 
@@ -46,13 +62,39 @@ class Place:
         """Tell whether it is as it was."""
         if self.kind == "dict":
             now = self.holder.get(self.name, _ABSENT)
+        elif self.kind == "itself":
+            now = self.holder
+        elif self.kind == "tensor":
+            now = getattr(self.holder, self.name)
         elif self.kind == "cell":
             now = self.holder.cell_contents if _is_filled(self.holder) else _ABSENT
         else:
             now = static_attribute(self.holder, self.name)
-        if now is not self.value and not _same(now, self.value):
+        if now is not self.value and not same(now, self.value):
             return False
-        return self.items is None or _same_items(items_of(now), self.items)
+        return self.items is None or same_items(items_of(now), self.items)
+
+    def exported(self) -> list[tuple[Any, ...]]:
+        """Give what the core can look at: who holds what, lists with their items; or nothing."""
+        own = self.holder if self.kind == "dict" else None
+        if self.kind == "attribute":
+            own = getattr(self.holder, "__dict__", None)
+        found: list[tuple[Any, ...]] = []
+        if self.value is _ABSENT:
+            return found
+        if self.kind == "cell":
+            found = [(self.holder, None, self.value)]
+        elif self.name in _DEFAULTS and isinstance(self.holder, FunctionType):
+            found = [(self.holder, self.name, self.value)]
+        elif type(own) is dict and own.get(self.name, _ABSENT) is self.value:
+            found = [(own, self.name, self.value)]
+        if self.items is None:
+            return found
+        is_known = type(self.value) is list and isinstance(self.items, list)
+        is_known &= bool(found) or self.kind == "itself"
+        if not is_known or any(below is not None for _, below in self.items):
+            return []
+        return [*found, (self.value, None, tuple(each for each, _ in self.items))]
 
 
 class Watch:
@@ -60,19 +102,23 @@ class Watch:
 
     def __init__(self, function: Any) -> None:
         self._places: dict[tuple[str, int, str], Place] = {}
-        self._functions: dict[Any, Any] = {}  # by their code: whose closures can be watched
+        self._functions: dict[Any, list[Any]] = {}  # by their code: whose closures are watched
+        self._reached: dict[int, Any] = {}  # objects that names lead to, by their ids
+        self._loose: set[str] = set()  # attributes that are read of some of them
+        self._is_inside = False  # the outermost frame of the user's was seen
         self._made: set[Any] = set()  # codes of functions that are made in the call
         self._owner = getattr(function, "__self__", None)  # of a method that is compiled
         self.has_loaded = False  # a module was imported in the call
+        self._rest: list[Place] = []  # that the core cannot look at
         self._threads: int | None = None  # how many there were, if the call asks
         self.bumped_at = ""  # the line that changed a module or a parameter group
         self._add_function(function)
 
-    def holds(self) -> bool:
-        """Tell whether everything is as it was."""
+    def holds(self, is_rest: bool = False) -> bool:
+        """Tell whether everything is as it was; or only what the core does not look at itself."""
         if self._threads not in (None, _core.num_threads()):
             return False
-        return all(place.holds() for place in self._places.values())
+        return all(place.holds() for place in (self._rest if is_rest else self._places.values()))
 
     def changed(self) -> str:
         """Name something that is not as it was, and say so; nothing if there is no such thing."""
@@ -84,27 +130,25 @@ class Watch:
             name = place.name
             if place.kind == "attribute":
                 name = f"{getattr(place.holder, '__name__', type(place.holder).__name__)}.{name}"
-            if isinstance(place.items, _Restless):
+            if isinstance(place.items, Restless):
                 return f"{name}, which holds more than {MOST_ITEMS} items: they are not compared"
             return f"{name}, which is changed"
         return ""
 
+    def has_toggled(self) -> bool:
+        """Tell whether a tensor needs gradients now and did not when the call began, or reverse."""
+        return any(not each.holds() for each in self._places.values() if each.kind == "tensor")
+
     def exported(self) -> tuple[list[tuple[Any, ...]], bool]:
         """Give the places that the core can look at itself, and whether there are others."""
         found: list[tuple[Any, ...]] = []
+        self._rest = []
         for place in self._places.values():
-            own = place.holder if place.kind == "dict" else None
-            if place.kind == "attribute":
-                own = getattr(place.holder, "__dict__", None)
-            if place.items is not None:
-                continue
-            if place.kind == "cell":
-                found.append((place.holder, None, place.value))
-            elif place.name in _DEFAULTS and isinstance(place.holder, FunctionType):
-                found.append((place.holder, place.name, place.value))
-            elif type(own) is dict and own.get(place.name, _ABSENT) is place.value:
-                found.append((own, place.name, place.value))
-        return found, len(found) < len(self._places) or self._threads is not None
+            rows = place.exported()
+            found += rows
+            if not rows:
+                self._rest.append(place)
+        return found, bool(self._rest) or self._threads is not None
 
     def add(self, kind: str, holder: Any, name: str, value: Any, is_outside: bool = True) -> None:
         """Keep what stands in a place; one that may be made in the call may hold an iterator."""
@@ -123,20 +167,28 @@ class Watch:
     def add_frame(self, frame: Any) -> None:
         """Keep what the code of a frame reads."""
         code, locals_ = frame.f_code, frame.f_locals
-        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        reads, arguments = reads_of(code), arguments_of(code)
+        is_outermost, self._is_inside = not self._is_inside, True
+        for name in reads.imports:
+            if name in _RESTLESS:
+                raise capture_errors.restless_inside(name)
         # Functions that are made in the call have variables that are made in it, too.
         self._made.update(each for each in code.co_consts if isinstance(each, CodeType))
         if code.co_freevars:
             self._find_function(frame)
-        for kind, name, attributes in reads_of(code):
-            if kind == "global" and name in frame.f_globals:
-                value = frame.f_globals[name]
-                self.add("dict", frame.f_globals, name, value)
+        self._add_loose(reads.loose - self._loose)
+        for kind, name, attributes in reads.chains:
+            if kind == "global":
+                value = frame.f_globals.get(name, _ABSENT)
+                if value is not _ABSENT or name not in frame.f_builtins:
+                    self.add("dict", frame.f_globals, name, value)
             elif name in locals_ and (kind == "free" or (kind == "local" and name in arguments)):
                 value = locals_[name]
             else:
                 continue
-            self._follow(value, attributes, kind != "local" or value is self._owner)
+            end = self._follow(value, attributes, kind != "local" or value is self._owner)
+            if kind != "local" or is_outermost:  # else it may be made in the call
+                self._reach(end)
 
     def note_threads(self) -> None:
         """Keep how many threads there are."""
@@ -145,60 +197,144 @@ class Watch:
 
     def _add_function(self, value: Any) -> None:
         """Keep the variables around a function, and its defaults."""
+        while isinstance(value, partial):
+            for name, given in value.keywords.items():
+                self.add("dict", value.keywords, name, given)
+            for given in value.args:
+                if items_of(given) is not None:
+                    self.add("itself", given, "args", given)
+            value = value.func
         function = getattr(value, "__func__", value)
-        if not isinstance(function, FunctionType) or function.__code__ in self._functions:
+        if not isinstance(function, FunctionType):
             return
-        self._functions[function.__code__] = function
+        known = self._functions.setdefault(function.__code__, [])
+        if any(each is function for each in known):
+            return
+        known.append(function)
         if isinstance(value, MethodType):
             _refuse_restless(function.__name__, value.__self__)
-        is_ours = function.__code__.co_filename.startswith(exceptions.PACKAGE)
-        for name in () if is_ours else _DEFAULTS:
+        is_own = function.__code__.co_filename.startswith(exceptions.PACKAGE)
+        for name in () if is_own else _DEFAULTS:
             self.add("attribute", function, name, getattr(function, name))
         names = function.__code__.co_freevars
         for name, cell in zip(names, function.__closure__ or (), strict=True):
-            if not _is_filled(cell):
-                continue
-            if is_ours:  # its variables stay; functions of the user among them are watched
-                self._add_function(cell.cell_contents)
+            value = cell.cell_contents if _is_filled(cell) else _ABSENT
+            if is_own:  # its variables stay; functions of the user among them are watched
+                self._add_function(value)
             else:
-                self.add("cell", cell, name, cell.cell_contents)
+                self.add("cell", cell, name, value)
 
     def _find_function(self, frame: Any) -> None:
         """Find the function of a frame whose code reads variables around it."""
         code = frame.f_code
-        if code in self._functions or code in self._made:
+        if code in self._made or any(_is_of(each, frame) for each in self._functions.get(code, ())):
             return
         if code.co_argcount:  # a method
             owner = type(frame.f_locals.get(code.co_varnames[0]))
-            self._take(getattr(owner, code.co_name, None), code)
+            self._take(getattr(owner, code.co_name, None), frame)
         for value in list(frame.f_back.f_locals.values()) if frame.f_back else ():
-            self._take(value, code)
-        if code not in self._functions:
+            self._take(value, frame)
+        if not any(_is_of(each, frame) for each in self._functions.get(code, ())):
             for value in gc.get_referrers(code):
-                self._take(value, code)
+                self._take(value, frame)
 
-    def _take(self, value: Any, code: Any) -> None:
-        if getattr(value, "__code__", None) is code:
+    def _take(self, value: Any, frame: Any) -> None:
+        if getattr(value, "__code__", None) is frame.f_code and _is_of(value, frame):
             self._add_function(value)
 
-    def _follow(self, value: Any, attributes: tuple[str, ...], is_outside: bool) -> None:
-        """Keep what the attributes behind a name are."""
-        for name in attributes:
+    def _follow(self, value: Any, attributes: tuple[str, ...], is_outside: bool) -> Any:
+        """Keep what the attributes behind a name are; give what the last one is, if it is known."""
+        for at, name in enumerate(attributes):
             if isinstance(value, ModuleType):
                 if value.__name__ in _RESTLESS:
                     raise capture_errors.restless_inside(f"{value.__name__}.{name}")
                 if is_ours(value.__name__) or not hasattr(value, name):
-                    return
+                    return None
                 self.add("dict", vars(value), name, getattr(value, name))
                 value = getattr(value, name)
-            else:
-                if is_ours(module_of(type(value))):
-                    return
-                found = static_attribute(value, name)
-                if isinstance(found, property) or found is _ABSENT:
-                    return
-                self.add("attribute", value, name, found, is_outside)
-                value = found
+                continue
+            if isinstance(value, type) and module_of(value) in _RESTLESS and name in _CLOCKS:
+                raise capture_errors.restless_inside(f"{value.__name__}.{name}")
+            if isinstance(value, Tensor) and (at or is_outside):
+                self._add_state(value, name)
+            if is_ours(module_of(type(value))):
+                return value
+            found = static_attribute(value, name)
+            if isinstance(found, property):
+                return None
+            self.add("attribute", value, name, found, is_outside)
+            if found is _ABSENT:
+                return None
+            value = found
+        return value
+
+    def _add_state(self, x: Any, name: str) -> None:
+        """Keep what Python reads of a tensor that is not an argument."""
+        if name in ("requires_grad", "requires_grad_"):
+            self.add("tensor", x, "requires_grad", x.requires_grad)
+        elif name in getattr(x, "__dict__", ()):
+            self.add("attribute", x, name, x.__dict__[name])
+
+    def _reach(self, value: Any) -> None:
+        """Look at an object, and at those in a container, for attributes that code reads of some.
+
+        Of modules of the package, which count changes of their own, what they hold is looked at.
+        """
+        todo = [value]
+        seen: dict[int, Any] = {}  # they are held, so that no other gets their ids
+        while todo and len(self._reached) + len(seen) < MOST_REACHED:
+            value = todo.pop()
+            if id(value) in self._reached or id(value) in seen:
+                continue
+            parts = parts_of(value)
+            if parts is None and _is_module(value) and is_ours(module_of(type(value))):
+                parts = list(vars(value).values())
+            if parts is not None:
+                seen[id(value)] = value
+                todo += parts if len(parts) <= MOST_ITEMS else ()
+            elif _has_attributes(value):
+                self._reached[id(value)] = value
+                todo += self._look(value, self._loose)
+
+    def _look(self, value: Any, names: set[str]) -> list[Any]:
+        """Keep some attributes of an object that has them, and give them."""
+        found = []
+        for name in names:
+            own = static_attribute(value, name)
+            if own is not _ABSENT and not isinstance(own, property):
+                self.add("attribute", value, name, own, is_outside=False)
+                found.append(own)
+        return found
+
+    def _add_loose(self, names: set[str]) -> None:
+        """Look for attributes that nobody has read so far at all objects that were reached."""
+        self._loose |= names
+        for value in list(self._reached.values()) if names else ():
+            for each in self._look(value, names):
+                self._reach(each)
+
+
+def _is_of(function: Any, frame: Any) -> bool:
+    """Tell whether a frame can be one of a function: the variables around it are the same."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return all(
+        (cell.cell_contents if _is_filled(cell) else _ABSENT) is frame.f_locals.get(name, _ABSENT)
+        for name, cell in cells
+    )
+
+
+def _has_attributes(value: Any) -> bool:
+    """Tell whether a value is an object of the user's with attributes: no tensor, no function."""
+    kinds = (*CONSTANT, Tensor, type, ModuleType, FunctionType, MethodType)
+    if isinstance(value, kinds) or is_array(value) or is_ours(module_of(type(value))):
+        return False
+    return hasattr(value, "__dict__") or hasattr(type(value), "__slots__")
+
+
+def _is_module(value: Any) -> bool:
+    """Tell whether a value is a module of `nn`, if anybody has loaded those."""
+    found = sys.modules.get("tessella.nn.walks")
+    return found is not None and isinstance(value, found.Owner)
 
 
 # Python's import of a module, up to where the module is there.
@@ -267,41 +403,6 @@ class watched:  # noqa: N801 - used like a function
             _core.resume_recording()
 
 
-_READS: dict[Any, list[tuple[str, str, tuple[str, ...]]]] = {}
-_SILENT = ("CACHE", "PRECALL", "PUSH_NULL", "NOP", "COPY", "RESUME", "EXTENDED_ARG")
-
-
-def reads_of(code: Any) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Give what code reads: ("global", "free" or "local", name, the attributes behind it)."""
-    if code in _READS:
-        return _READS[code]
-    found: dict[tuple[str, str, tuple[str, ...]], None] = {}
-    current: tuple[str, str, tuple[str, ...]] | None = None
-    for each in dis.get_instructions(code):
-        name = each.opname
-        if current and name in ("LOAD_ATTR", "LOAD_METHOD"):
-            current = (current[0], current[1], (*current[2], str(each.argval)))
-            continue
-        if name in _SILENT:
-            continue
-        if current:
-            found[current] = None
-        current = None
-        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
-            current = ("global", str(each.argval), ())
-        elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
-            current = ("free", str(each.argval), ())
-        elif name.startswith("LOAD_FAST"):
-            last = each.argval[-1] if isinstance(each.argval, tuple) else each.argval
-            current = ("local", str(last), ())
-    if ("global", "getattr", ()) in found:  # by name: any text of the code may be one
-        names = [each for each in code.co_consts if isinstance(each, str) and each.isidentifier()]
-        for kind, name, behind in list(found):
-            found.update(dict.fromkeys((kind, name, (*behind, each)) for each in names))
-    _READS[code] = list(found)
-    return _READS[code]
-
-
 def static_attribute(owner: Any, name: str) -> Any:
     """Give an attribute without running code: of the object, of a slot, or of its classes."""
     own = getattr(owner, "__dict__", None)
@@ -310,7 +411,7 @@ def static_attribute(owner: Any, name: str) -> Any:
     for cls in (*(owner.__mro__ if isinstance(owner, type) else ()), *type(owner).__mro__):
         if name in cls.__dict__:
             found = cls.__dict__[name]
-            if isinstance(found, MemberDescriptorType) or cls is FunctionType:
+            if isinstance(found, MemberDescriptorType | _FIELD) or cls is FunctionType:
                 return getattr(owner, name, _ABSENT)
             return found
     return _ABSENT
@@ -323,17 +424,6 @@ def is_users(file: str) -> bool:
     return not file.startswith(_LIBRARY) or file.startswith(_INSTALLED)
 
 
-def module_of(value: Any) -> str:
-    """Give the name of the module that a function or a class is of."""
-    name = getattr(value, "__module__", None)
-    return name if isinstance(name, str) else ""
-
-
-def is_ours(module: str) -> bool:
-    """Tell whether a module belongs to the package."""
-    return module == "tessella" or module.startswith("tessella.")
-
-
 def _refuse_restless(name: str, value: Any) -> None:
     """Refuse what gives something else at each call: iterators, clocks, Python's random numbers."""
     if hasattr(value, "__next__"):
@@ -342,7 +432,7 @@ def _refuse_restless(name: str, value: Any) -> None:
     restless = (value, owner) if _is_random(owner) else (value,)
     for each in restless:
         kind = module_of(type(each))
-        is_source = _is_random(each) or kind.startswith("numpy.random")
+        is_source = _is_random(each) or kind.startswith("numpy.random") or each is os.urandom
         is_function = not isinstance(each, type) and module_of(each) in _RESTLESS
         if is_source or is_function or kind in _RESTLESS:
             raise capture_errors.restless_inside(name)
@@ -359,65 +449,3 @@ def _is_filled(cell: Any) -> bool:
         return cell.cell_contents is not cell
     except ValueError:
         return False
-
-
-def items_of(value: Any, depth: int = 4) -> Any:
-    """Give what a container or an array holds, to be compared; None if it cannot change."""
-    if isinstance(value, tuple) and all(isinstance(each, _CONSTANT) for each in value):
-        return None
-    if isinstance(value, list | tuple | set | frozenset | deque):
-        if len(value) <= MOST_ITEMS:
-            return [(each, items_of(each, depth - 1) if depth else None) for each in value]
-        return _Restless()
-    if isinstance(value, dict) and not is_ours(module_of(type(value))):
-        if len(value) <= MOST_ITEMS:
-            below = depth - 1
-            return [((k, v), items_of(v, below) if depth else None) for k, v in value.items()]
-        return _Restless()
-    if isinstance(value, bytearray):
-        return bytes(value)
-    return digest(value) if is_array(value) else None
-
-
-class _Restless:
-    """What a container holds that is too large to compare: never the same."""
-
-    def __eq__(self, other: object) -> bool:
-        return False
-
-    __hash__ = object.__hash__
-
-
-def is_array(value: Any) -> bool:
-    """Tell whether a value is an array of NumPy or its like; not the class of such."""
-    return hasattr(type(value), "__array_interface__")
-
-
-def digest(array: Any) -> Any:
-    """Give what tells an array from others."""
-    import hashlib  # arrays are rare, and it takes long to load
-
-    return array.shape, str(array.dtype), hashlib.blake2b(array.tobytes()).digest()
-
-
-def _same_items(now: Any, items: Any) -> bool:
-    if not isinstance(items, list):
-        return bool(now == items)
-    return isinstance(now, list) and len(now) == len(items) and all(map(_same_item, now, items))
-
-
-def _same_item(now: tuple[Any, Any], before: tuple[Any, Any]) -> bool:
-    return _same(now[0], before[0]) and (before[1] is None or _same_items(now[1], before[1]))
-
-
-def _same(x: Any, y: Any) -> bool:
-    """Compare two values: constants by their digits, tuples by their items."""
-    if x is y:
-        return True
-    if type(x) is not type(y):
-        return False
-    if isinstance(x, float):
-        return bool(x.hex() == y.hex())
-    if isinstance(x, tuple):
-        return len(x) == len(y) and all(map(_same, x, y))
-    return isinstance(x, _CONSTANT) and bool(x == y)

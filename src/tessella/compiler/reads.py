@@ -1,0 +1,84 @@
+"""reads: what code reads in Python, told by its instructions."""
+
+from __future__ import annotations
+
+import dis
+from collections import namedtuple
+
+from tessella.hints import Any
+
+_SILENT = ("CACHE", "PRECALL", "PUSH_NULL", "NOP", "COPY", "RESUME", "EXTENDED_ARG")
+
+# A "global", "free" or "local" name and the attributes behind it.
+Chain = namedtuple("Chain", "kind name attributes")
+
+
+class Reads:
+    """What code reads."""
+
+    __slots__ = ("chains", "imports", "loose")
+
+    def __init__(self, chains: list[Any], loose: set[str], imports: list[str]) -> None:
+        self.chains = chains
+        self.loose = loose  # attributes of what no name stands for: items, results, local names
+        self.imports = imports
+
+
+_READS: dict[Any, Reads] = {}
+
+
+def reads_of(code: Any) -> Reads:
+    """Give what code reads."""
+    if code not in _READS:
+        _READS[code] = _find_reads(code)
+    return _READS[code]
+
+
+def arguments_of(code: Any) -> tuple[str, ...]:
+    """Give the names of the arguments of code."""
+    names: tuple[str, ...] = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return names
+
+
+def _find_reads(code: Any) -> Reads:
+    found: dict[Any, None] = {}
+    loose: set[str] = set()
+    stored: set[str] = set()
+    imports: list[str] = []
+    current: Any = None
+    for each in dis.get_instructions(code):
+        name, value = each.opname, each.argval
+        if name in ("LOAD_ATTR", "LOAD_METHOD"):
+            if current:
+                current = current._replace(attributes=(*current.attributes, str(value)))
+            else:
+                loose.add(str(value))
+            continue
+        if name in _SILENT:
+            continue
+        if current:
+            found[current] = None
+            if name == "STORE_ATTR" and value == "requires_grad":
+                found[current._replace(attributes=(*current.attributes, value))] = None
+        current = None
+        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
+            current = Chain("global", str(value), ())
+        elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
+            current = Chain("free", str(value), ())
+        elif name.startswith("LOAD_FAST"):
+            current = Chain("local", str(value[-1] if isinstance(value, tuple) else value), ())
+        elif name.startswith("STORE_FAST"):
+            stored.update(value if isinstance(value, tuple) else (value,))
+        elif name == "IMPORT_NAME":
+            imports.append(str(value))
+    own = set(arguments_of(code)) - stored
+    for chain in found:
+        if chain.kind == "local" and chain.name not in own:
+            loose.update(chain.attributes)
+    if any(Chain("global", each, ()) in found for each in ("getattr", "hasattr")):
+        # By name: any text of the code may be one.
+        names = [each for each in code.co_consts if isinstance(each, str) and each.isidentifier()]
+        loose.update(names)
+        for kind, name, behind in list(found):
+            found.update(dict.fromkeys(Chain(kind, name, (*behind, each)) for each in names))
+    return Reads(list(found), loose, imports)
