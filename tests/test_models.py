@@ -145,6 +145,36 @@ def test_a_cache_lies_in_the_allocator_that_it_is_given() -> None:
     assert arena.used >= cache.nbytes == 2 * 2 * 2 * 32 * 8 * 4
 
 
+def test_a_cache_that_grows_may_be_of_halves(tmp_path: Path) -> None:
+    model: Any = ts.models.load_folder(folder_of(tmp_path, "llama"))
+    x, config = ts.tensor(tokens(1, 12)), model.config
+    half, whole = (
+        ts.models.GrowingCache(
+            config.num_hidden_layers, 1, config.kv_heads, config.features, dtype=dtype
+        )
+        for dtype in (ts.float16, None)
+    )
+    with ts.no_grad():
+        found = ts.concat([model(x[:, i : i + 1], half) for i in range(12)], axis=1)
+        ts.testing.assert_close(found, model(x, whole), rtol=1e-2, atol=1e-2)
+    assert half.nbytes == whole.nbytes // 2
+    with pytest.raises(ts.errors.TessellaError, match="GrowingCache: not defined for int64"):
+        ts.models.GrowingCache(1, 1, 2, 4, dtype=ts.int64)
+
+
+def test_a_cache_that_grows_keeps_no_gradients_and_says_so(tmp_path: Path) -> None:
+    model: Any = ts.models.load_folder(folder_of(tmp_path, "llama"), mmap=False)
+    config, x = model.config, ts.tensor(tokens(1, 4))
+    sizes = (config.num_hidden_layers, 1, config.kv_heads, config.features)
+    cache = ts.models.GrowingCache(*sizes)
+    with pytest.raises(ts.errors.IllegalState) as caught:
+        model(x, cache)
+    assert "GrowingCache.put: keys and values have gradients, which a cache" in str(caught.value)
+    assert "inside ts.no_grad()" in caught.value.hint and cache.count == 0
+    model.requires_grad_(False)
+    assert model(x, cache).shape == (1, 4, config.vocab_size) and cache.count == 4
+
+
 def test_truncated_caches_go_on_from_there(tmp_path: Path) -> None:
     model: Any = ts.models.load_folder(folder_of(tmp_path, "llama"))
     x, cache = ts.tensor(tokens(1, 12)), model.cache(12)
@@ -153,8 +183,11 @@ def test_truncated_caches_go_on_from_there(tmp_path: Path) -> None:
         other = model(x[:, 6:], cache)
         cache.truncate(6)
         assert (model(x[:, 6:], cache) == other).all()
-    with pytest.raises(ts.errors.InvalidArgument, match="length is 13"):
+    with pytest.raises(ts.errors.InvalidArgument, match=r"KVCache.truncate: length is 13"):
         cache.truncate(13)
+    wrong: Any = "a"
+    with pytest.raises(ts.errors.ArgumentError, match="length must be an integer, got str"):
+        cache.truncate(wrong)
 
 
 def test_a_call_that_fails_counts_for_nothing(tmp_path: Path) -> None:
@@ -295,3 +328,33 @@ def test_operands_that_do_not_fit_are_refused(tmp_path: Path) -> None:
             model.cache(4, 2, padding=padding)
     with pytest.raises(errors.TessellaError, match="not defined for int64"):
         model.cache(4, dtype=ts.int64)
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda m, x: m([[1, 2]]), "model: tokens must be a tensor, got list"),
+    (lambda m, x: m(x[:, :0]), "model: tokens is int64 (2, 0)"),
+    (lambda m, x: m(x, 5), "model: cache must be a KVCache or a GrowingCache, got int"),
+    (lambda m, x: m(x, padding=[1]), "model: padding must be a tensor, got list"),
+    (lambda m, x: m(x, padding=ts.tensor([0, -1])), "model: padding[1] is -1"),
+    (lambda m, x: m(x, padding=ts.tensor([5, 0])), "model: padding[0] is 5"),
+    (lambda m, x: m.cache(4, 2, padding=ts.tensor([5, 0])), "KVCache: padding[0] is 5"),
+    (lambda m, x: m(x, ts.models.KVCache(1, 2, 4, 4, 8)),
+     "the cache has 1 layers, and the model has a layer 1"),
+    (lambda m, x: m(x, m.cache(3, 2)), "the cache has 0 of 3 places taken, and 4 more come"),
+    (lambda m, x: m(ts.zeros(2, 65, dtype=ts.int64)),
+     "to be 65 places, and the model has 64 (n_positions)"),
+    (lambda m, x: m(x, ts.models.KVCache(2, 2, 4, 65, 8)), "to be 65 places, and the model has 64"),
+], ids=str)  # fmt: skip
+def test_arguments_that_a_model_does_not_take_are_named(call: Any, message: str) -> None:
+    config = ts.models.GPTConfig(vocab_size=50, n_positions=64, n_embd=32, n_layer=2, n_head=4)
+    with pytest.raises(ts.errors.TessellaError) as caught:
+        call(ts.models.GPT(config), ts.tensor(tokens(2, 4)) % 50)
+    assert message in str(caught.value) and "  at test_models.py:" in str(caught.value)
+
+
+def test_padding_may_be_compiled_and_hides_places_beyond_those_learned() -> None:
+    model = ts.models.GPT(ts.models.GPTConfig(vocab_size=9, n_positions=4, n_embd=8, n_head=2))
+    x, padding = ts.tensor([[0, 0, 1, 2, 3, 4]]), ts.tensor([2])
+    with ts.no_grad():
+        found = ts.compile(lambda x, padding: model(x, padding=padding))(x, padding)
+        ts.testing.assert_close(found[:, 2:], model(x[:, 2:]), rtol=1e-5, atol=1e-5)

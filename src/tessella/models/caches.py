@@ -9,24 +9,46 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from tessella import errors
+from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.allocators import Allocator
-from tessella.dtypes import as_dtype, float32, int64
+from tessella.arguments import to_int
+from tessella.data_errors import located
+from tessella.dtypes import DType, as_dtype, float32, int64
 from tessella.dynamic import DynamicArray
 from tessella.hints import Any
 from tessella.memory import use
 from tessella.models import model_errors
+from tessella.modes import is_grad_enabled
 from tessella.nn.linear import to_size
 from tessella.ops.creation import arange, empty, zeros
 from tessella.ops.movement import permute
 from tessella.tensors import tensor
 
+LONGEST = (1 << 63) - 1  # places of what grows
 
-def check_padding(padding: Tensor | None, batch: int) -> None:
-    """Require a number of places for each row."""
-    if padding is not None and (padding.shape != (batch,) or not padding.dtype.is_integer):
+
+def check_padding(padding: Any, batch: int, places: int) -> None:
+    """Require a number of places for each row, of those that there are."""
+    if padding is None:
+        return
+    if not isinstance(padding, Tensor):
+        raise errors.not_tensor("padding", padding, "a tensor")
+    if padding.shape != (batch,) or not padding.dtype.is_integer:
         raise model_errors.wrong_padding(padding.dtype, padding.shape, batch)
+    if _core.is_recording():  # its values are those of another time
+        return
+    for row, count in enumerate(padding.tolist()):
+        if not 0 <= count <= places:
+            raise model_errors.padding_outside(row, count, places)
+
+
+def to_kind(dtype: Any) -> DType:
+    """Give the dtype of keys and values, which is one of floats."""
+    kind = as_dtype(float32 if dtype is None else dtype)
+    if not kind.is_floating:
+        raise errors.no_kernel(kind, "keys and values are floats")
+    return kind
 
 
 class Cache(ABC):
@@ -35,11 +57,14 @@ class Cache(ABC):
     `length` and `padding` are tensors, so that a compiled step goes on with one program.
     """
 
-    def __init__(self, layers: int, batch: int, padding: Tensor | None) -> None:
+    def __init__(
+        self, layers: int, batch: int, dtype: Any, padding: Tensor | None, places: int
+    ) -> None:
         self.layers = to_size(type(self).__name__, "layers", layers)
         self.batch = to_size(type(self).__name__, "batch", batch)
         try:
-            check_padding(padding, self.batch)
+            check_padding(padding, self.batch, places)
+            self.kind = to_kind(dtype)
         except errors.TessellaError as error:
             raise error.locate(type(self).__name__, []) from None
         self.padding = padding
@@ -90,16 +115,13 @@ class KVCache(Cache):
         padding: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> None:
-        super().__init__(layers, batch, padding)
         self.capacity = to_size("KVCache", "capacity", capacity, 1)
+        super().__init__(layers, batch, dtype, padding, self.capacity)
         shape = (self.batch, to_size("KVCache", "heads", heads), self.capacity,
                  to_size("KVCache", "features", features))  # fmt: skip
-        kind = as_dtype(float32 if dtype is None else dtype)
-        if not kind.is_floating:
-            raise errors.no_kernel(kind, "keys and values are floats").locate("KVCache", [])
 
         def make() -> list[Tensor]:
-            return [empty(shape, dtype=kind) for _ in range(self.layers)]
+            return [empty(shape, dtype=self.kind) for _ in range(self.layers)]
 
         if allocator is None:
             self.keys, self.values = make(), make()
@@ -127,7 +149,11 @@ class KVCache(Cache):
         """Write keys and values of new places; give all there is room for."""
         own = self.keys[layer], self.values[layer]
         for mine, new in zip(own, (keys, values), strict=True):
-            mine[:, :, places] = new.astype(mine.dtype)
+            try:
+                mine[:, :, places] = new.astype(mine.dtype)
+            except errors.IndexOutOfBounds:
+                full = model_errors.cache_full(int(self.length), keys.shape[2], self.capacity)
+                raise full.locate("KVCache.put", []) from None
         if own[0].dtype is keys.dtype:
             return own
         return own[0].astype(keys.dtype), own[1].astype(values.dtype)
@@ -136,6 +162,7 @@ class KVCache(Cache):
         """Count new places."""
         self.length += count
 
+    @located("KVCache.truncate")
     def truncate(self, length: int) -> None:
         """Forget the places from `length` on.
 
@@ -145,14 +172,16 @@ class KVCache(Cache):
         >>> int(cache.length)
         1
         """
-        kept = int(self.length)
-        if not 0 <= length <= kept:
-            raise errors.wrong_value("length", length, f"from 0 to {kept}, the places there are")
-        self.length.fill_(length)
+        kept, count = int(self.length), to_int("length", length)
+        if not 0 <= count <= kept:
+            raise errors.wrong_value("length", count, f"from 0 to {kept}, the places there are")
+        self.length.fill_(count)
 
 
 class GrowingCache(Cache):
-    """Keys and values in arrays that grow with the text; steps over it are not compiled.
+    """Keys and values in arrays that grow with the text: model(tokens, cache).
+
+    Steps over it are not compiled, and it keeps no gradients: call the model inside `no_grad`.
 
     >>> cache = ts.models.GrowingCache(1, batch=1, heads=2, features=4)
     >>> k, v = ts.ones(1, 2, 3, 4), ts.zeros(1, 2, 3, 4)
@@ -173,13 +202,12 @@ class GrowingCache(Cache):
         padding: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> None:
-        super().__init__(layers, batch, padding)
+        super().__init__(layers, batch, dtype, padding, LONGEST)
         item = (self.batch, to_size("GrowingCache", "heads", heads),
                 to_size("GrowingCache", "features", features))  # fmt: skip
-        kind = float32 if dtype is None else dtype
 
         def make() -> list[DynamicArray]:
-            return [DynamicArray(kind, 0, True, allocator, item) for _ in range(self.layers)]
+            return [DynamicArray(self.kind, 0, True, allocator, item) for _ in range(self.layers)]
 
         self.keys, self.values = make(), make()
         self.count = 0
@@ -201,11 +229,13 @@ class GrowingCache(Cache):
         self, layer: int, places: Tensor, keys: Tensor, values: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Add keys and values of new places; give all of them."""
+        if is_grad_enabled() and (keys.requires_grad or values.requires_grad):
+            raise model_errors.gradients_lost().locate("GrowingCache.put", [])
         found = []
         for array, new in ((self.keys[layer], keys), (self.values[layer], values)):
             while len(array) > self.count:  # of a call that failed half-way
                 array.pop()
-            array.extend(permute(new, (2, 0, 1, 3)).detach())
+            array.extend(permute(new, (2, 0, 1, 3)).detach().astype(self.kind))
             found.append(permute(array.as_tensor(), (1, 2, 0, 3)).astype(new.dtype))
         return found[0], found[1]
 

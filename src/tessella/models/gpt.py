@@ -157,6 +157,7 @@ class GPT(Module):
         `padding` says how many of each row's first tokens do not count; with a cache, it says that.
         """
         places = Places(tokens, cache, padding, None)
+        places.within(self.config.n_positions)
         x = self.dropout(self.wte(tokens) + self.wpe(places.numbers))
         for layer in self.h:
             x = layer(x, places)

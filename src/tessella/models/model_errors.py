@@ -24,9 +24,18 @@ def wrong_padding(dtype: object, shape: object, batch: int) -> ShapeError:
     )
 
 
+def padding_outside(row: int, count: int, places: int) -> InvalidArgument:
+    """A row of which more places do not count than there are, or fewer than none."""
+    return InvalidArgument(
+        f"padding[{row}] is {count}", f"it must be from 0 to {places}, the places there are"
+    )
+
+
 def wrong_tokens(dtype: object, shape: object) -> ShapeError:
     """Tokens that are not rows of integers."""
-    return ShapeError(f"tokens is {dtype} {shape}", "it must hold integers, (rows, places)")
+    return ShapeError(
+        f"tokens is {dtype} {shape}", "it must hold integers, (rows, places), at least one"
+    )
 
 
 def other_batch(rows: int, batch: int) -> ShapeError:
@@ -40,6 +49,30 @@ def two_paddings() -> InvalidArgument:
     """A padding beside the one of the cache."""
     return InvalidArgument(
         "padding is given beside a cache", "a cache knows its padding: KVCache(…, padding=padding)"
+    )
+
+
+def few_layers(layers: int, layer: int) -> InvalidArgument:
+    """A cache that was made for a model of fewer layers."""
+    return InvalidArgument(
+        f"the cache has {layers} layers, and the model has a layer {layer}",
+        "make it by the model: model.cache(capacity)",
+    )
+
+
+def cache_full(length: int, count: int, capacity: int) -> IllegalState:
+    """More places than a cache has room for."""
+    return IllegalState(
+        f"the cache has {length} of {capacity} places taken, and {count} more come",
+        "make it with more capacity: model.cache(capacity)",
+    )
+
+
+def gradients_lost() -> IllegalState:
+    """Keys and values with gradients, for a cache that does not keep them."""
+    return IllegalState(
+        "keys and values have gradients, which a cache that grows does not keep",
+        "call the model inside ts.no_grad(); to learn, call it without a cache",
     )
 
 
@@ -148,7 +181,7 @@ def prompt_too_long(length: int, capacity: int) -> InvalidArgument:
 def context_too_long(capacity: int, places: int) -> InvalidArgument:
     """More places than a model has learned rows for."""
     return InvalidArgument(
-        f"there are to be {capacity} places, and the model has {places}",
+        f"there are to be {capacity} places, and the model has {places} (n_positions)",
         "ask for fewer tokens, or begin with fewer",
     )
 

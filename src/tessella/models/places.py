@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tessella import errors
 from tessella._core import Tensor
+from tessella.data_errors import located
 from tessella.hints import Any
 from tessella.models import model_errors
 from tessella.models.caches import Cache, check_padding
@@ -18,6 +20,7 @@ class Places:
     its first token: nobody looks at it, and places are counted from its end.
     """
 
+    @located("model")
     def __init__(
         self,
         tokens: Tensor,
@@ -26,20 +29,28 @@ class Places:
         window: int | None,
         rotary: Any = None,
     ) -> None:
-        if tokens.ndim != 2 or not tokens.dtype.is_integer:
+        if not isinstance(tokens, Tensor):
+            raise errors.not_tensor("tokens", tokens, "a tensor")
+        if tokens.ndim != 2 or not tokens.dtype.is_integer or 0 in tokens.shape:
             raise model_errors.wrong_tokens(tokens.dtype, tokens.shape)
         batch, self.count = tokens.shape
         self.cache, self.rotary = cache, rotary
         if cache is None:
             self.here, self.lengths, keys = arange(self.count), None, self.count
         else:
+            if not isinstance(cache, Cache):
+                raise errors.wrong_type("cache", cache, "a KVCache or a GrowingCache")
             if cache.batch != batch:
                 raise model_errors.other_batch(batch, cache.batch)
             if padding is not None:
                 raise model_errors.two_paddings()
-            padding, keys = cache.padding, cache.room(self.count)
+            keys = cache.room(self.count)
             self.here, self.lengths = cache.places(self.count), cache.lengths(self.count)
-        check_padding(padding, batch)
+        if cache is None:
+            check_padding(padding, batch, self.count)
+        else:
+            padding = cache.padding  # which it has checked
+        self.keys, self.is_padded = keys, padding is not None
         self.numbers = self.here  # of places in the text: (T,), or (B, T)
         if padding is not None:
             self.numbers = maximum(self.here - unsqueeze(padding, -1), 0)
@@ -58,6 +69,11 @@ class Places:
             mask = mask & greater_equal(places, reshape(padding, (-1, 1, 1, 1)))
         return mask
 
+    def within(self, places: int) -> None:
+        """Require so many places at most: those that a model has learned rows for."""
+        if self.keys > places and not self.is_padded:
+            raise model_errors.context_too_long(self.keys, places).locate("model", [])
+
     def turn(self, x: Tensor) -> Tensor:
         """Turn queries or keys (B, H, T, D) by their places."""
         turned: Tensor = self.rotary.turn(x, self.angles)
@@ -67,6 +83,8 @@ class Places:
         """Give keys and values of all places, kept in the cache if there is one."""
         if self.cache is None:
             return keys, values
+        if layer >= self.cache.layers:
+            raise model_errors.few_layers(self.cache.layers, layer).locate("model", [])
         return self.cache.put(layer, self.here, keys, values)
 
     def end(self) -> None:

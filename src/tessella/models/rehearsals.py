@@ -55,7 +55,7 @@ class Room(KVCache):
 
     def __init__(self, keys: Tensor, values: Tensor, length: Tensor, padding: Tensor | None):
         super().__init__(0, keys.shape[0], 0, keys.shape[2], 0, padding=padding)
-        self.keys, self.values, self.length = [keys], [values], length
+        self.layers, self.keys, self.values, self.length = 1, [keys], [values], length
 
 
 def step_bytes(found: Outline, format: DType | str, batch: int, context: int) -> int:
