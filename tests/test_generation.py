@@ -121,6 +121,69 @@ def test_steps_of_a_writer() -> None:
         writer.next()
 
 
+def test_steps_of_a_writer_come_in_order() -> None:
+    writer = Writer(llama(), [[1, 2, 3]], 6, Sampler(temperature=0))
+    with pytest.raises(ts.errors.IllegalState, match=r"Writer.next: the prompts have not been"):
+        writer.next()
+    writer.first()
+    with pytest.raises(ts.errors.IllegalState, match=r"Writer.first: the prompts have been read"):
+        writer.first()
+    full = Writer(llama(), [[1, 2, 3]], 3)
+    with pytest.raises(ts.errors.IllegalState, match="all 3 places are taken"):
+        full.first()
+
+
+def test_prompts_and_stops_may_come_from_iterators() -> None:
+    model, greedy = llama(), Sampler(temperature=0)
+    plain = generate(model, [[4, 9], [1]], 6, greedy)
+    assert generate(model, iter([iter([4, 9]), iter([1])]), 6, greedy) == plain
+    found = generate(model, [[4, 9]], 6, greedy, stop=(token for token in [plain[0][2]]))
+    assert found == [plain[0][: plain[0].index(plain[0][2])]]
+    assert generate(model, [[4]], 0) == [[]]
+
+
+def test_a_cache_of_halves_in_an_arena() -> None:
+    model, arena = llama(), ts.memory.Arena("1MB")
+    prompts, greedy = [[4, 9], [1, 2, 3]], Sampler(temperature=0)
+    found = generate(model, prompts, 8, greedy, dtype=ts.float16, allocator=arena)
+    assert arena.used >= 2 * 2 * 2 * 2 * 11 * 8 * 2
+    assert found == generate(model, prompts, 8, greedy), "this model is sure of its tokens"
+
+
+# --- hooks ---------------------------------------------------------------------------------------
+
+
+def quantised(folder: Any) -> Any:
+    ts.models.save_gguf(llama(), folder / "model.gguf", format="q8_0")
+    return ts.models.load_gguf(folder / "model.gguf")
+
+
+def test_hooks_read_and_change_what_layers_give(tmp_path: Any) -> None:
+    for model in (llama(), quantised(tmp_path)):
+        plain = generate(model, [[1, 2, 3]], 5, Sampler(0))
+        layer, seen = model.layers[0].mlp.down_proj, []
+        hook = layer.register_forward_hook(lambda _, args, out: seen.append(out))
+        assert generate(model, [[1, 2, 3]], 5, Sampler(0), eager=True) == plain
+        hook.remove()
+        assert [x.shape for x in seen] == [(1, 3, 32)] + 4 * [(1, 1, 32)]
+        assert len({float(x[0, -1].sum()) for x in seen}) > 1
+        hook = layer.register_forward_hook(lambda _, args, out: -9 * out)
+        changed = generate(model, [[1, 2, 3]], 5, Sampler(0), eager=True)
+        assert changed == generate(model, [[1, 2, 3]], 5, Sampler(0)) != plain
+        hook.remove()
+        assert generate(model, [[1, 2, 3]], 5, Sampler(0)) == plain
+
+
+@pytest.mark.parametrize("read", [lambda seen, x: seen.append(x), lambda seen, x: float(x.sum())])
+def test_hooks_that_read_in_compiled_steps_are_told_of_eager_ones(read: Any) -> None:
+    model = llama()
+    kept: list[Any] = []
+    model.layers[1].register_forward_hook(lambda _, args, out: read(kept, out) and None)
+    with pytest.raises(ts.errors.CaptureError) as caught:
+        generate(model, [[1, 2, 3]], 5)
+    assert "; or write with eager=True" in caught.value.hint
+
+
 def test_penalised_tokens_are_not_repeated() -> None:
     model = llama()
     row = generate(model, [[1, 2]], 30, Sampler(0, repetition_penalty=1e6))[0]
@@ -130,6 +193,8 @@ def test_penalised_tokens_are_not_repeated() -> None:
 @pytest.mark.parametrize(("prompts", "message"), [
     ([], "prompts is"), ([[]], r"prompts\[0\] is empty"), ([[1], [50]], "a token is 50"),
     ([[-1]], "a token is -1"), ([[1.5]], r"prompts\[0\]"),
+    (None, "generate: prompts must be a list of lists of tokens, got NoneType"),
+    ([5], r"generate: prompts\[0\] must be a list of tokens, got int"),
 ])  # fmt: skip
 def test_prompts_that_are_none_are_refused(prompts: Any, message: str) -> None:
     with pytest.raises(ts.errors.TessellaError, match=message):
@@ -138,6 +203,28 @@ def test_prompts_that_are_none_are_refused(prompts: Any, message: str) -> None:
         Writer(llama(), [[1, 2, 3]], 2)
     with pytest.raises(ts.errors.InvalidArgument, match="to be 65 places, and the model has 64"):
         Writer(gpt(), [[1, 2, 3]], 65)
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda m: generate(m, [[1]], -1), "generate: max_tokens is -1"),
+    (lambda m: generate(m, [[1]], 1.5), "generate: max_tokens must be an integer, got float"),
+    (lambda m: generate(m, [[1]], "a"), "generate: max_tokens must be an integer, got str"),
+    (lambda m: generate(m, [[1]], 3, 0.5), "sampler must be a Sampler, got float"),
+    (lambda m: generate(m, [[1]], 3, stop=5), "generate: stop must be a list of tokens, got int"),
+    (lambda m: generate(m, [[1]], 3, stop=None), "generate: stop must be a list of tokens, got No"),
+    (lambda m: generate(m, [[1]], 3, stop=["a"]), "generate: stop must be an integer, got str"),
+    (lambda m: generate(3, [[1]], 3), "model must be a model of ts.models, such as GPT or Llama"),
+    (lambda m: generate(m, [[1]], 3, dtype=ts.int64), "KVCache: not defined for int64"),
+    (lambda m: Writer(m, [[1]], "a"), "Writer: capacity must be an integer, got str"),
+    (lambda m: Writer(m, [[1]], 0), "Writer: a prompt has 1 tokens, and there is room for 0"),
+    (lambda m: generate(m, [[1]], 3, foo=1), "unexpected keyword argument 'foo'"),
+])  # fmt: skip
+def test_arguments_that_mean_nothing_are_named(call: Any, message: str) -> None:
+    with pytest.raises((TypeError, ts.errors.TessellaError)) as caught:
+        call(llama())
+    assert message in str(caught.value)
+    if isinstance(caught.value, ts.errors.TessellaError):
+        assert "  at test_generation.py:" in str(caught.value)
 
 
 def test_tokens_may_be_integers_of_numpy() -> None:

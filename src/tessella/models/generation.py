@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_int
+from tessella.allocators import Allocator
+from tessella.arguments import to_int, to_list
 from tessella.compiler import compile as compiled
+from tessella.data_errors import located
 from tessella.dtypes import boolean
-from tessella.hints import Any, Iterator, Sequence
+from tessella.hints import Any, Iterable, Iterator, Sequence
 from tessella.models import model_errors
 from tessella.models.caches import KVCache
 from tessella.models.samplers import Sampler
 from tessella.modes import no_grad
+from tessella.nn import Module
 from tessella.ops.creation import arange, zeros
 from tessella.ops.movement import unsqueeze
 from tessella.tensors import tensor
@@ -27,7 +30,8 @@ class Writer:
     """Rows of tokens, and a model that goes on with them.
 
     Rows of different lengths are padded on the left. `capacity` is how many tokens fit, the prompts
-    included; `options` are those of the model's cache. With `eager`, steps are not compiled.
+    included. `dtype` and `allocator` are those of the cache: ts.float16 takes half the memory of
+    float32. With `eager`, steps are not compiled: hooks may then read what layers give.
 
     >>> config = ts.models.GPTConfig(vocab_size=9, n_positions=8, n_embd=8, n_layer=1, n_head=2)
     >>> writer = ts.models.Writer(ts.models.GPT(config), [[1, 2, 3], [4]], 8)
@@ -35,6 +39,7 @@ class Writer:
     (2, 2)
     """
 
+    @located("Writer")
     def __init__(
         self,
         model: Any,
@@ -43,20 +48,28 @@ class Writer:
         sampler: Sampler | None = None,
         *,
         eager: bool = False,
-        **options: Any,
+        dtype: Any = None,
+        allocator: Allocator | None = None,
     ) -> None:
+        if not (isinstance(model, Module) and hasattr(model, "cache")):
+            raise errors.wrong_type("model", model, "a model of ts.models, such as GPT or Llama")
+        if not (sampler is None or isinstance(sampler, Sampler)):
+            raise errors.wrong_type("sampler", sampler, "a Sampler")
         self.model, self.sampler = model, sampler or Sampler()
-        rows = checked_prompts(prompts, capacity, model.config.vocab_size)
+        made: Any = model
+        places, config = to_int("capacity", capacity), made.config
+        rows = checked_prompts(prompts, places, config.vocab_size)
         longest = max(map(len, rows))
         padding = [longest - len(row) for row in rows]
         self.prompt = tensor([[row[0]] * n + row for n, row in zip(padding, rows, strict=True)])
-        self.left = capacity - longest
-        if any(padding):
-            options["padding"] = tensor(padding)
-        self.cache: KVCache = model.cache(capacity, len(rows), **options)
+        self.left, self._is_begun = places - longest, False
+        self.cache: KVCache = made.cache(
+            places, len(rows), dtype=dtype, allocator=allocator,
+            padding=tensor(padding) if any(padding) else None,
+        )  # fmt: skip
         self.seen: Tensor | None = None
         if self.sampler.needs_seen:
-            self.seen = zeros((len(rows), model.config.vocab_size), dtype=boolean)
+            self.seen = zeros((len(rows), config.vocab_size), dtype=boolean)
             for i, row in enumerate(rows):
                 self.seen[i, tensor(row)] = True
         self.rows = arange(len(rows))
@@ -70,20 +83,33 @@ class Writer:
             self.seen[self.rows, found] = True
         return unsqueeze(found, -1)
 
+    @located("Writer.first")
     @no_grad()
     def first(self) -> list[int]:
         """Go through the prompts; give the token that follows each."""
+        if self._is_begun:
+            raise model_errors.begun_already()
+        if self.left < 1:
+            raise model_errors.context_full(self.cache.capacity)
+        self._is_begun = True
         last = (self.prompt.shape[1] - 1) // PIECE * PIECE
         for start in range(0, last, PIECE):
             self.model(self.prompt[:, start : start + PIECE], self.cache, last=True)
         return self._taken(self._advance(self.prompt[:, last:]))
 
+    @located("Writer.next")
     @no_grad()
     def next(self) -> list[int]:
         """Give a further token for each row."""
+        if not self._is_begun:
+            raise model_errors.not_begun()
         if self.left < 1:
             raise model_errors.context_full(self.cache.capacity)
-        return self._taken(self._step(self.tokens))
+        try:
+            return self._taken(self._step(self.tokens))
+        except errors.CaptureError as error:
+            error.hint += "; or write with eager=True: hooks may then read what layers give"
+            raise
 
     def _taken(self, tokens: Tensor) -> list[int]:
         self.tokens = tokens
@@ -96,9 +122,7 @@ def checked_prompts(
     prompts: Sequence[Sequence[int]], capacity: int, vocabulary: int
 ) -> list[list[int]]:
     """Require at least one token in each row, all of the vocabulary, and room for them."""
-    rows = [[to_int(f"prompts[{i}]", token) for token in row] for i, row in enumerate(prompts)]
-    if not rows:
-        raise errors.wrong_value("prompts", rows, "at least one list of tokens")
+    rows = token_rows(prompts)
     for i, row in enumerate(rows):
         if not row:
             raise model_errors.empty_prompt(i)
@@ -111,29 +135,49 @@ def checked_prompts(
     return rows
 
 
+def token_rows(prompts: Any) -> list[list[int]]:
+    """Give lists of tokens, at least one."""
+    rows = [
+        [
+            to_int(f"prompts[{i}]", token)
+            for token in to_list(f"prompts[{i}]", row, "a list of tokens")
+        ]
+        for i, row in enumerate(to_list("prompts", prompts, "a list of lists of tokens"))
+    ]
+    if not rows:
+        raise errors.wrong_value("prompts", rows, "at least one list of tokens")
+    return rows
+
+
+@located("generate")
 def generate(
     model: Any,
     prompts: Sequence[Sequence[int]],
     max_tokens: int,
     sampler: Sampler | None = None,
     *,
-    stop: Sequence[int] = (),
+    stop: Iterable[int] = (),
     eager: bool = False,
-    **options: Any,
+    dtype: Any = None,
+    allocator: Allocator | None = None,
 ) -> list[list[int]]:
     """Give up to `max_tokens` tokens that follow each prompt; a row ends before a token of `stop`.
+
+    `eager`, `dtype` and `allocator` are those of Writer.
 
     >>> config = ts.models.GPTConfig(vocab_size=9, n_positions=8, n_embd=8, n_layer=1, n_head=2)
     >>> rows = ts.models.generate(ts.models.GPT(config), [[1, 2, 3], [4]], 5)
     >>> [len(row) for row in rows]
     [5, 5]
     """
-    capacity = max(map(len, prompts), default=0) + max_tokens
-    writer = Writer(model, prompts, capacity, sampler, eager=eager, **options)
-    found: list[list[int]] = [[] for _ in prompts]
+    count = to_count(max_tokens, 0)
+    ends = frozenset(to_int("stop", token) for token in to_list("stop", stop, "a list of tokens"))
+    rows = token_rows(prompts)
+    capacity = max(map(len, rows)) + count
+    writer = Writer(model, rows, capacity, sampler, eager=eager, dtype=dtype, allocator=allocator)
+    found: list[list[int]] = [[] for _ in rows]
     going = set(range(len(found)))
-    ends = frozenset(stop)
-    for tokens in steps(writer, max_tokens):
+    for tokens in steps(writer, count):
         for i in sorted(going):
             if tokens[i] in ends:
                 going.remove(i)
@@ -142,6 +186,14 @@ def generate(
         if not going:
             break
     return found
+
+
+def to_count(value: Any, least: int = 1) -> int:
+    """Check how many tokens are asked for."""
+    count = to_int("max_tokens", value)
+    if count < least:
+        raise errors.wrong_value("max_tokens", value, f"at least {least}")
+    return count
 
 
 def steps(writer: Writer, count: int) -> Iterator[list[int]]:

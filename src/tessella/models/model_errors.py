@@ -191,6 +191,16 @@ def context_full(capacity: int) -> IllegalState:
     return IllegalState(f"all {capacity} places are taken", "make the Writer with more capacity")
 
 
+def not_begun() -> IllegalState:
+    """A step of a Writer whose prompts have not gone through the model."""
+    return IllegalState("the prompts have not been read", "call first() once, then next()")
+
+
+def begun_already() -> IllegalState:
+    """Prompts that would go through the model a second time."""
+    return IllegalState("the prompts have been read", "call next(); for new prompts make a Writer")
+
+
 # --- text ----------------------------------------------------------------------------------------
 
 

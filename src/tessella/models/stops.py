@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tessella import errors
+from tessella.arguments import to_list
 from tessella.hints import Any
 
 
@@ -14,7 +15,10 @@ class Stops:
     """
 
     def __init__(self, texts: Any = ()) -> None:
-        self.texts = [texts] if isinstance(texts, str) else list(texts)
+        wanted = "a text, or a list of texts"
+        if isinstance(texts, bytes | bytearray):
+            raise errors.wrong_type("stop", texts, wanted)
+        self.texts = [texts] if isinstance(texts, str) else to_list("stop", texts, wanted)
         for text in self.texts:
             if not isinstance(text, str):
                 raise errors.wrong_type("stop", text, "texts")
