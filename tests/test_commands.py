@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,11 +18,12 @@ from tessella import __main__ as command_line, training
 from tessella.commands import letters, tasks
 
 
-def run(*arguments: str) -> tuple[int, str, str]:
+def run(*arguments: str, **variables: str) -> tuple[int, str, str]:
     """Run the command line in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "tessella", *arguments], capture_output=True, text=True, timeout=300
-    )
+        [sys.executable, "-m", "tessella", *arguments], capture_output=True, text=True,
+        timeout=300, env={**os.environ, **variables},
+    )  # fmt: skip
     return done.returncode, done.stdout, done.stderr
 
 
@@ -110,6 +112,22 @@ def test_a_model_of_letters_is_trained_and_writes(
     assert err.startswith("prompt 3 tokens, ")
 
 
+def test_where_letters_are_to_be_written_is_looked_at_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unasked(*args: Any, **keywords: Any) -> None:
+        raise AssertionError("nothing is trained")
+
+    monkeypatch.setattr(training, "fit", unasked)
+    missing = str(tmp_path / "no" / "letters.gguf")
+    for path, message in ((missing, "no such folder"), (str(tmp_path), "is a folder, and no file")):
+        assert command_line.main(["train", "gpt", "--gguf", path]) == 1
+        assert message in capsys.readouterr().err
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert command_line.main(["train", "gpt", "--gguf", str(tmp_path / "letters.gguf")]) == 1
+    assert "the folder may not be written" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("few")
 def test_a_model_of_letters_is_resumed_with_the_same_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -171,9 +189,22 @@ def test_text_is_written_and_figures_told(
         else:
             assert err.startswith("prompt 4 tokens, ") and err.count("tokens/s") == 2
             assert "; memory " in err and " mapped\n" in err and err.count("\n") == 1
+    half = ts.models.load(model, dtype=ts.float16)
+    want_half = "".join(half.write("the he", 20, **options))
+    assert command_line.main([*arguments, "--quiet", "--cache", "float16"]) == 0
+    assert capsys.readouterr().out == want_half + "\n"
     stop = want[3:5]
     assert command_line.main([*arguments, "--quiet", "--stop", stop, "--stop", "\0\0\0"]) == 0
     assert capsys.readouterr().out == want[: want.index(stop)] + "\n"
+
+
+def test_letters_that_standard_output_has_no_bytes_for_are_replaced(tmp_path: Path) -> None:
+    model = str(files.byte_gguf(tmp_path / "m.gguf"))
+    arguments = ["generate", model, "--prompt", "the", "--seed", "0", "--max-tokens", "60"]
+    want = "".join(ts.models.load(model).write("the", 60, seed=0, temperature=0.8))
+    code, out, err = run(*arguments, PYTHONIOENCODING="ascii")
+    assert not want.isascii() and code == 0 and "Traceback" not in err
+    assert out == want.encode("ascii", "replace").decode() + "\n"
 
 
 def test_chats_are_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,6 +224,9 @@ def test_memory_is_told_before_anything_is_loaded(
     out, err = capsys.readouterr()
     assert err == "" and out.startswith(f"{model}: ") and "context of 100 tokens" in out
     assert "largest context that fits: 128 tokens" in out
+    assert command_line.main(["estimate", model, "--context", "100", "--cache", "float16"]) == 0
+    half = str(ts.models.estimate(model, 100, dtype=ts.float16)).splitlines()[3]
+    assert half in capsys.readouterr().out and half not in out
 
 
 def test_what_is_missing_is_told_in_a_line(
@@ -233,6 +267,7 @@ MISTAKES = [
     (("train", "xor", "--gguf", "x"), 2, "--gguf is for gpt"),
     (("generate", "x"), 2, "required: --prompt"),
     (("generate", "x", "--prompt", "a", "--system", "b"), 2, "--system needs --chat"),
+    (("estimate", "x", "--cache", "int8"), 2, "invalid choice: 'int8'"),
     (("estimate", "x", "--context", "1"), 2, "1 is less than 2"),
     (("estimate", "/no/such/file"), 1, "error: "),
     (("train", "xor", "--epochs", "1", "--quiet", "--lr", "-1"), 1, "error: "),

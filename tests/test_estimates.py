@@ -91,9 +91,24 @@ def sampler() -> Sampler:
 def test_estimates_are_what_models_take(
     kind: str, context: int, batch: int, tmp_path: Path
 ) -> None:
+    check_estimate(save(kind, tmp_path), context, batch, None)
+
+
+@pytest.mark.parametrize(("context", "batch"), [(24, 1), (400, 1), (300, 3)])
+@pytest.mark.parametrize("kind", ["large", "window", "bfloat16", "gpt2", "q8_0"])
+def test_estimates_count_a_cache_of_halves(
+    kind: str, context: int, batch: int, tmp_path: Path
+) -> None:
     path = save(kind, tmp_path)
+    check_estimate(path, context, batch, ts.float16)
+    whole = estimate(path, context, batch, ts.float32).cache
+    assert estimate(path, context, batch, "float16").cache == whole // 2
+
+
+def check_estimate(path: Path, context: int, batch: int, dtype: Any) -> None:
+    """Compare an estimate with what a model takes."""
     context = min(context, estimate(path).context)
-    told = estimate(path, context, batch)
+    told = estimate(path, context, batch, dtype)
     gc.collect()
     before = ts.memory.stats()
     model: Any = load_folder(path) if path.is_dir() else load_gguf(path)
@@ -102,7 +117,7 @@ def test_estimates_are_what_models_take(
     assert after.live - before.live == told.owned
     assert after.foreign - before.foreign == told.mapped
     prompts = [[1 + (i + row) % 7 for i in range(context - row)] for row in range(batch)]
-    options: dict[str, Any] = {"dtype": computed_in(model)}
+    options: dict[str, Any] = {"dtype": dtype or computed_in(model)}
     with ts.memory.track() as first:
         writer = Writer(model, prompts, context, sampler(), **options)
         assert writer.cache.nbytes == told.cache
@@ -287,6 +302,18 @@ def test_a_model_is_loaded_for_as_much_context_as_fits(tmp_path: Path) -> None:
         assert len("".join(author.write("the", seed=0))) > 0
 
 
+def test_a_cache_of_halves_lets_more_context_fit(tmp_path: Path) -> None:
+    path = tmp_path / "large.gguf"
+    large_file(path)
+    with ts.memory.limit("6GB"):
+        whole, half = estimate(path).largest, estimate(path, dtype=ts.float16).largest
+        assert whole is not None and half is not None and 1.7 * whole < half < 4096
+        with pytest.raises(ts.errors.OutOfMemory, match=f"context that fits is {half:,}"):
+            load(path, 4096, ts.float16)
+    author = load(files.byte_gguf(tmp_path / "m.gguf"), 40, ts.float16)
+    assert author.dtype is ts.float16
+
+
 def test_estimates_are_tables(tmp_path: Path) -> None:
     path = files.byte_gguf(tmp_path / "m.gguf")
     told = estimate(path, 100)
@@ -303,7 +330,7 @@ def test_estimates_are_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     ((129,), "context is 129"), ((1,), "context is 1"), ((64, 0), "batch is 0"),
-    (("many",), "context must be an integer"),
+    (("many",), "context must be an integer"), ((64, 1, ts.int64), "not defined for int64"),
 ])  # fmt: skip
 def test_what_cannot_be_estimated_is_refused(
     arguments: tuple[Any, ...], message: str, tmp_path: Path

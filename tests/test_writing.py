@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 import language_files as files
 import tessella as ts
 from tessella._core import Tensor
-from tessella.models import GPT, GPTConfig, KVCache, LanguageModel, load
+from tessella.models import GPT, GPTConfig, KVCache, LanguageModel, generate, load
 from tessella.models.stops import Stops
 from tessella.models.texts import computed_in
 from tessella.text import Tokenizer
@@ -174,6 +174,16 @@ def test_text_ends_before_a_stop_string(stop: Any, want: str, reason: str) -> No
     assert ("".join(passage), passage.reason) == (want, reason)
 
 
+def test_stop_strings_may_come_from_an_iterator(authors: dict[str, LanguageModel]) -> None:
+    author = saying("see the cat sat")
+    assert "".join(author.write("x", 9, temperature=0, stop=(t for t in ["cat"]))) == "see the "
+    author, prompts = authors["bytes"], ["the he", "t"]
+    plain = author.write_all(prompts, 12, temperature=0)
+    stops = [text[3:5] for text in plain]
+    found = author.write_all(prompts, 12, temperature=0, stop=iter(stops))
+    assert found == author.write_all(prompts, 12, temperature=0, stop=stops) != plain
+
+
 def test_a_stop_string_may_come_with_the_last_bytes() -> None:
     passage = saying("a\U0001f600").write("x", 3, temperature=0, stop="\ufffd")
     assert "".join(passage) == "a" and passage.reason == "stop"
@@ -223,6 +233,18 @@ def test_rows_of_a_batch_are_what_they_are_alone(
     cut = ["".join(author.write(prompt, 12, temperature=0, stop=stop)) for prompt in prompts]
     assert author.write_all(prompts, 12, temperature=0, stop=stop) == cut
     assert len(cut[0]) < len(alone[0])
+
+
+def test_texts_of_a_batch_end_together_and_share_their_random_numbers(tmp_path: Path) -> None:
+    author = load(files.byte_gguf(tmp_path / "m.gguf"), context=20)
+    author.ends = frozenset()
+    prompts = ["t", "heathen the"]
+    long = len(author.tokenizer.encode(prompts[1]))
+    whole = author.write_all(prompts, temperature=0)
+    assert whole == author.write_all(prompts, 20 - long, temperature=0)
+    assert whole[0] != "".join(author.write("t", temperature=0)), "alone it has more room"
+    first, same = (author.write_all(prompts, seed=3) for _ in range(2))
+    assert first == same != ["".join(author.write(each, 20 - long, seed=3)) for each in prompts]
 
 
 # --- chats ---------------------------------------------------------------------------------------
@@ -288,12 +310,58 @@ def test_the_cache_has_room_for_what_is_asked_for_and_the_models_dtype(tmp_path:
     assert len(list(passage)) > 0
 
 
+def test_keys_and_values_lie_where_and_as_they_should(tmp_path: Path) -> None:
+    file = files.byte_gguf(tmp_path / "m.gguf")
+    plain, half = load(file), load(file, dtype=ts.float16)
+    arena = ts.memory.Arena("1MB")
+    room = KVCache(2, 1, 2, 16, 16, dtype=ts.float16).nbytes
+    text = "".join(half.write("the he", 12, temperature=0, allocator=arena))
+    assert room <= arena.used < 2 * room
+    assert text == "".join(plain.write("the he", 12, temperature=0)) != ""
+    arena.reset()
+    message = [{"role": "user", "content": "the"}]
+    assert len("".join(half.chat(message, 5, temperature=0, allocator=arena))) > 0
+    assert arena.used > 0
+    arena.reset()
+    assert half.write_all(["the he"], 12, temperature=0, allocator=arena) == [text]
+    assert arena.used >= room
+
+
+def test_hooks_read_and_change_what_is_written(tmp_path: Path) -> None:
+    author = load(files.byte_gguf(tmp_path / "m.gguf"))
+    layer: Any = author.model.layers[0]
+    plain = "".join(author.write("the he", 8, temperature=0))
+    seen: list[Any] = []
+    hook = layer.register_forward_hook(lambda _, args, out: seen.append(float(out.sum())))
+    assert "".join(author.write("the he", 8, temperature=0, eager=True)) == plain
+    assert len(seen) == 8
+    passage = author.write("the he", 8, temperature=0)
+    with pytest.raises(ts.errors.CaptureError) as caught:
+        list(passage)
+    assert "; or write with eager=True" in caught.value.hint
+    hook.remove()
+    layer.register_forward_hook(lambda _, args, out: -3 * out)
+    changed = "".join(author.write("the he", 8, temperature=0, eager=True))
+    assert changed == "".join(author.write("the he", 8, temperature=0)) != plain
+
+
 @pytest.mark.parametrize(("call", "message"), [
     (lambda a: a.write("e" * 128), "a prompt has 128 tokens, and the context 128"),
     (lambda a: a.write("e", 0), "max_tokens is 0"),
     (lambda a: a.write(b"e"), "prompt must be text"),
     (lambda a: a.write("e", stop=""), "stop is ''"),
     (lambda a: a.write("e", stop=[1]), "stop must be texts"),
+    (lambda a: a.write("e", stop=b"x"), "stop must be a text, or a list of texts, got bytes"),
+    (lambda a: a.write("e", stop=5), "write: stop must be a text, or a list of texts, got int"),
+    (lambda a: a.write_all(["e"], stop=None), "write_all: stop must be a text, or a list of"),
+    (lambda a: a.write("e", 3, foo=1), "write: unknown keyword foo"),
+    (lambda a: a.chat([{"role": "user", "content": "e"}], tools=[]), "chat: unknown keyword tools"),
+    (lambda a: a.write("e", 1.5), "LanguageModel.write: max_tokens must be an integer, got float"),
+    (lambda a: a.write_all(iter([])), "prompts must be at least one text"),
+    (lambda a: LanguageModel(a.model, a.tokenizer, ends=5), "ends must be a list of tokens, got"),
+    (lambda a: LanguageModel(a.model, a.tokenizer, ends=["e"]), "ends must be an integer, got str"),
+    (lambda a: LanguageModel(a.model, a.tokenizer, dtype=ts.int64), "not defined for int64"),
+    (lambda a: generate(a, [[1]], 3), "model must be a model of ts.models, such as GPT or Llama"),
     (lambda a: a.write("e", temperature=-1), "temperature is -1"),
     (lambda a: a.write_all("e"), "prompts must be a list of texts"),
     (lambda a: a.write_all([]), "prompts is []"),

@@ -8,6 +8,8 @@ import sys
 from tessella import errors
 from tessella.commands import facts, tasks, writing
 
+CACHES = ("float32", "float16", "bfloat16")
+
 
 def parser() -> argparse.ArgumentParser:
     """Give what reads the arguments."""
@@ -44,6 +46,9 @@ def add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument("model", metavar="MODEL", help="the folder of a model, or a GGUF file")
     command.add_argument(
         "--context", type=at_least(2), help="tokens that a text may have, its prompt included"
+    )
+    command.add_argument(
+        "--cache", choices=CACHES, help="what keys and values are kept as (as the model computes)"
     )
 
 

@@ -102,6 +102,9 @@ STATED = f"gpt, of letters, reaches a test loss of {letters.REACHED} in 3 minute
 
 def run(given: Any) -> int:
     """Train as the arguments say, and tell what came of it."""
+    file = getattr(given, "gguf", None)
+    if file:
+        letters.check_path(file)
     if given.threads:
         set_num_threads(given.threads)
     manual_seed(given.seed)
@@ -129,8 +132,8 @@ def run(given: Any) -> int:
     if is_demo:
         show_digits(model, test)
         print(memory.report())
-    if getattr(given, "gguf", None):
-        letters.save(model, given.gguf)
+    if file:
+        letters.save(model, file)
     print(result(history, seconds))
     return 0
 

@@ -15,11 +15,11 @@ def generate(given: Any) -> int:
     """Write what follows a prompt, piece by piece, and tell how fast that was."""
     if given.threads:
         set_num_threads(given.threads)
-    author = load(given.model, given.context)
+    author = load(given.model, given.context, given.cache)
     passage = begin(author, given)
     for piece in passage:
-        print(piece, end="", flush=True)
-    print()
+        show(piece, "")
+    show("")
     if not given.quiet:
         print(f"{passage.figures}; {held()}", file=sys.stderr)
     return 0
@@ -49,5 +49,11 @@ def held() -> str:
 
 def show_estimate(given: Any) -> int:
     """Print the memory that a model needs."""
-    print(estimate(given.model, given.context))
+    show(str(estimate(given.model, given.context, dtype=given.cache)))
     return 0
+
+
+def show(text: str, end: str = "\n") -> None:
+    """Print a text; what standard output has no bytes for becomes a question mark."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding), end=end, flush=True)

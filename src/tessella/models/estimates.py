@@ -29,6 +29,7 @@ from tessella.data_errors import located
 from tessella.dtypes import DType, float32, float64, int64, uint8
 from tessella.hints import Any
 from tessella.models import model_errors
+from tessella.models.caches import to_kind
 from tessella.models.generation import PIECE
 from tessella.models.outlines import Outline, outline
 from tessella.models.rehearsals import step_bytes
@@ -58,15 +59,18 @@ class Estimate:
     64
     """
 
-    def __init__(self, path: Any, found: Outline, context: int, batch: int) -> None:
+    def __init__(
+        self, path: Any, found: Outline, context: int, batch: int, kept: DType | None = None
+    ) -> None:
         self.path, self.context, self.batch = str(path), context, batch
         self.mapped, self.owned = found.mapped, found.owned
-        self.cache = cache_bytes(found, context, batch)
-        self.prompt, self.decoding = intermediates(found, context, batch)
-        self.total = total(found, context, batch)
+        kept = kept or found.dtype
+        self.cache = cache_bytes(found, context, batch, kept)
+        self.prompt, self.decoding = intermediates(found, context, batch, kept)
+        self.total = total(found, context, batch, kept)
         stats = memory.stats()
         self.available = max(stats.limit - stats.live, 0)
-        self.largest = largest_context(found, batch, self.available)
+        self.largest = largest_context(found, batch, kept, self.available)
 
     @property
     def fits(self) -> bool:
@@ -92,11 +96,12 @@ class Estimate:
 
 
 @located("models.estimate")
-def estimate(path: Any, context: int | None = None, batch: int = 1) -> Estimate:
+def estimate(path: Any, context: int | None = None, batch: int = 1, dtype: Any = None) -> Estimate:
     """Tell the memory that a model needs to write texts of `context` tokens, by its headers.
 
-    `path` is a folder or a GGUF file, as for `load`; the context is the model's own by default. Of
-    weights that are mapped, all are counted: what does not fit is read again for every token.
+    `path` is a folder or a GGUF file, as for `load`; the context is the model's own by default.
+    Keys and values are kept as `dtype`, by default what the model computes in. Of weights that are
+    mapped, all are counted: what does not fit is read again for every token.
 
     >>> config = ts.models.GPTConfig(vocab_size=8, n_positions=64, n_embd=32, n_layer=2, n_head=2)
     >>> ts.models.save_gguf(ts.models.GPT(config), "small.gguf")
@@ -107,7 +112,8 @@ def estimate(path: Any, context: int | None = None, batch: int = 1) -> Estimate:
     rows = to_int("batch", batch)
     if rows < 1:
         raise model_errors.wrong_batch(rows)
-    return Estimate(path, found, to_context(context, found.sizes.context), rows)
+    kept = None if dtype is None else to_kind(dtype)
+    return Estimate(path, found, to_context(context, found.sizes.context), rows, kept)
 
 
 def to_context(value: Any, own: int) -> int:
@@ -120,9 +126,9 @@ def to_context(value: Any, own: int) -> int:
     return context
 
 
-def fitting_context(path: Any, context: int | None) -> int:
+def fitting_context(path: Any, context: int | None, dtype: Any) -> int:
     """Give the context to load a model for: what is asked for, else the most that fits."""
-    found = estimate(path, context)
+    found = estimate(path, context, dtype=dtype)
     if found.largest is None:
         raise model_errors.model_too_large(found.total, found.available)
     if context is not None and not found.fits:
@@ -132,32 +138,35 @@ def fitting_context(path: Any, context: int | None) -> int:
     return min(found.context, found.largest)
 
 
-def cache_bytes(found: Outline, context: int, batch: int) -> int:
+def cache_bytes(found: Outline, context: int, batch: int, kept: DType) -> int:
     """Give the bytes of keys and values."""
-    sizes = found.sizes
-    places = sizes.layers * batch * sizes.kv_heads * context
-    return 2 * places * sizes.features * found.dtype.itemsize
+    return found.sizes.layers * layer_bytes(found.sizes, context, batch, kept)
 
 
-def total(found: Outline, context: int, batch: int) -> int:
+def layer_bytes(sizes: Sizes, context: int, batch: int, dtype: DType) -> int:
+    """Give the bytes of one layer's keys and values."""
+    return 2 * batch * sizes.kv_heads * context * sizes.features * dtype.itemsize
+
+
+def total(found: Outline, context: int, batch: int, kept: DType) -> int:
     """Give all bytes; a prompt and decoding follow each other."""
-    held = found.mapped + found.owned + cache_bytes(found, context, batch)
-    return held + max(intermediates(found, context, batch))
+    held = found.mapped + found.owned + cache_bytes(found, context, batch, kept)
+    return held + max(intermediates(found, context, batch, kept))
 
 
-def largest_context(found: Outline, batch: int, available: int) -> int | None:
+def largest_context(found: Outline, batch: int, kept: DType, available: int) -> int | None:
     """Give the largest context that fits, at most the model's own; None if none does."""
     low, high = 1, found.sizes.context  # low fits, or leaves no room behind a prompt
     while low < high:
         middle = (low + high + 1) // 2
-        if total(found, middle, batch) <= available:
+        if total(found, middle, batch, kept) <= available:
             low = middle
         else:
             high = middle - 1
     return low if low > 1 else None
 
 
-def intermediates(found: Outline, context: int, batch: int) -> tuple[int, int]:
+def intermediates(found: Outline, context: int, batch: int, kept: DType) -> tuple[int, int]:
     """Bound what is held beside weights and cache by a prompt, and by decoding."""
     logits = batch * found.sizes.vocabulary
     # Of tokens, places and keys; and which tokens were seen, as booleans.
@@ -165,9 +174,13 @@ def intermediates(found: Outline, context: int, batch: int) -> tuple[int, int]:
     prompt = held_by_layers(found, context, batch, min(PIECE, context))
     decoding = held_by_layers(found, context, batch, 1)
     made = logits * float32.itemsize
-    place = context if has_mask(found.sizes, context, batch) else found.sizes.context
-    step = planned_step(found, batch, place, get_num_threads())
-    return numbers + prompt + made, numbers + max(decoding + made, logits * SAMPLING, step)
+    # Keys and values of one layer in the dtype that attention computes in, where it is another.
+    copies = 0 if kept is found.dtype else layer_bytes(found.sizes, context, batch, found.dtype)
+    is_own = copies > 0 or has_mask(found.sizes, context, batch)
+    place = context if is_own else found.sizes.context
+    step = planned_step(found, batch, place, kept, get_num_threads())
+    eager = decoding + copies + made
+    return numbers + prompt + copies + made, numbers + max(eager, logits * SAMPLING, step)
 
 
 def has_mask(sizes: Sizes, context: int, batch: int) -> bool:
@@ -176,10 +189,10 @@ def has_mask(sizes: Sizes, context: int, batch: int) -> bool:
 
 
 @lru_cache(maxsize=64)
-def planned_step(found: Outline, batch: int, context: int, threads: int) -> int:
+def planned_step(found: Outline, batch: int, context: int, kept: DType, threads: int) -> int:
     """Give the memory of a compiled step, with the threads that are set."""
     formats = {*found.formats, *found.tables}
-    return max((step_bytes(found, of, batch, context) for of in formats), default=0)
+    return max((step_bytes(found, of, batch, context, kept) for of in formats), default=0)
 
 
 def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int:

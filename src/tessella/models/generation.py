@@ -89,8 +89,6 @@ class Writer:
         """Go through the prompts; give the token that follows each."""
         if self._is_begun:
             raise model_errors.begun_already()
-        if self.left < 1:
-            raise model_errors.context_full(self.cache.capacity)
         self._is_begun = True
         last = (self.prompt.shape[1] - 1) // PIECE * PIECE
         for start in range(0, last, PIECE):

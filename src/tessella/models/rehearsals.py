@@ -54,11 +54,12 @@ class Room(KVCache):
     """A cache over keys and values that are given."""
 
     def __init__(self, keys: Tensor, values: Tensor, length: Tensor, padding: Tensor | None):
-        super().__init__(0, keys.shape[0], 0, keys.shape[2], 0, padding=padding)
+        size = keys.shape[2]
+        super().__init__(0, keys.shape[0], 0, size, 0, dtype=keys.dtype, padding=padding)
         self.layers, self.keys, self.values, self.length = 1, [keys], [values], length
 
 
-def step_bytes(found: Outline, format: DType | str, batch: int, context: int) -> int:
+def step_bytes(found: Outline, format: DType | str, batch: int, context: int, kept: DType) -> int:
     """Give the memory of a compiled step that decodes with every option of the sampler."""
     config, sizes, is_turned = found.config, found.sizes, found.is_turned
     is_gpt = isinstance(config, GPTConfig)
@@ -76,7 +77,7 @@ def step_bytes(found: Outline, format: DType | str, batch: int, context: int) ->
         seen[numbers[2], found] = True
         return found
 
-    room = spec((batch, sizes.kv_heads, context, sizes.features), found.dtype)
+    room = spec((batch, sizes.kv_heads, context, sizes.features), kept)
     numbers = [spec((), int64), spec((batch,), int64), spec((batch,), int64)]
     tokens, seen = spec((batch, 1), int64), spec((batch, sizes.vocabulary), boolean)
     with no_grad():

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 from tessella import errors
-from tessella.arguments import is_iterable, to_int
+from tessella.allocators import Allocator
+from tessella.arguments import is_iterable, to_int, to_list
 from tessella.data_errors import located
 from tessella.dtypes import DType, float32
 from tessella.hints import Any, Iterable, Sequence
 from tessella.io import open_gguf
 from tessella.models import model_errors
+from tessella.models.caches import to_kind
 from tessella.models.estimates import fitting_context, to_context
 from tessella.models.folders import Model, load_folder, read_json
-from tessella.models.generation import Writer
+from tessella.models.generation import Writer, to_count
 from tessella.models.gguf import model_of
 from tessella.models.gpt import GPT
 from tessella.models.passages import Figures, Passage, Row, all_texts
@@ -28,6 +31,7 @@ class LanguageModel:
 
     `context` is how many tokens a text may have, its prompt included: the model's own number, or a
     smaller one. `ends` are tokens after which the model has said its say, beside the tokenizer's.
+    Keys and values are kept as `dtype`: what the model computes in, or ts.float16 for less memory.
 
     >>> config = ts.models.GPTConfig(vocab_size=3, n_positions=16, n_embd=8, n_layer=1, n_head=2)
     >>> tokenizer = ts.text.Tokenizer.from_metadata({
@@ -38,20 +42,24 @@ class LanguageModel:
     10
     """
 
+    @located("LanguageModel")
     def __init__(
         self,
         model: Model,
         tokenizer: Tokenizer,
         context: int | None = None,
         ends: Iterable[int] = (),
+        dtype: Any = None,
     ) -> None:
         for name, given, kind in (("model", model, Model), ("tokenizer", tokenizer, Tokenizer)):
             if not isinstance(given, kind):
                 wanted = "a model of ts.models" if name == "model" else "a ts.text.Tokenizer"
-                raise errors.wrong_type(name, given, wanted).locate("LanguageModel", [])
+                raise errors.wrong_type(name, given, wanted)
         self.model, self.tokenizer = model, tokenizer
         self.context = to_context(context, sizes_of(model.config).context)
-        self.ends = tokenizer.ends.union(ends)
+        more = to_list("ends", ends, "a list of tokens")
+        self.ends = tokenizer.ends.union([to_int("ends", token) for token in more])
+        self.dtype = computed_in(model) if dtype is None else to_kind(dtype)
 
     def __repr__(self) -> str:
         kind = type(self.model).__name__
@@ -65,13 +73,15 @@ class LanguageModel:
         *,
         stop: str | Sequence[str] = (),
         eager: bool = False,
+        allocator: Allocator | None = None,
         **options: Any,
     ) -> Passage:
         """Go on with a text; give the pieces of what follows, as they come.
 
         It ends before a text of `stop`, at a token that ends texts, after `max_tokens`, or where
         the context is full. Further options are those of Sampler: temperature, top_k, top_p, min_p,
-        repetition_penalty, seed. With `eager`, steps are not compiled.
+        repetition_penalty, seed. With `eager`, steps are not compiled: hooks may then read what
+        layers give. Keys and values lie in `allocator`, if one is given.
 
         >>> config = ts.models.GPTConfig(vocab_size=2, n_positions=8, n_embd=8, n_layer=1, n_head=2)
         >>> tokenizer = ts.text.Tokenizer.from_metadata({
@@ -81,7 +91,8 @@ class LanguageModel:
         >>> for piece in author.write("ab", 3, seed=0):
         ...     assert piece in ("a", "b")
         """
-        return self._passage(self._encode("prompt", prompt), max_tokens, stop, eager, options)
+        tokens = self._encode("prompt", prompt)
+        return self._passage(tokens, max_tokens, stop, eager, allocator, options)
 
     @located("LanguageModel.chat")
     def chat(
@@ -91,6 +102,7 @@ class LanguageModel:
         *,
         stop: str | Sequence[str] = (),
         eager: bool = False,
+        allocator: Allocator | None = None,
         **options: Any,
     ) -> Passage:
         """Answer a chat, written by the template that came with the model; see `write`.
@@ -116,7 +128,7 @@ class LanguageModel:
         }
         text = render_chat(tokenizer.chat_template, messages, **variables)
         tokens = tokenizer.encode(text, add_special=False)
-        return self._passage(tokens, max_tokens, stop, eager, options)
+        return self._passage(tokens, max_tokens, stop, eager, allocator, options)
 
     @located("LanguageModel.write_all")
     def write_all(
@@ -126,9 +138,13 @@ class LanguageModel:
         *,
         stop: str | Sequence[str] = (),
         eager: bool = False,
+        allocator: Allocator | None = None,
         **options: Any,
     ) -> list[str]:
         """Go on with several texts at once; give what follows each. See `write`.
+
+        Without `max_tokens` all of them end where the longest prompt's text fills the context. They
+        draw from one stream of random numbers: a seed repeats them together, and none alone.
 
         >>> config = ts.models.GPTConfig(vocab_size=2, n_positions=8, n_embd=8, n_layer=1, n_head=2)
         >>> tokenizer = ts.text.Tokenizer.from_metadata({
@@ -141,8 +157,11 @@ class LanguageModel:
         if isinstance(prompts, str) or not is_iterable(prompts):
             raise errors.wrong_type("prompts", prompts, "a list of texts")
         tokens = [self._encode(f"prompts[{i}]", text) for i, text in enumerate(prompts)]
-        writer, count = self._writer(tokens, max_tokens, eager, options)
-        rows = [Row(self.tokenizer, each, self.ends, stop) for each in tokens]
+        if not tokens:
+            raise errors.wrong_value("prompts", tokens, "at least one text")
+        stops = Stops(stop).texts  # refused before memory is taken, and walked through once
+        writer, count = self._writer(tokens, max_tokens, eager, allocator, options)
+        rows = [Row(self.tokenizer, each, self.ends, stops) for each in tokens]
         return all_texts(writer, rows, count, Figures(sum(map(len, tokens))))
 
     def _encode(self, name: str, text: Any) -> list[int]:
@@ -153,24 +172,37 @@ class LanguageModel:
         return self.tokenizer.encode(text) or start
 
     def _passage(
-        self, tokens: list[int], max_tokens: Any, stop: Any, eager: bool, options: dict[str, Any]
+        self,
+        tokens: list[int],
+        max_tokens: Any,
+        stop: Any,
+        eager: bool,
+        allocator: Allocator | None,
+        options: dict[str, Any],
     ) -> Passage:
-        Stops(stop)  # refused before memory is taken
-        writer, count = self._writer([tokens], max_tokens, eager, options)
-        row = Row(self.tokenizer, tokens, self.ends, stop)
+        stops = Stops(stop).texts  # refused before memory is taken, and walked through once
+        writer, count = self._writer([tokens], max_tokens, eager, allocator, options)
+        row = Row(self.tokenizer, tokens, self.ends, stops)
         return Passage(writer, row, count, Figures(len(tokens)))
 
     def _writer(
-        self, rows: list[list[int]], max_tokens: Any, eager: bool, options: dict[str, Any]
+        self,
+        rows: list[list[int]],
+        max_tokens: Any,
+        eager: bool,
+        allocator: Allocator | None,
+        options: dict[str, Any],
     ) -> tuple[Writer, int]:
         """Give what writes, with room for the texts and no more, and how many tokens it may."""
-        longest = max(map(len, rows), default=0)
+        longest = max(map(len, rows))
         left = self.context - longest
         if left < 1:
             raise model_errors.no_room(longest, self.context)
         count = left if max_tokens is None else min(to_count(max_tokens), left)
-        sampler, dtype = Sampler(**options), computed_in(self.model)
-        writer = Writer(self.model, rows, longest + count, sampler, eager=eager, dtype=dtype)
+        writer = Writer(
+            self.model, rows, longest + count, to_sampler(options), eager=eager, dtype=self.dtype,
+            allocator=allocator,
+        )  # fmt: skip
         return writer, count
 
 
@@ -183,22 +215,24 @@ def computed_in(model: Model) -> DType:
     return dtype if dtype.is_floating else float32
 
 
-def to_count(value: Any) -> int:
-    """Check how many tokens are asked for."""
-    count = to_int("max_tokens", value)
-    if count < 1:
-        raise errors.wrong_value("max_tokens", value, "at least 1")
-    return count
+def to_sampler(options: dict[str, Any]) -> Sampler:
+    """Make the sampler that options ask for, all of which it must know."""
+    known = inspect.signature(Sampler)
+    for name in options:
+        if name not in known.parameters:
+            raise errors.unknown_keyword(name, f"Sampler{known}")
+    return Sampler(**options)
 
 
 @located("models.load")
-def load(path: Any, context: int | None = None) -> LanguageModel:
+def load(path: Any, context: int | None = None, dtype: Any = None) -> LanguageModel:
     """Load a model and its tokenizer: the folder of a model, or a GGUF file.
 
     A folder has config.json, safetensors and tokenizer.json, which needs
     `pip install "tessella[tokenizers]"`; a GGUF file has all in it. `context` is how many tokens a
-    text may have. Where the memory that this needs (`estimate`) is not there, nothing is loaded;
-    without it, it is the model's own, or as much of that as fits.
+    text may have, and `dtype` what keys and values are kept as. Where the memory that this needs
+    (`estimate`) is not there, nothing is loaded; without a context, it is the model's own, or as
+    much of that as fits.
 
     >>> config = ts.models.GPTConfig(vocab_size=3, n_positions=8, n_embd=32, n_layer=1, n_head=2)
     >>> metadata = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": ["a", "b", "ab"],
@@ -207,7 +241,7 @@ def load(path: Any, context: int | None = None) -> LanguageModel:
     >>> ts.models.load("small.gguf")
     LanguageModel(GPT, Tokenizer(3 tokens), context=8)
     """
-    context = fitting_context(path, context)
+    context = fitting_context(path, context, dtype)
     folder = Path(path)
     if folder.is_dir():
         tokenizer = Tokenizer.from_file(folder)
@@ -217,7 +251,7 @@ def load(path: Any, context: int | None = None) -> LanguageModel:
         file = open_gguf(path)
         tokenizer, model, ends = Tokenizer.from_metadata(file.metadata), model_of(file), []
     model.eval()
-    return LanguageModel(model, tokenizer, context, ends)
+    return LanguageModel(model, tokenizer, context, ends, dtype)
 
 
 def _ends_of(folder: Path) -> list[int]:
