@@ -21,7 +21,7 @@ import tessella as ts
 from conftest import FULL
 from tessella.models import Llama, LlamaConfig, Sampler, Writer, estimate, load, load_folder
 from tessella.models.gguf import gguf_name, load_gguf
-from tessella.models.texts import computed_in
+from tessella.models.rooms import computed_in
 
 SLACK = 128 * 1024
 LARGE: dict[str, Any] = {

@@ -11,6 +11,8 @@ import pytest
 import tessella as ts
 from cases import to_array
 from tessella.models import GPT, GPTConfig, Llama, LlamaConfig, Sampler, Writer, generate
+from tessella.models.estimates import cache_bytes, total
+from tessella.models.rooms import outline_of
 
 LOGITS = ts.log(ts.tensor([[0.5, 0.25, 0.15, 0.06, 0.04]]))
 
@@ -145,6 +147,38 @@ def test_a_cache_of_halves_in_an_arena() -> None:
     found = generate(model, prompts, 8, greedy, dtype=ts.float16, allocator=arena)
     assert arena.used >= 2 * 2 * 2 * 2 * 11 * 8 * 2
     assert found == generate(model, prompts, 8, greedy), "this model is sure of its tokens"
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_tokens_that_do_not_fit_are_refused_with_how_many_do(batch: int) -> None:
+    model, prompts = llama(max_position_embeddings=100_000), [[1, 2, 3, 4]] * batch
+    outline = outline_of(model)
+    needed = total(outline, 20_000, batch, ts.float32)
+    with ts.memory.limit(ts.memory.stats().live + needed):
+        with pytest.raises(ts.errors.OutOfMemory) as caught:
+            Writer(model, prompts, 99_000)
+        told = str(caught.value)
+        texts = "a text of 99,000 tokens needs" if batch == 1 else "3 texts of 99,000 tokens need"
+        assert told.startswith(f"Writer: {texts} ") and "  at test_generation.py:" in told
+        largest = told.split("the largest number of tokens that fits is ")[1].split(", ")[0]
+        assert abs(int(largest.replace(",", "")) - 20_000) < 20
+        writer = Writer(model, prompts, 20_000 - 20)
+        writer.first(), writer.next()
+    # The cache fits, and what the prompt makes does not.
+    del writer
+    with ts.memory.limit(ts.memory.stats().live + cache_bytes(outline, 20_000, batch, ts.float32)):
+        writer = Writer(model, prompts, 19_990)
+        with pytest.raises(ts.errors.OutOfMemory, match="tokens that fits is"):
+            writer.first()
+    writer.first()  # now that there is room
+    alone = Writer(model, prompts, 20)
+    alone.first()
+    assert int(writer.cache.length) == int(alone.cache.length) == 4
+
+
+def test_an_arena_that_is_full_says_so() -> None:
+    with pytest.raises(ts.errors.TessellaError, match="gives at most 1.0 KiB at a time"):
+        generate(llama(), [[1]], 1000, allocator=ts.memory.Arena("1KiB"))
 
 
 # --- hooks ---------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ import language_files as files
 import tessella as ts
 from tessella._core import Tensor
 from tessella.models import GPT, GPTConfig, KVCache, LanguageModel, generate, load
+from tessella.models.rooms import computed_in
 from tessella.models.stops import Stops
-from tessella.models.texts import computed_in
 from tessella.text import Tokenizer
 from vocabularies import byte_level
 

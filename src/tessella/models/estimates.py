@@ -30,8 +30,8 @@ from tessella.dtypes import DType, float32, float64, int64, uint8
 from tessella.hints import Any
 from tessella.models import model_errors
 from tessella.models.caches import to_kind
-from tessella.models.generation import PIECE
 from tessella.models.outlines import Outline, outline
+from tessella.models.places import PIECE
 from tessella.models.rehearsals import step_bytes
 from tessella.models.sizes import Sizes
 from tessella.nn.functional import linear, quantized_linear, scaled_dot_product_attention

@@ -15,15 +15,15 @@ from tessella.data_errors import located
 from tessella.dtypes import boolean
 from tessella.hints import Any, Iterable, Iterator, Sequence
 from tessella.models import model_errors
-from tessella.models.caches import KVCache
+from tessella.models.caches import KVCache, to_kind
+from tessella.models.places import PIECE
+from tessella.models.rooms import explained
 from tessella.models.samplers import Sampler
 from tessella.modes import no_grad
 from tessella.nn import Module
 from tessella.ops.creation import arange, zeros
 from tessella.ops.movement import unsqueeze
 from tessella.tensors import tensor
-
-PIECE = 256  # tokens of a prompt that go through the model together: bounds its intermediates
 
 
 class Writer:
@@ -63,10 +63,14 @@ class Writer:
         padding = [longest - len(row) for row in rows]
         self.prompt = tensor([[row[0]] * n + row for n, row in zip(padding, rows, strict=True)])
         self.left, self._is_begun = places - longest, False
-        self.cache: KVCache = made.cache(
-            places, len(rows), dtype=dtype, allocator=allocator,
-            padding=tensor(padding) if any(padding) else None,
-        )  # fmt: skip
+        kind = to_kind(dtype)
+        options = {"dtype": kind, "padding": tensor(padding) if any(padding) else None}
+        try:
+            self.cache: KVCache = made.cache(places, len(rows), allocator=allocator, **options)
+        except errors.OutOfMemory as error:
+            if allocator is not None:  # which has its own bounds
+                raise
+            raise explained(error, model, places, len(rows), kind, 0) from None
         self.seen: Tensor | None = None
         if self.sampler.needs_seen:
             self.seen = zeros((len(rows), config.vocab_size), dtype=boolean)
@@ -89,11 +93,16 @@ class Writer:
         """Go through the prompts; give the token that follows each."""
         if self._is_begun:
             raise model_errors.begun_already()
-        self._is_begun = True
+        self.cache.truncate(0)  # of a call that failed half-way
         last = (self.prompt.shape[1] - 1) // PIECE * PIECE
-        for start in range(0, last, PIECE):
-            self.model(self.prompt[:, start : start + PIECE], self.cache, last=True)
-        return self._taken(self._advance(self.prompt[:, last:]))
+        try:
+            for start in range(0, last, PIECE):
+                self.model(self.prompt[:, start : start + PIECE], self.cache, last=True)
+            found = self._taken(self._advance(self.prompt[:, last:]))
+        except errors.OutOfMemory as error:
+            raise self._explained(error) from None
+        self._is_begun = True
+        return found
 
     @located("Writer.next")
     @no_grad()
@@ -108,6 +117,13 @@ class Writer:
         except errors.CaptureError as error:
             error.hint += "; or write with eager=True: hooks may then read what layers give"
             raise
+        except errors.OutOfMemory as error:
+            raise self._explained(error) from None
+
+    def _explained(self, error: errors.OutOfMemory) -> errors.TessellaError:
+        cache = self.cache
+        sizes = (cache.capacity, cache.batch, cache.kind, cache.nbytes)
+        return explained(error, self.model, *sizes)
 
     def _taken(self, tokens: Tensor) -> list[int]:
         self.tokens = tokens

@@ -247,6 +247,24 @@ def context_too_large(context: int, total: int, available: int, largest: int) ->
     )
 
 
+def capacity_too_large(
+    capacity: int, batch: int, needed: int, available: int, largest: int | None
+) -> OutOfMemory:
+    """Texts for which the memory is not there, of a model that is."""
+    hint = "free some, or raise the limit: memory.limit(size)"
+    if largest is not None:
+        hint = (
+            f"the largest number of tokens that fits is {largest:,}, those of the longest prompt "
+            f"included: ask for fewer tokens, or {hint}"
+        )
+    texts = "a text" if batch == 1 else f"{batch} texts"
+    return OutOfMemory(
+        f"{texts} of {capacity:,} tokens {'needs' if batch == 1 else 'need'} {to_text(needed)} "
+        f"({needed:,} bytes), and {to_text(available)} are available",
+        hint,
+    )
+
+
 def model_too_large(total: int, available: int) -> OutOfMemory:
     """A model that does not fit with any context."""
     return OutOfMemory(

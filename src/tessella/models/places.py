@@ -12,6 +12,8 @@ from tessella.ops.creation import arange
 from tessella.ops.elementwise import greater, greater_equal, less_equal, maximum
 from tessella.ops.movement import reshape, unsqueeze
 
+PIECE = 256  # tokens of a prompt that go through a model together: bounds its intermediates
+
 
 class Places:
     """What all layers of a decoder share in one call on tokens (B, T).

@@ -9,7 +9,6 @@ from tessella import errors
 from tessella.allocators import Allocator
 from tessella.arguments import is_iterable, to_int, to_list
 from tessella.data_errors import located
-from tessella.dtypes import DType, float32
 from tessella.hints import Any, Iterable, Sequence
 from tessella.io import open_gguf
 from tessella.models import model_errors
@@ -18,8 +17,8 @@ from tessella.models.estimates import fitting_context, to_context
 from tessella.models.folders import Model, load_folder, read_json
 from tessella.models.generation import Writer, to_count
 from tessella.models.gguf import model_of
-from tessella.models.gpt import GPT
 from tessella.models.passages import Figures, Passage, Row, all_texts
+from tessella.models.rooms import computed_in
 from tessella.models.samplers import Sampler
 from tessella.models.sizes import sizes_of
 from tessella.models.stops import Stops
@@ -204,15 +203,6 @@ class LanguageModel:
             allocator=allocator,
         )  # fmt: skip
         return writer, count
-
-
-def computed_in(model: Model) -> DType:
-    """Give the dtype of what goes from layer to layer, in which keys and values are kept: that of
-    the table of tokens, which is float32 where it is quantised.
-    """
-    table: Any = model.wte if isinstance(model, GPT) else model.embed_tokens
-    dtype: DType = table.weight.dtype
-    return dtype if dtype.is_floating else float32
 
 
 def to_sampler(options: dict[str, Any]) -> Sampler:
