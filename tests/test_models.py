@@ -263,6 +263,15 @@ def test_lora_changes_nothing_at_first_and_learns(tmp_path: Path) -> None:
     assert type(model.layers[0].self_attn.q_proj) is ts.nn.Linear
 
 
+def test_mapped_weights_are_not_trained_and_what_to_do_is_told(tmp_path: Path) -> None:
+    model: Any = ts.models.load_folder(folder_of(tmp_path, "llama"))
+    model(ts.tensor(tokens(1, 4))).sum().backward()
+    with pytest.raises(ts.errors.InvalidArgument, match=r"params\[0\] is read-only") as caught:
+        ts.optim.SGD(model.parameters(), lr=0.1).step()
+    assert "load_folder(path, mmap=False)" in caught.value.hint
+    assert "nn.add_lora(model)" in caught.value.hint
+
+
 # --- what does not fit ---------------------------------------------------------------------------
 
 
@@ -338,6 +347,10 @@ def test_operands_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     (lambda m, x: m(x, padding=ts.tensor([0, -1])), "model: padding[1] is -1"),
     (lambda m, x: m(x, padding=ts.tensor([5, 0])), "model: padding[0] is 5"),
     (lambda m, x: m.cache(4, 2, padding=ts.tensor([5, 0])), "KVCache: padding[0] is 5"),
+    (lambda m, x: ts.models.GrowingCache(1, 2, 4, 8, padding=ts.tensor([0, -5])),
+     "GrowingCache: padding[1] is -5"),
+    (lambda m, x: m.cache("a"), "GPT.cache: capacity must be an integer, got str"),
+    (lambda m, x: m.cache(65), "GPT.cache: there are to be 65 places, and the model has 64"),
     (lambda m, x: m(x, ts.models.KVCache(1, 2, 4, 4, 8)),
      "the cache has 1 layers, and the model has a layer 1"),
     (lambda m, x: m(x, m.cache(3, 2)), "the cache has 0 of 3 places taken, and 4 more come"),

@@ -149,6 +149,9 @@ def test_what_cannot_be_changed_is_refused() -> None:
         nn.add_lora(model, ["q_proj"])
     with pytest.raises(errors.InvalidArgument, match="targets is 'q_proj'"):
         nn.add_lora(model, "q_proj")
+    with pytest.raises(errors.InvalidArgument, match="merge_lora: model is a LoRA") as caught:
+        nn.merge_lora(nn.LoRA(layer))
+    assert "layer.merge()" in caught.value.hint
     assert model[0].weight.requires_grad
 
 

@@ -31,6 +31,15 @@ def not_parameters(value: object) -> ArgumentError:
     )
 
 
+def readonly(name: str) -> InvalidArgument:
+    """A tensor to be changed in memory that may not be written, such as a file that is mapped."""
+    return InvalidArgument(
+        f"{name} is read-only",
+        "weights of mapped files are: read them with mmap=False, as in load_folder(path, "
+        "mmap=False), train beside them with nn.add_lora(model), or take copies: x.clone()",
+    )
+
+
 def no_parameters() -> InvalidArgument:
     """An optimizer without anything to optimize."""
     return InvalidArgument(

@@ -25,11 +25,9 @@ from tessella.ops.creation import arange, empty, zeros
 from tessella.ops.movement import permute
 from tessella.tensors import tensor
 
-LONGEST = (1 << 63) - 1  # places of what grows
 
-
-def check_padding(padding: Any, batch: int, places: int) -> None:
-    """Require a number of places for each row, of those that there are."""
+def check_padding(padding: Any, batch: int, places: int | None) -> None:
+    """Require a number of places for each row, of those that there are, if that is known."""
     if padding is None:
         return
     if not isinstance(padding, Tensor):
@@ -39,7 +37,7 @@ def check_padding(padding: Any, batch: int, places: int) -> None:
     if _core.is_recording():  # its values are those of another time
         return
     for row, count in enumerate(padding.tolist()):
-        if not 0 <= count <= places:
+        if count < 0 or (places is not None and count > places):
             raise model_errors.padding_outside(row, count, places)
 
 
@@ -58,7 +56,7 @@ class Cache(ABC):
     """
 
     def __init__(
-        self, layers: int, batch: int, dtype: Any, padding: Tensor | None, places: int
+        self, layers: int, batch: int, dtype: Any, padding: Tensor | None, places: int | None
     ) -> None:
         self.layers = to_size(type(self).__name__, "layers", layers)
         self.batch = to_size(type(self).__name__, "batch", batch)
@@ -202,7 +200,7 @@ class GrowingCache(Cache):
         padding: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> None:
-        super().__init__(layers, batch, dtype, padding, LONGEST)
+        super().__init__(layers, batch, dtype, padding, None)
         item = (self.batch, to_size("GrowingCache", "heads", heads),
                 to_size("GrowingCache", "features", features))  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tessella import errors
 from tessella._core import Tensor
 from tessella.allocators import Allocator
-from tessella.arguments import to_int, to_list
+from tessella.arguments import to_bool, to_int, to_list
 from tessella.compiler import compile as compiled
 from tessella.data_errors import located
 from tessella.dtypes import boolean
@@ -78,7 +78,7 @@ class Writer:
                 self.seen[i, tensor(row)] = True
         self.rows = arange(len(rows))
         self.tokens = self.prompt[:, -1:]
-        self._step = self._advance if eager else compiled(self._advance)
+        self._step = self._advance if to_bool("eager", eager) else compiled(self._advance)
 
     def _advance(self, tokens: Tensor) -> Tensor:
         """Give the next token of each row, (B, 1)."""

@@ -18,6 +18,7 @@ from tessella.models.places import Places
 from tessella.models.weights import Drawn
 from tessella.nn import Dropout, Module, ModuleList, init
 from tessella.nn.functional import gelu, scaled_dot_product_attention
+from tessella.nn.linear import to_size
 from tessella.ops.splitting import chunk
 
 
@@ -167,8 +168,9 @@ class GPT(Module):
 
     def cache(self, capacity: int, batch: int = 1, **options: Any) -> KVCache:
         """Make a cache for so many places; options are those of KVCache."""
-        if capacity > self.config.n_positions:
-            raise model_errors.context_too_long(capacity, self.config.n_positions)
+        if to_size("GPT.cache", "capacity", capacity, 1) > self.config.n_positions:
+            error = model_errors.context_too_long(capacity, self.config.n_positions)
+            raise error.locate("GPT.cache", [])
         heads = self.config.n_head
         sizes = (heads, capacity, self.config.n_embd // heads)
         return KVCache(self.config.n_layer, batch, *sizes, **options)

@@ -24,11 +24,10 @@ def wrong_padding(dtype: object, shape: object, batch: int) -> ShapeError:
     )
 
 
-def padding_outside(row: int, count: int, places: int) -> InvalidArgument:
+def padding_outside(row: int, count: int, places: int | None) -> InvalidArgument:
     """A row of which more places do not count than there are, or fewer than none."""
-    return InvalidArgument(
-        f"padding[{row}] is {count}", f"it must be from 0 to {places}, the places there are"
-    )
+    rule = "at least 0" if places is None else f"from 0 to {places}, the places there are"
+    return InvalidArgument(f"padding[{row}] is {count}", f"it must be {rule}")
 
 
 def wrong_tokens(dtype: object, shape: object) -> ShapeError:

@@ -7,6 +7,7 @@ import math
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_float, to_int
+from tessella.data_errors import located
 from tessella.dtypes import float32
 from tessella.hints import Any
 from tessella.kinds import cast
@@ -34,6 +35,7 @@ class Sampler:
     [1]
     """
 
+    @located("Sampler")
     def __init__(
         self,
         temperature: float = 1.0,
@@ -56,7 +58,7 @@ class Sampler:
         )
         for name, value, is_right, rule in rules:
             if not is_right or not math.isfinite(value):
-                raise errors.wrong_value(name, value, rule).locate("Sampler", [])
+                raise errors.wrong_value(name, value, rule)
         self.generator = None if seed is None else Generator(seed)
 
     @property

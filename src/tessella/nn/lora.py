@@ -128,12 +128,13 @@ def merge_lora(model: Module) -> None:
     >>> type(model[0]).__name__
     'Linear'
     """
+    if isinstance(model, LoRA):
+        raise sequence_errors.merged_alone().locate("merge_lora", [])
     found = [(path, part) for path, part in model.named_modules() if isinstance(part, LoRA)]
     for _, part in found:
         part.floats()  # all of them, or none
     for path, part in found:
-        if path:
-            _replace(model, path, part.merge())
+        _replace(model, path, part.merge())
 
 
 def _replace(model: Module, path: str, layer: Module) -> None:

@@ -245,6 +245,13 @@ def no_targets(names: object) -> InvalidArgument:
     )
 
 
+def merged_alone() -> InvalidArgument:
+    """A LoRA itself, in place of a model that has some."""
+    return InvalidArgument(
+        "model is a LoRA, which nothing holds", "layer.merge() gives the plain layer: take that"
+    )
+
+
 def not_mergeable(kind: str) -> InvalidArgument:
     """Weights in blocks, to which nothing can be added."""
     return InvalidArgument(

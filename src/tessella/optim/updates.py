@@ -172,7 +172,7 @@ def check_count(name: str, x: Any) -> None:
 def check_place(name: str, x: Tensor) -> None:
     """Refuse memory that may not be written."""
     if x.is_readonly:
-        raise errors.readonly(name)
+        raise optimizer_errors.readonly(name)
     if _core.layout_of(x).overlaps_itself:
         raise errors.overlapping_target(name)
 
