@@ -242,21 +242,27 @@ def test_prompts_that_are_none_are_refused(prompts: Any, message: str) -> None:
         Writer(gpt(), [[1, 2, 3]], 65)
 
 
+# With arguments of wrong types.
+ask: Any = generate
+begin: Any = Writer
+draw: Any = Sampler
+
+
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda m: generate(m, [[1]], -1), "generate: max_tokens is -1"),
-    (lambda m: generate(m, [[1]], 1.5), "generate: max_tokens must be an integer, got float"),
-    (lambda m: generate(m, [[1]], "a"), "generate: max_tokens must be an integer, got str"),
-    (lambda m: generate(m, [[1]], 3, 0.5), "sampler must be a Sampler, got float"),
-    (lambda m: generate(m, [[1]], 3, stop=5), "generate: stop must be a list of tokens, got int"),
-    (lambda m: generate(m, [[1]], 3, stop=None), "generate: stop must be a list of tokens, got No"),
-    (lambda m: generate(m, [[1]], 3, stop=["a"]), "generate: stop must be an integer, got str"),
-    (lambda m: generate(3, [[1]], 3), "model must be a model of ts.models, such as GPT or Llama"),
-    (lambda m: generate(m, [[1]], 3, dtype=ts.int64), "KVCache: not defined for int64"),
-    (lambda m: Sampler("hot"), "Sampler: temperature must be a real number, got str"),
-    (lambda m: Writer(m, [[1]], 4, eager=1), "Writer: eager must be True or False, got int"),
-    (lambda m: Writer(m, [[1]], "a"), "Writer: capacity must be an integer, got str"),
-    (lambda m: Writer(m, [[1]], 0), "Writer: a prompt has 1 tokens, and there is room for 0"),
-    (lambda m: generate(m, [[1]], 3, foo=1), "unexpected keyword argument 'foo'"),
+    (lambda m: ask(m, [[1]], -1), "generate: max_tokens is -1"),
+    (lambda m: ask(m, [[1]], 1.5), "generate: max_tokens must be an integer, got float"),
+    (lambda m: ask(m, [[1]], "a"), "generate: max_tokens must be an integer, got str"),
+    (lambda m: ask(m, [[1]], 3, 0.5), "sampler must be a Sampler, got float"),
+    (lambda m: ask(m, [[1]], 3, stop=5), "generate: stop must be a list of tokens, got int"),
+    (lambda m: ask(m, [[1]], 3, stop=None), "generate: stop must be a list of tokens, got No"),
+    (lambda m: ask(m, [[1]], 3, stop=["a"]), "generate: stop must be an integer, got str"),
+    (lambda m: ask(3, [[1]], 3), "model must be a model of ts.models, such as GPT or Llama"),
+    (lambda m: ask(m, [[1]], 3, dtype=ts.int64), "KVCache: not defined for int64"),
+    (lambda m: draw("hot"), "Sampler: temperature must be a real number, got str"),
+    (lambda m: begin(m, [[1]], 4, eager=1), "Writer: eager must be True or False, got int"),
+    (lambda m: begin(m, [[1]], "a"), "Writer: capacity must be an integer, got str"),
+    (lambda m: begin(m, [[1]], 0), "Writer: a prompt has 1 tokens, and there is room for 0"),
+    (lambda m: ask(m, [[1]], 3, foo=1), "unexpected keyword argument 'foo'"),
 ])  # fmt: skip
 def test_arguments_that_mean_nothing_are_named(call: Any, message: str) -> None:
     with pytest.raises((TypeError, ts.errors.TessellaError)) as caught:

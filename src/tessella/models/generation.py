@@ -13,7 +13,7 @@ from tessella.arguments import to_bool, to_int, to_list
 from tessella.compiler import compile as compiled
 from tessella.data_errors import located
 from tessella.dtypes import boolean
-from tessella.hints import Any, Iterable, Iterator, Sequence
+from tessella.hints import Any, Iterable, Iterator
 from tessella.models import model_errors
 from tessella.models.caches import KVCache, to_kind
 from tessella.models.places import PIECE
@@ -43,7 +43,7 @@ class Writer:
     def __init__(
         self,
         model: Any,
-        prompts: Sequence[Sequence[int]],
+        prompts: Iterable[Iterable[int]],
         capacity: int,
         sampler: Sampler | None = None,
         *,
@@ -133,7 +133,7 @@ class Writer:
 
 
 def checked_prompts(
-    prompts: Sequence[Sequence[int]], capacity: int, vocabulary: int
+    prompts: Iterable[Iterable[int]], capacity: int, vocabulary: int
 ) -> list[list[int]]:
     """Require at least one token in each row, all of the vocabulary, and room for them."""
     rows = token_rows(prompts)
@@ -166,7 +166,7 @@ def token_rows(prompts: Any) -> list[list[int]]:
 @located("generate")
 def generate(
     model: Any,
-    prompts: Sequence[Sequence[int]],
+    prompts: Iterable[Iterable[int]],
     max_tokens: int,
     sampler: Sampler | None = None,
     *,

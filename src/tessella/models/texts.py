@@ -9,7 +9,7 @@ from tessella import errors
 from tessella.allocators import Allocator
 from tessella.arguments import is_iterable, to_int, to_list
 from tessella.data_errors import located
-from tessella.hints import Any, Iterable, Sequence
+from tessella.hints import Any, Iterable
 from tessella.io import open_gguf
 from tessella.models import model_errors
 from tessella.models.caches import to_kind
@@ -70,7 +70,7 @@ class LanguageModel:
         prompt: str,
         max_tokens: int | None = None,
         *,
-        stop: str | Sequence[str] = (),
+        stop: str | Iterable[str] = (),
         eager: bool = False,
         allocator: Allocator | None = None,
         **options: Any,
@@ -99,7 +99,7 @@ class LanguageModel:
         messages: list[dict[str, Any]],
         max_tokens: int | None = None,
         *,
-        stop: str | Sequence[str] = (),
+        stop: str | Iterable[str] = (),
         eager: bool = False,
         allocator: Allocator | None = None,
         **options: Any,
@@ -132,10 +132,10 @@ class LanguageModel:
     @located("LanguageModel.write_all")
     def write_all(
         self,
-        prompts: Sequence[str],
+        prompts: Iterable[str],
         max_tokens: int | None = None,
         *,
-        stop: str | Sequence[str] = (),
+        stop: str | Iterable[str] = (),
         eager: bool = False,
         allocator: Allocator | None = None,
         **options: Any,
