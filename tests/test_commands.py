@@ -112,7 +112,7 @@ def test_a_model_of_letters_is_trained_and_writes(
     assert err.startswith("prompt 3 tokens, ")
 
 
-def test_where_letters_are_to_be_written_is_looked_at_first(
+def test_where_files_are_to_be_written_is_looked_at_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unasked(*args: Any, **keywords: Any) -> None:
@@ -120,9 +120,13 @@ def test_where_letters_are_to_be_written_is_looked_at_first(
 
     monkeypatch.setattr(training, "fit", unasked)
     missing = str(tmp_path / "no" / "letters.gguf")
-    for path, message in ((missing, "no such folder"), (str(tmp_path), "is a folder, and no file")):
-        assert command_line.main(["train", "gpt", "--gguf", path]) == 1
-        assert message in capsys.readouterr().err
+    for option in ("--gguf", "--checkpoint"):
+        for path, message in (
+            (missing, "no such folder"),
+            (str(tmp_path), "a folder, and no file"),
+        ):
+            assert command_line.main(["train", "gpt", option, path]) == 1
+            assert message in capsys.readouterr().err
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert command_line.main(["train", "gpt", "--gguf", str(tmp_path / "letters.gguf")]) == 1
     assert "the folder may not be written" in capsys.readouterr().err

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import sys
-from pathlib import Path
 
 from tessella import data
 from tessella._core import Tensor
@@ -51,17 +48,6 @@ def show_sample(model: Any, row: dict[str, Any], eager: bool) -> None:
     found = generate(model, [start], CONTEXT - len(start), sampler, eager=eager)
     lines = text.decode(found[0]).strip().splitlines()
     print("\n".join(f"    {line}" for line in lines), file=sys.stderr, flush=True)
-
-
-def check_path(path: Any) -> None:
-    """Require that a file can be written here, before hours are spent on what is to be in it."""
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(folder))
-    if Path(path).is_dir():
-        raise IsADirectoryError(errno.EISDIR, "it is a folder, and no file", str(path))
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(errno.EACCES, "the folder may not be written", str(folder))
 
 
 def save(model: Any, path: Any) -> None:

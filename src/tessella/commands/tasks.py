@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
 from time import perf_counter
 
 from tessella import data, memory, metrics, nn, optim, training
@@ -103,8 +106,8 @@ STATED = f"gpt, of letters, reaches a test loss of {letters.REACHED} in 3 minute
 def run(given: Any) -> int:
     """Train as the arguments say, and tell what came of it."""
     file = getattr(given, "gguf", None)
-    if file:
-        letters.check_path(file)
+    for path in filter(None, (file, given.checkpoint)):
+        check_path(path)
     if given.threads:
         set_num_threads(given.threads)
     manual_seed(given.seed)
@@ -136,6 +139,17 @@ def run(given: Any) -> int:
         letters.save(model, file)
     print(result(history, seconds))
     return 0
+
+
+def check_path(path: Any) -> None:
+    """Require that a file can be written here, before hours are spent on what is to be in it."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(folder))
+    if Path(path).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder, and no file", str(path))
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "the folder may not be written", str(folder))
 
 
 def result(history: History, seconds: float) -> str:
