@@ -57,6 +57,23 @@ class TessellaError(Exception):
         self.operation = ""
         return self.locate(operation, operands)
 
+    def in_program(
+        self, operation: str, rows: list[tuple[str, int, str, str]], written: int, path: str | None,
+        line: int,
+    ) -> None:  # fmt: skip
+        """Add which instruction of a program has failed: over what, and the line it stands for.
+
+        The rows are (where its memory comes from, a number, dtype, shape), the written ones first.
+        """
+        shown = [(_origin(*row[:2]), f"{row[2]} {row[3]}") for row in rows]
+        shown = [*shown[written:], *[(f"into {name}", text) for name, text in shown[:written]]]
+        width = max((len(name) for name, _ in shown), default=0)
+        self.operation = operation
+        self.operands = [f"{name:<{width}}  {text}" for name, text in shown]
+        if path is not None:
+            self.within(f"the call at {self.site}")
+            self.site = ": ".join(filter(None, site_parts(path, line)))
+
     def detail(self) -> list[str]:
         """Give the lines between what is wrong and the user's line."""
         return self.operands
@@ -230,6 +247,13 @@ class MissingImport(TessellaError, ImportError):  # noqa: N818
     """A module or name that an import asks for, and that does not exist."""
 
     code = "missing_import"
+
+
+def _origin(source: str, index: int) -> str:
+    """Say what the memory of a program's operand is."""
+    if source in ("argument", "result"):
+        return f"{source} {index}"
+    return {"captured": "captured tensor", "gradient": "gradient"}.get(source, "intermediate")
 
 
 def user_site() -> str:

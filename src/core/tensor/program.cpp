@@ -5,6 +5,7 @@
 
 #include "../memory/allocators.h"
 #include "gradients.h"
+#include "guard.h"
 #include "lines.h"
 #include "result.h"
 
@@ -223,7 +224,7 @@ void Program::run_steps(Clock* clock) {
   constexpr int64_t LONGEST = 1 << 20;  // elements between two gaps: half a millisecond or so
   Repeating repeating(true, is_short_);
   int64_t since = 0;
-  size_t done = 0;
+  const Instruction* last = nullptr;
   if (clock) clock->push_back(std::chrono::steady_clock::now());
   try {
     for (Step& step : steps_) {
@@ -234,7 +235,7 @@ void Program::run_steps(Clock* clock) {
       }
       if ((since += step.work) > LONGEST) let_others_in(), since = 0;
       has_written |= step.writes_outside;
-      done = step.instruction->at;
+      last = step.instruction;
       if (step.is_product)
         step.group->run_after(*step.instruction, step.operands.data());
       else if (step.group)
@@ -243,15 +244,52 @@ void Program::run_steps(Clock* clock) {
         step.instruction->repeat(step.operands.data(), draw);
       if (clock) clock->push_back(std::chrono::steady_clock::now());
     }
+  } catch (const Error& error) {
+    if (!has_written) throw;  // the function itself explains
+    stop_after_writes(*last);
+    Repeating outside(false);  // who tells what holds memory may compute
+    raise_in_python(error);
+    explain(*last);
+    throw PythonError{};
   } catch (...) {
-    // As far as the function would have got: what was drawn before stays drawn, and what may have
-    // been written counts as written.
-    if (has_written) {
-      mark_writes();
-      advance(done);
-    }
+    if (has_written) stop_after_writes(*last);
     throw;
   }
+}
+
+// As far as the function would have got: what was drawn before stays drawn, and what may have been
+// written counts as written.
+void Program::stop_after_writes(const Instruction& last) {
+  mark_writes();
+  advance(last.at);
+}
+
+// Tells the exception that was raised which instruction has failed, over what, and its line: a
+// function that has written something cannot be called again to explain.
+void Program::explain(const Instruction& failed) const {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  PyObject* operands = PyList_New(0);
+  for (const Place& place : failed.operands) {
+    if (!operands) break;
+    const SlotPlan& plan = plans_[static_cast<size_t>(place.slot)];
+    PyObject* row = Py_BuildValue("siss", SOURCE_NAMES[static_cast<int>(plan.source)], plan.index,
+                                  info(place.dtype).name, to_text(place.layout.sizes()).c_str());
+    if (!row || PyList_Append(operands, row)) Py_CLEAR(operands);
+    Py_XDECREF(row);
+  }
+  const Site& site = failed.site;
+  PyObject* path = site.code ? site.code->co_filename : Py_None;
+  int line = site.code ? PyCode_Addr2Line(site.code, site.instruction) : 0;
+  PyObject* done = nullptr;
+  if (operands && value)
+    done = PyObject_CallMethod(value, "in_program", "sOiOi", failed.name.c_str(), operands,
+                               failed.written, path, line);
+  if (!done) PyErr_Clear();  // the error itself says more
+  Py_XDECREF(done);
+  Py_XDECREF(operands);
+  PyErr_Restore(type, value, trace);
 }
 
 // Moves the generators to where they stand before an instruction.

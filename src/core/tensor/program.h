@@ -94,8 +94,9 @@ class Program {
 
   // A new list of the outputs, for arguments that it can run with; the arena is at least as large
   // as was said. Throws what an instruction throws; `has_written` then tells whether something
-  // outside was changed before. With `starts` it draws from where generators stood then, and does
-  // not move them. `clock` gets the time before the first step and after each.
+  // outside was changed before, and the exception says which instruction it was. With `starts` it
+  // draws from where generators stood then, and does not move them. `clock` gets the time before
+  // the first step and after each.
   PyObject* run(std::span<Tensor* const> arguments, Buffer* arena,
                 const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr);
 
@@ -145,6 +146,8 @@ class Program {
   Buffer* real(size_t slot) const;
   void run_steps(Clock* clock);
   void let_others_in();
+  void stop_after_writes(const Instruction& last);
+  void explain(const Instruction& failed) const;
   void advance(size_t instruction);
   PyObject* give(std::span<Tensor* const> arguments);
   Tensor* leaf(int index, std::span<Tensor* const> arguments) const;
