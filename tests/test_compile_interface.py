@@ -83,7 +83,7 @@ REFUSED: dict[str, tuple[Callable[[ts.Tensor], Any], str, str]] = {
              "do it outside of the function"),
     "moved": (move_on, "a generator was moved by something else than drawing from it",
               "seed it outside of the function"),
-    "result": (lambda x: object(), "a result is a object",
+    "result": (lambda x: object(), "a result is of type object",
                "return tensors, numbers, text, None, or tuples, lists and dicts of them"),
     "kept": (keep, "is kept where a repeated call would not put it",
              "return it; or write it into a tensor that is there: state.copy_(x)"),
@@ -152,7 +152,7 @@ def test_a_function_that_never_does_the_same_is_refused_with_both_values() -> No
 
 
 def test_what_is_no_function_is_refused() -> None:
-    with pytest.raises(ts.errors.ArgumentError, match="compile: a int cannot be called"):
+    with pytest.raises(ts.errors.ArgumentError, match="must be a function or a module, got int"):
         ts.compile(3)  # type: ignore[arg-type]
     with pytest.raises(ts.errors.InvalidArgument, match="check is -1"):
         ts.compile(lambda x: x, check=-1)

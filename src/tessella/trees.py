@@ -21,7 +21,7 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     try:
         rebuild = _walk(tree, leaves)
     except RecursionError:
-        raise errors.wrong_value("tree", "…", "nested less deeply, and not in itself") from None
+        raise errors.too_deep() from None
     return leaves, lambda values: rebuild(iter(values))
 
 

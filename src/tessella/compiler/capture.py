@@ -26,7 +26,7 @@ from tessella.compiler.program import (
 )
 from tessella.compiler.watch import Watch, watched
 from tessella.dtypes import DType
-from tessella.exceptions import PACKAGE, CaptureError, site_parts
+from tessella.exceptions import PACKAGE, CaptureError, InvalidArgument, site_parts
 from tessella.hints import Any, Callable
 from tessella.trees import flatten, outline
 
@@ -64,7 +64,7 @@ def capture(
         try:
             watch = Watch(function)
         except CaptureError as error:
-            raise error.locate(getattr(function, "__name__", "compile"), []) from None
+            raise error.locate(name_of(function), []) from None
         with watched(watch):
             box = [function(*args, **keywords)]
         captured = Captured(box, watch)
@@ -82,7 +82,7 @@ def capture(
         except AsWritten as error:
             captured.why = error.with_traceback(None)
         except CaptureError as error:
-            raise _placed(error, function) from None
+            raise placed(error, function) from None
         return captured
     finally:
         recording.end()
@@ -133,9 +133,13 @@ def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
 
 def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list[Any]) -> list[int]:
     """Say what the results are; give those that gradients can flow into."""
-    leaves, rebuild = flatten(box[0])
-    program.structure = rebuild(list(range(len(leaves))))
-    if outline(program.structure) != outline(box[0]):
+    try:
+        leaves, rebuild = flatten(box[0])
+        program.structure = rebuild(list(range(len(leaves))))
+        is_kept = outline(program.structure) == outline(box[0])
+    except (InvalidArgument, RecursionError):
+        raise capture_errors.too_deep("its results") from None
+    if not is_kept:
         raise capture_errors.wrong_container()
     opened = []
     for i in range(len(leaves)):
@@ -232,10 +236,16 @@ def _check_argument(leaf: Any, tensors: list[Any]) -> None:
         raise AsWritten("an argument gets a gradient inside, and shares memory with another")
 
 
-def _placed(error: CaptureError, function: Any) -> CaptureError:
+def name_of(function: Any) -> str:
+    """Name a function, or the class of a module."""
+    name: str = getattr(function, "__name__", type(function).__name__)
+    return name
+
+
+def placed(error: CaptureError, function: Any) -> CaptureError:
     """Say of what was found after a call where in the function it comes from, and who called."""
     inside = error.site
-    error.locate("compile", [])
+    error.locate(name_of(function), [])
     body = getattr(getattr(function, "forward", function), "__func__", function)
     code = getattr(body, "__code__", None)
     if not inside and code is not None and not code.co_filename.startswith(PACKAGE):

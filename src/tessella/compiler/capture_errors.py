@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tessella.exceptions import ArgumentError, CaptureError, TessellaError
+from tessella.exceptions import (
+    ArgumentError,
+    CaptureError,
+    TessellaError,
+    is_foreign_array,
+    type_name,
+)
 
 __all__ = ["TessellaError"]
 
@@ -19,17 +25,19 @@ class AsWritten(Exception):  # noqa: N818 - no error: it is told where the call 
 def not_callable(value: object) -> ArgumentError:
     """Something other than a function was given."""
     return ArgumentError(
-        f"a {type(value).__name__} cannot be called",
+        f"what is compiled must be a function or a module, got {type_name(value)}",
         "give a function or a module: ts.compile(step)",
     )
 
 
 def wrong_result(value: object) -> CaptureError:
     """A result that is neither a tensor nor a plain value."""
-    return CaptureError(
-        f"a result is a {type(value).__name__}",
-        "return tensors, numbers, text, None, or tuples, lists and dicts of them",
-    )
+    hint = "return tensors, numbers, text, None, or tuples, lists and dicts of them"
+    if is_foreign_array(value):
+        hint = "return a tensor: ts.tensor(a)"
+        if getattr(value, "shape", None) == ():
+            hint = "return a number of Python's own: float(x) or int(x)"
+    return CaptureError(f"a result is of type {type_name(value)}", hint)
 
 
 def wrong_container() -> CaptureError:
@@ -37,6 +45,14 @@ def wrong_container() -> CaptureError:
     return CaptureError(
         "a result is a dict of a class that keeps more than its items",
         "return a plain dict, and make the other of it outside",
+    )
+
+
+def too_deep(what: str) -> CaptureError:
+    """Containers among the arguments or the results of a function that cannot be walked through."""
+    return CaptureError(
+        f"{what} are nested too deeply, or in themselves",
+        "use containers of a few levels, none of which holds itself",
     )
 
 
@@ -115,8 +131,8 @@ def other_bits(what: str) -> CaptureError:
     """A program and its function differ."""
     return CaptureError(
         f"{what} of the compiled call has other bits than the function's own",
-        "the function depends on something that is neither an argument nor a tensor; "
-        "call it without compile, and please report it",
+        "it may read a value in Python that a program does not see (docs/compile.md lists them): "
+        "pass that as an argument, or keep it in a tensor; if there is none, please report it",
     )
 
 

@@ -1,4 +1,4 @@
-"""delays: why calls of a function go on being recorded, and a warning about it.
+"""delays: why calls of a function go on being recorded, and the warnings about it.
 
 Such a function gives what it should, at the speed of eager and less. Nobody would notice.
 """
@@ -9,7 +9,9 @@ import sys
 import warnings
 
 from tessella import changes, exceptions
+from tessella.declarations import describe
 from tessella.hints import Any
+from tessella.trees import flatten
 
 PATIENCE = 8  # calls of a kind that are recorded, with no repeated one between them
 
@@ -34,6 +36,13 @@ class Streak:
         if captured.why is not None or self._count >= PATIENCE:
             self.why = reason_of(captured, programs)
 
+    def text(self, name: str) -> str:
+        """Say that a function never gets fast, and why."""
+        return (
+            f"{name} was recorded at each of {PATIENCE} calls and is not faster than without "
+            f"compile: {self.why}"
+        )
+
 
 def reason_of(captured: Any, programs: list[Any]) -> str:
     """Say why a call that was recorded is not repeated."""
@@ -52,14 +61,31 @@ def reason_of(captured: Any, programs: list[Any]) -> str:
     return "where arguments lie, which gradients are there, or requires_grad changes at each call"
 
 
-def warn(name: str, streak: Streak) -> None:
-    """Warn at the user's line that a function never gets fast."""
+def shown_arguments(args: Any, keywords: Any) -> dict[str, str]:
+    """Show the arguments of a call, each by its name; what a container holds one by one."""
+    found: dict[str, str] = {}
+    named = [(f"argument {i}", x) for i, x in enumerate(args)]
+    for name, argument in [*named, *keywords.items()]:
+        leaves = flatten(argument)[0]
+        is_container = len(leaves) != 1 or leaves[0] is not argument
+        for i, x in enumerate(leaves):
+            found[f"{name}, item {i}" if is_container else name] = describe(x)
+    return found
+
+
+def changed_arguments(before: dict[str, str], now: dict[str, str]) -> str:
+    """Say which arguments of two calls differ."""
+    changed = [f"{x}: {before[x]}, then {now[x]}" for x in now if before.get(x, now[x]) != now[x]]
+    if changed:
+        return "; ".join(changed)
+    if before.keys() != now.keys():
+        return "how many arguments there are, or items in them, changed"
+    return "strides, shared memory, requires_grad, forms of containers or the mode changed"
+
+
+def warn(text: str) -> None:
+    """Warn at the user's line."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(exceptions.PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(
-        f"{name} was recorded at each of {PATIENCE} calls and is not faster than without compile: "
-        f"{streak.why}",
-        RuntimeWarning,
-        stacklevel=level,
-    )
+    warnings.warn(text, RuntimeWarning, stacklevel=level)

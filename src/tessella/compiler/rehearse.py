@@ -6,7 +6,7 @@ makes has no memory, and its operations note themselves and are not done.
 
 from __future__ import annotations
 
-from tessella import _core
+from tessella import _core, errors
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture
 from tessella.compiler.lower import build, lower
@@ -74,7 +74,10 @@ def _backward(name: str, pull: Pull, recomputes: bool) -> Forecast:
 
 def _stand_ins(stage: Any, args: Any, keywords: Any) -> tuple[Any, Any, list[Any]]:
     """Give the arguments with stand-ins for tensors, and those."""
-    leaves, rebuild = flatten((args, keywords))
+    try:
+        leaves, rebuild = flatten((args, keywords))
+    except errors.InvalidArgument:
+        raise capture_errors.too_deep("the arguments").locate("plan", []) from None
     made: dict[int, Any] = {}
     for x in leaves:
         if isinstance(x, Tensor) and id(x) not in made:

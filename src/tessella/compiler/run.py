@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-import warnings
 from itertools import pairwise
 
 from tessella import _core, changes, errors
 from tessella.arguments import to_bool, to_int
 from tessella.compiler import capture_errors
-from tessella.compiler.capture import capture
+from tessella.compiler.capture import capture, name_of
 from tessella.compiler.check import checked
-from tessella.compiler.delays import Streak, warn
+from tessella.compiler.delays import Streak, changed_arguments, shown_arguments, warn
 from tessella.compiler.keys import call_key
 from tessella.compiler.lower import build, lower
 from tessella.compiler.plan import MemoryTable
 from tessella.compiler.program import Program
 from tessella.compiler.pullback import Slopes, attach
 from tessella.compiler.watch import Watch
-from tessella.declarations import describe
 from tessella.hints import TYPE_CHECKING, Any, Callable
 from tessella.modes import enable_grad
 from tessella.standins import Standin
@@ -144,9 +142,9 @@ class Compiled(Standin, _core.CompiledCall):
         self._calls = 0
         self._compilations = 0
         self._is_warned = False  # that it never gets fast
-        self._latest: list[str] = []  # the arguments of the kind of call that came last
+        self._latest: dict[str, str] = {}  # the arguments of the kind of call that came last
         self.__wrapped__ = function
-        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__name__ = name_of(function)
         self.__doc__ = function.__doc__
         self._kinds: dict[Any, Kind] = {}
         self._replay = _core.Replay()
@@ -158,7 +156,7 @@ class Compiled(Standin, _core.CompiledCall):
             # Part of another recording; or a finaliser or a signal's handler within a call.
             return self.function(*args, **keywords)
         try:
-            return self._call(args, keywords, *call_key(args, keywords))
+            return self._call(args, keywords, *self._key_of(args, keywords))
         finally:
             self._replay.leave()
 
@@ -296,7 +294,7 @@ class Compiled(Standin, _core.CompiledCall):
             self._replay.leave()
 
     def _measure(self, args: Any, keywords: Any, count: int) -> Profile:
-        tensors, key = call_key(args, keywords)
+        tensors, key = self._key_of(args, keywords)
         each = None
         for _ in range(2 * RECORDINGS):
             programs = self._kinds[key].programs if key in self._kinds else []
@@ -321,6 +319,13 @@ class Compiled(Standin, _core.CompiledCall):
 
         return Profile(self.__name__, each.program, times, result)
 
+    def _key_of(self, args: Any, keywords: Any) -> tuple[list[Any], Any]:
+        """Give the tensors of a call, and its key."""
+        try:
+            return call_key(args, keywords)
+        except (errors.InvalidArgument, RecursionError):
+            raise capture_errors.too_deep("its arguments").locate(self.__name__, []) from None
+
     def _call(self, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
         kind = self._kinds.get(key)
         if kind is None:
@@ -336,17 +341,12 @@ class Compiled(Standin, _core.CompiledCall):
             self._kinds.clear()
             self._replay.clear()
         kind = self._kinds[key] = Kind()
-        shown = [describe(x) for x in flatten((args, keywords))[0]]
-        before, self._latest = self._latest, shown
+        before, self._latest = self._latest, shown_arguments(args, keywords)
         self._compilations += 1
         if self._compilations % WARN_EACH == 0:
-            pairs = enumerate(zip(before, shown, strict=False))
-            changed = [f"argument {i}: {x}, then {y}" for i, (x, y) in pairs if x != y]
-            warnings.warn(
+            warn(
                 f"{self.__name__} was compiled for {self._compilations} kinds of calls; "
-                f"{'; '.join(changed) or 'the number of its arguments changed'}",
-                RuntimeWarning,
-                stacklevel=4,
+                f"{changed_arguments(before, self._latest)}"
             )
         return kind
 
@@ -371,7 +371,7 @@ class Compiled(Standin, _core.CompiledCall):
     def _record(self, kind: Kind, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
         if kind.streak.is_long(kind.programs) and not self._is_warned:
             self._is_warned = True
-            warn(self.__name__, kind.streak)
+            warn(kind.streak.text(self.__name__))
         captured = capture(self.function, args, keywords, tensors)
         kind.streak.note(captured, kind.programs)
         if captured.program is None:

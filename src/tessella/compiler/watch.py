@@ -11,6 +11,7 @@ package count their changes themselves.
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections import namedtuple
@@ -426,7 +427,7 @@ def is_users(file: str) -> bool:
 
 def _refuse_restless(name: str, value: Any) -> None:
     """Refuse what gives something else at each call: iterators, clocks, Python's random numbers."""
-    if hasattr(value, "__next__"):
+    if hasattr(value, "__next__") and not _takes_text(value):
         raise capture_errors.iterator_inside(name)
     owner = getattr(value, "__self__", None)
     restless = (value, owner) if _is_random(owner) else (value,)
@@ -436,6 +437,12 @@ def _refuse_restless(name: str, value: Any) -> None:
         is_function = not isinstance(each, type) and module_of(each) in _RESTLESS
         if is_source or is_function or kind in _RESTLESS:
             raise capture_errors.restless_inside(name)
+
+
+def _takes_text(value: Any) -> bool:
+    """Tell whether a value is a file to write into: an iterator too, but it is not read."""
+    is_closed_to_writes = isinstance(value, io.IOBase) and not value.closed and not value.writable()
+    return hasattr(value, "write") and not is_closed_to_writes
 
 
 def _is_random(value: Any) -> bool:
