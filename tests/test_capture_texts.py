@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
+from tessella import nn
 from tessella.compiler import run
 from tessella.errors import CaptureError
 
@@ -235,3 +237,205 @@ def test_a_check_that_fails_names_values_that_a_program_does_not_see() -> None:
         "  hint: it may read a value in Python that a program does not see (docs"
     )
     assert "pass that as an argument, or keep it in a tensor; if there is none, please repo" in hint
+
+
+# --- functions that do not do the same ------------------------------------------------------------
+
+
+calls = [0]
+others = [ts.ones(2) * i for i in range(9)]
+chances = [ts.Generator(i) for i in range(9)]
+leaves = [ts.ones(2).requires_grad_() for _ in range(9)]
+sharing = [others[0].detach().requires_grad_() for _ in range(9)]
+
+
+def turn() -> int:
+    """Give another number at each call, and hide that."""
+    hidden = calls
+    hidden[0] += 1
+    return hidden[0]
+
+
+def other_number(x: ts.Tensor) -> Any:
+    return x * turn()
+
+
+def other_operation(x: ts.Tensor) -> Any:
+    return (x.sin, x.cos, x.exp)[turn() % 3]()
+
+
+def other_size(x: ts.Tensor) -> Any:
+    return ts.ones(turn(), 2) * x
+
+
+def other_operand(x: ts.Tensor) -> Any:
+    y = x.exp()
+    return y * (x, y, others[0])[turn() % 3]
+
+
+def other_tensor(x: ts.Tensor) -> Any:
+    return x * others[turn() % 9]
+
+
+def tensor_of_a_thread(x: ts.Tensor) -> Any:
+    made: list[Any] = []
+    thread = threading.Thread(target=lambda: made.append(ts.ones(2)))
+    thread.start()
+    thread.join()
+    return x * made[0]
+
+
+def other_place(x: ts.Tensor) -> Any:
+    start = turn() % 3
+    return x[start : start + 2] * 2
+
+
+def more_operations(x: ts.Tensor) -> Any:
+    for _ in range(turn()):
+        x = x * 2
+    return x
+
+
+def fewer_operations(x: ts.Tensor) -> Any:
+    for _ in range(20 - turn()):
+        x = x * 2
+    return x
+
+
+def other_generator(x: ts.Tensor) -> Any:
+    return x * ts.rand(2, generator=chances[turn() % 9])
+
+
+def other_numbers_of_a_generator(x: ts.Tensor) -> Any:
+    order = ((0, 1, 0), (0, 0, 1), (0, 1, 1))[turn() % 3]
+    return [x * ts.rand(2, generator=chances[i]) for i in order]
+
+
+def more_results(x: ts.Tensor) -> Any:
+    return [x * 2, *range(turn())]
+
+
+def other_form(x: ts.Tensor) -> Any:
+    return {turn(): x * 2}
+
+
+def other_value(x: ts.Tensor) -> Any:
+    return x * 2, turn()
+
+
+def other_result(x: ts.Tensor) -> Any:
+    y = x * 2
+    return (x, y, others[0])[turn() % 3]
+
+
+def other_kept_tensor(x: ts.Tensor) -> Any:
+    return others[turn() % 9]
+
+
+def other_gradient(x: ts.Tensor) -> Any:
+    leaves[turn() % 9].grad = None
+
+
+def other_new_gradient(x: ts.Tensor) -> Any:
+    number = turn() % 3
+    for i, leaf in enumerate(leaves[:3]):
+        leaf.grad = x * 2 if i == number else None
+
+
+def other_gradient_taken(x: ts.Tensor) -> Any:
+    number = turn() % 3
+    assert all(leaf.grad is not None for leaf in leaves[:3])
+    leaves[number].grad = None
+
+
+def other_flow(x: ts.Tensor) -> Any:
+    y = leaves[0] * x
+    number = turn() % 3
+    return [part if number == i else part.detach() for i, part in enumerate([y, y + 1, y + 2])]
+
+
+def flow_to_another(x: ts.Tensor) -> Any:
+    return sharing[turn() % 9] * x
+
+
+def other_backward(x: ts.Tensor) -> Any:
+    a, b = leaves[0], leaves[0].detach()
+    one, two, three = ((b, b, a), (a, a, a), (a, b, b))[turn() % 3]
+    return one * two * three
+
+
+UNSTEADY: dict[Any, tuple[str, int]] = {
+    other_number: ("mul(float32 2.0@1), then mul(float32 3.0@1)", 1),
+    other_operation: ("exp(float32), then sin(float32)", 1),
+    other_size: ("what fill writes is float32 (2, 2), then float32 (3, 2)", 1),
+    other_operand: (
+        "operand 1 of mul, float32 (2,), is a tensor from outside, then argument 0", 2),
+    other_tensor: ("operand 1 of mul, float32 (2,), is a tensor from outside, then another", 1),
+    tensor_of_a_thread: (
+        "operand 1 of mul, float32 (2,), is a tensor from outside, then another", 5),
+    other_place: (
+        "operand 0 of mul, float32 (2,), begins at byte 8 of its memory with strides (1,), "
+        "then at byte 0 with (1,)", 2),
+    more_operations: ("2 operations, then 3: mul is new", 2),
+    fewer_operations: ("18 operations, then 17: mul is missing", 2),
+    other_generator: ("random draws from one generator, then from another", 1),
+    other_numbers_of_a_generator: (
+        "random draws from another generator, or from elsewhere in its numbers", 2),
+    more_results: ("3 results, then 4", 0),
+    other_form: ("the form of its results is {2: 0}, then {3: 0}", 0),
+    other_value: ("result 1 is 2, then 3", 0),
+    other_result: ("result 0 is float32 (2,), then argument 0", 0),
+    other_kept_tensor: ("result 0 is float32 (2,), then another", 0),
+    other_gradient: ("a tensor whose gradient it uses is float32 (2,), then another", 0),
+    other_new_gradient: (
+        "the gradient of float32 (2,) is left as it is, then set to float32 (2,), a result of mul",
+        0),
+    other_gradient_taken: (
+        "the gradient of float32 (2,) is left as it is, then taken away", 0),
+    other_flow: ("gradients flow into the results [2], then [0]", 0),
+    flow_to_another: ("what gradients flow to is float32 (2,), then another", 0),
+    other_backward: (
+        "in the gradient of its results, 2 operations, then 1: mul is missing", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", UNSTEADY, ids=lambda function: function.__name__)
+def test_a_function_that_does_not_do_the_same_is_told_what_differs(function: Any) -> None:
+    what, down = UNSTEADY[function]
+    calls[0] = 0
+    compiled = ts.compile(function)
+    x = ts.arange(6.0) if function is other_place else ts.ones(2)
+    with pytest.raises(CaptureError) as caught:
+        for _ in range(3):
+            for leaf in leaves:
+                leaf.grad = ts.ones(2) if function is other_gradient_taken else None
+            compiled(x)
+    text = str(caught.value)
+    start = f"{function.__name__}: the function does not do the same at each call: "
+    assert text.splitlines()[0] == start + what
+    assert text.splitlines()[1].startswith("  in the call at test_capture_texts.py:")
+    assert text.splitlines()[2].startswith(f"  at {line_of(function, down)}: ")
+    hint = "  hint: what changes must be a tensor that is updated in place, or an argument"
+    assert text.splitlines()[3:] == [hint]
+
+
+def test_a_replaced_parameter_is_named_with_the_line_that_reads_it() -> None:
+    class Scale(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(ts.ones(2))
+
+        def forward(self, x: ts.Tensor) -> ts.Tensor:
+            return x * self.weight
+
+    model = Scale()
+    compiled = ts.compile(model)
+    held = []
+    with pytest.raises(CaptureError) as caught:
+        for _ in range(3):
+            held.append(model.weight)  # so that its memory is not used again
+            compiled(ts.ones(2))
+            model.weight = nn.Parameter(ts.ones(2))
+    text = str(caught.value)
+    assert "operand 1 of mul, float32 (2,), is a tensor from outside, then another\n" in text
+    assert f"\n  at {line_of(Scale.forward, 1)}: return x * self.weight\n" in text

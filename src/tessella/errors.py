@@ -109,14 +109,6 @@ def wrong_type(name: str, value: object, expected: str) -> ArgumentError:
     )
 
 
-def too_deep() -> InvalidArgument:
-    """Containers that cannot be walked through."""
-    return InvalidArgument(
-        "containers are nested too deeply, or in themselves",
-        "use containers of a few levels, none of which holds itself",
-    )
-
-
 def integer_too_large(name: str, value: int, bits: int) -> LengthOverflow:
     """An integer that no tensor can have as a size, axis or index."""
     return LengthOverflow(f"{name} is {brief(value)}", f"integers have at most {bits} bits")

@@ -21,7 +21,7 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     try:
         rebuild = _walk(tree, leaves)
     except RecursionError:
-        raise errors.too_deep() from None
+        raise errors.wrong_value("a container", "…", "nested less deeply, not in itself") from None
     return leaves, lambda values: rebuild(iter(values))
 
 

@@ -92,14 +92,13 @@ def same_generators() -> CaptureError:
     )
 
 
-def unsteady(name: str, first: str, second: str, line: str) -> CaptureError:
-    """Two recordings of the same call differ."""
+def unsteady(what: str, site: str) -> CaptureError:
+    """Two recordings of the same call differ, at a line that is known or not."""
     error = CaptureError(
-        f"the function does not do the same at each call: {first}, then {second}",
+        f"the function does not do the same at each call: {what}",
         "what changes must be a tensor that is updated in place, or an argument",
     )
-    error.locate(name, [])
-    error.site = line or error.site
+    error.site = site
     return error
 
 

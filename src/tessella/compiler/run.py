@@ -9,8 +9,9 @@ from itertools import pairwise
 from tessella import _core, changes, errors
 from tessella.arguments import to_bool, to_int
 from tessella.compiler import capture_errors
-from tessella.compiler.capture import capture, name_of
+from tessella.compiler.capture import capture, name_of, placed
 from tessella.compiler.check import checked
+from tessella.compiler.contrast import contrast
 from tessella.compiler.delays import Streak, changed_arguments, shown_arguments, warn
 from tessella.compiler.keys import call_key
 from tessella.compiler.lower import build, lower
@@ -410,21 +411,9 @@ class Compiled(Standin, _core.CompiledCall):
             self._replay.add(key, runnable.core, None if is_one else runnable.finish)
 
     def _refuse(self, kind: Kind) -> None:
-        (_, first, _), (program, second, _) = kind.recordings[-2:]
+        (first, _, _), (second, _, _) = kind.recordings[-2:]
         kind.recordings.clear()
-        for i, (before, after) in enumerate(zip(first, second, strict=False)):
-            if before != after:
-                is_step = i < len(program.instructions)
-                line = program.instructions[i].line if is_step else ""
-                one, other = (_short(x) if is_step else str(x) for x in (before, after))
-                raise capture_errors.unsteady(self.__name__, one, other, line)
-        one, other = f"{len(first)} steps", f"{len(second)} steps"
-        raise capture_errors.unsteady(self.__name__, one, other, "")
-
-
-def _short(line: tuple[Any, ...]) -> str:
-    """Write an instruction: its name and its parameters."""
-    return f"{line[0]}({line[1].strip()})"
+        raise placed(capture_errors.unsteady(*contrast(first, second)), self.function)
 
 
 class _Bound:
