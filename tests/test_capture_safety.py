@@ -254,3 +254,47 @@ def test_what_stands_for_tensors_in_a_program_is_found_by_nobody() -> None:
     for _ in range(5):
         step(ts.ones(3, 2))
     assert hollow() == before
+
+
+# --- how much memory arguments lie in -------------------------------------------------------------
+
+
+def test_arguments_in_memory_of_any_size_are_one_program() -> None:
+    compiled = ts.compile(lambda x: x * 2)
+    for size in range(3, 9):
+        assert compiled(ts.ones(size)[:2]).tolist() == [2.0, 2.0]
+    assert len(compiled.programs) == 1
+
+
+@pytest.mark.parametrize("makes", ["values", "view"])
+def test_a_program_does_not_reach_beyond_the_memory_of_an_argument(makes: str) -> None:
+    def reach(x: ts.Tensor) -> ts.Tensor:
+        wide = ts.as_strided(x, (1000,), (1,))
+        return wide * 2 if makes == "values" else wide
+
+    compiled = ts.compile(reach)
+    for _ in range(3):
+        assert compiled(ts.ones(1000)[:2]).shape == (1000,)
+    assert len(compiled.programs) == 1
+    for size in (2, 999):
+        with pytest.raises(ts.errors.InvalidArgument, match="elements 0 to 999 of a buffer of"):
+            compiled(ts.ones(size)[:2])
+    assert compiled(ts.ones(1200)[:2]).shape == (1000,)
+    assert len(compiled.programs) == 1
+
+
+def test_a_program_does_not_reach_beyond_the_memory_of_a_gradient() -> None:
+    leaf = ts.ones(2).requires_grad_()
+
+    def reach(x: ts.Tensor) -> ts.Tensor:
+        assert leaf.grad is not None
+        return ts.as_strided(leaf.grad, (1000,), (1,)) * x
+
+    compiled = ts.compile(reach)
+    for _ in range(3):
+        leaf.grad = ts.ones(1000)[:2]
+        assert compiled(ts.ones(1)).shape == (1000,)
+    assert len(compiled.programs) == 1
+    leaf.grad = ts.ones(2)
+    with pytest.raises(ts.errors.InvalidArgument, match="elements 0 to 999 of a buffer of 2"):
+        compiled(ts.ones(1))

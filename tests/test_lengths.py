@@ -161,8 +161,10 @@ def test_position_outside_is_named_where_something_was_written_before() -> None:
     before = cache.tolist()
     with pytest.raises(ts.errors.IndexOutOfBounds) as caught:
         append(ts.ones(2))
-    first, *_, hint = str(caught.value).splitlines()
+    first, *operands, call, line, hint = str(caught.value).splitlines()
     assert first == "index 4 is out of bounds for axis 0 of size 4"
+    assert operands == ["    intermediate       int64 ()", "    into intermediate  int64 ()"]
+    assert call.endswith(": append(ts.ones(2))") and line.endswith(": cache[count - 1] = row")
     assert hint == "  hint: valid indices run from -4 to 3"
     assert cache.tolist() == before and count.item() == 5  # as eager leaves it
 

@@ -68,7 +68,8 @@ class TessellaError(Exception):
         shown = [(_origin(*row[:2]), f"{row[2]} {row[3]}") for row in rows]
         shown = [*shown[written:], *[(f"into {name}", text) for name, text in shown[:written]]]
         width = max((len(name) for name, _ in shown), default=0)
-        self.operation = operation
+        # A check is noted by itself: which operation asked for it is seen in the line.
+        self.operation = "" if operation == "limit" else operation
         self.operands = [f"{name:<{width}}  {text}" for name, text in shown]
         if path is not None:
             self.within(f"the call at {self.site}")

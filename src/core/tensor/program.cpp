@@ -68,6 +68,7 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
     for (int at : numbers) {
       const Instruction& each = tape_->instructions[static_cast<size_t>(at)];
       note_writes(each, &step);
+      for (const Place& place : each.operands) widen(place);
       step.work += work_of(each);
     }
     step.is_product = first.product && numbers.size() > 1;
@@ -89,6 +90,26 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
   for (Captured& each : captured_) each.is_written = is_written_[each.slot];
   constexpr int64_t LONGER = 16;  // what an instruction does may be so much more than is estimated
   is_short_ = work * LONGER <= SHORT_WORK;
+}
+
+// Notes that the elements of a place are used, if its memory may be another at each run.
+void Program::widen(const Place& place) {
+  if (place.slot < 0 || place.layout.size() == 0) return;
+  size_t slot = static_cast<size_t>(place.slot);
+  const SlotPlan& plan = plans_[slot];
+  if (plan.source != Source::argument && plan.source != Source::gradient) return;
+  int64_t first = 0, last = 0;
+  place.layout.extent(&first, &last);
+  int64_t bytes = itemsize(place.dtype);
+  int64_t start = plan.source == Source::argument ? plan.offset : 0;
+  Reach reach{slot, first * bytes - start, (last + 1) * bytes - start};
+  for (Reach& each : reaches_)
+    if (each.slot == slot) {
+      each.first = std::min(each.first, reach.first);
+      each.end = std::max(each.end, reach.end);
+      return;
+    }
+  reaches_.push_back(reach);
 }
 
 void Program::note_writes(const Instruction& instruction, Step* step) {

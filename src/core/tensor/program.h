@@ -65,7 +65,10 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  void add_output(Output output) { outputs_.push_back(output); }
+  void add_output(Output output) {
+    widen(output.place);
+    outputs_.push_back(output);
+  }
   void add_gradient(int leaf, Place place) {
     gradients_.push_back({leaf, place});
     plans_[static_cast<size_t>(place.slot)].leaf = leaf;
@@ -89,7 +92,7 @@ class Program {
 
   // Whether it is what these arguments and the state of things ask for.
   bool accepts(std::span<Tensor* const> arguments) const;
-  // Whether all memory that it uses is there.
+  // Whether all memory that it uses is there, and large enough.
   bool can_run(std::span<Tensor* const> arguments) const;
 
   // A new list of the outputs, for arguments that it can run with; the arena is at least as large
@@ -129,6 +132,12 @@ class Program {
     Buffer* buffer;  // that the tape holds
     bool is_written;
   };
+  // The bytes of an argument or a gradient that are used, from its place on: they may lie outside
+  // of its layout, as memory has to be no larger than that.
+  struct Reach {
+    size_t slot;
+    int64_t first, end;
+  };
   struct GeneratorUse {
     PyObject* object;
     uint64_t used;
@@ -138,6 +147,7 @@ class Program {
   Buffer* gradient_buffer(const SlotPlan& plan, size_t slot, std::span<Tensor* const> arguments);
   Buffer* result_buffer(const SlotPlan& plan, size_t slot);
   void note_writes(const Instruction& instruction, Step* step);
+  void widen(const Place& place);
   void aim(size_t slot, char* data);
   void forget_data();
   void take(size_t slot, std::span<Tensor* const> arguments);
@@ -165,6 +175,7 @@ class Program {
   // of those the gradients that were there before.
   std::vector<size_t> used_, outside_, given_;
   std::vector<Captured> captured_;
+  std::vector<Reach> reaches_;
   // So little work that it keeps the interpreter's lock: nobody can take memory away meanwhile.
   bool is_short_ = false;
   const char* arena_seen_ = nullptr;  // where stand-ins for its memory point

@@ -128,6 +128,15 @@ bool Program::can_run(std::span<Tensor* const> arguments) const {
     if (!gradient->has_memory() || gradient->requires_grad || !has_layout(gradient, of.before))
       return false;
   }
+  for (const Reach& each : reaches_) {
+    const SlotPlan& plan = plans_[each.slot];
+    bool is_argument = plan.source == Source::argument;
+    const Tensor* x = is_argument ? arguments[static_cast<size_t>(plan.index)]
+                                  : as_tensor(leaf(plan.index, arguments)->grad);
+    int64_t start = is_argument ? x->offset * itemsize(x->dtype) : 0;
+    if (start + each.first < 0 || start + each.end > static_cast<int64_t>(x->buffer->bytes))
+      return false;
+  }
   return true;
 }
 

@@ -98,11 +98,8 @@ def _memories(first: Program, second: Program) -> Found | None:
         x, y = first.memories[one], second.memories[other]
         if x.meaning() == y.meaning() or {x.source, y.source} <= {ARENA, RESULT}:
             continue
-        title = f"{name}, {_kind(operand)},"
         origins = _origin(first, operand), _origin(second, now)
-        if origins[0] == origins[1] and x.source != CAPTURED:
-            return f"{title} lies in memory of {x.bytes} bytes, then of {y.bytes}", site
-        return _exchanged(title, *origins), site
+        return _exchanged(f"{name}, {_kind(operand)},", *origins), site
     return None
 
 

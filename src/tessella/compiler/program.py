@@ -69,8 +69,13 @@ class Memory:
         self.offset = 0  # bytes, in the arena; of an argument when it was recorded
 
     def meaning(self) -> tuple[Any, ...]:
-        """Give what it is, to be compared."""
-        return self.bytes, self.source, self.index, self.number if self.source == CAPTURED else 0
+        """Give what it is, to be compared.
+
+        The memory of arguments and gradients may be of any size that holds what is used of it: a
+        program asks for that when it is run.
+        """
+        bytes_ = 0 if self.source in (ARGUMENT, GRADIENT) else self.bytes
+        return bytes_, self.source, self.index, self.number if self.source == CAPTURED else 0
 
 
 class Output:
