@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 import tessella as ts
-from model_files import tokens
+from model_files import LLAMA3, tokens
 from tessella.models import GPT, GPTConfig, Llama, LlamaConfig, Sampler, generate
 from tessella.nn import functional as F
 
@@ -26,10 +26,20 @@ def llama(**options: Any) -> Llama:
     return Llama(LlamaConfig(**{**SIZES, **options}))
 
 
-def gpt() -> GPT:
+def gpt(**options: Any) -> GPT:
     """Make a small model of the other kind."""
     ts.manual_seed(1)
-    return GPT(GPTConfig(vocab_size=40, n_positions=64, n_embd=64, n_layer=2, n_head=4))
+    return GPT(GPTConfig(vocab_size=40, n_positions=64, n_embd=64, n_layer=2, n_head=4, **options))
+
+
+def head_of_its_own() -> Llama:
+    """Make a model that was tied, whose head has learned since."""
+    model: Any = llama(tie_word_embeddings=True)
+    ts.nn.add_lora(model, ["lm_head"], 2)
+    with ts.no_grad():
+        ts.nn.init.normal_(model.lm_head.lora_b)
+    ts.nn.merge_lora(model)
+    return cast(Llama, model)
 
 
 MODELS: dict[str, Any] = {
@@ -40,8 +50,28 @@ MODELS: dict[str, Any] = {
     "window": lambda: llama(sliding_window=5),
     "qwen2": lambda: llama(attention_bias=True),
     "side by side": lambda: llama(interleaved=True),
+    "linear": lambda: llama(rope_scaling={"rope_type": "linear", "factor": 4.0}),
+    "llama3": lambda: llama(rope_scaling=LLAMA3),
+    "factors": lambda: llama(rope_scaling={"rope_type": "factors", "factors": [1.5, 2.0] * 4}),
+    "qwen2, llama3": lambda: llama(attention_bias=True, rope_scaling=LLAMA3),
+    "biases side by side": lambda: llama(attention_bias=True, interleaved=True),
+    "all biases": lambda: llama(attention_bias=True, output_bias=True, mlp_bias=True),
+    "biases of two": lambda: llama(attention_bias=True, mlp_bias=True),
+    "bias of outputs": lambda: llama(output_bias=True),
+    "biases of layers": lambda: llama(mlp_bias=True),
+    "head of its own": head_of_its_own,
     "gpt": gpt,
+    "untied gpt": lambda: gpt(tie_word_embeddings=False, n_inner=96, layer_norm_epsilon=1e-3),
 }
+
+
+def drawn(model: Any) -> Any:
+    """Draw biases as well, which begin as zeros where nothing would show that they are lost."""
+    with ts.no_grad():
+        for name, x in model.named_parameters():
+            if name.endswith("bias"):
+                ts.nn.init.normal_(x)
+    return model
 
 
 def saved(model: Any, path: Path, format: str | None = None, **said: Any) -> Any:
@@ -66,12 +96,24 @@ def dequantized(model: Any) -> Any:
     return model
 
 
+@ts.no_grad()
+def quantized(model: Any) -> Any:
+    """Put blocks in the place of products inside of layers."""
+    for path, part in list(model.named_modules()):
+        owner, _, name = path.rpartition(".")
+        if isinstance(part, ts.nn.Linear) and name != "lm_head":
+            blocks = F.quantize(part.weight, "q8_0")
+            made = ts.nn.QuantizedLinear.from_blocks(blocks, "q8_0", part.bias)
+            setattr(model.get_submodule(owner), name, made)
+    return model
+
+
 # --- logits --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_floats_are_what_they_were(kind: str, tmp_path: Path) -> None:
-    model, x = MODELS[kind](), ts.tensor(tokens(2, 12))
+    model, x = drawn(MODELS[kind]()), ts.tensor(tokens(2, 12))
     with ts.no_grad():
         ts.testing.assert_close(saved(model, tmp_path)(x), model(x), rtol=1e-4, atol=1e-5)
 
@@ -131,10 +173,26 @@ def test_saved_again_blocks_are_the_same(tmp_path: Path) -> None:
         assert name == other and (x == y).all(), name
 
 
+@pytest.mark.parametrize("kind", MODELS)
+def test_blocks_made_before_saving_are_what_they_were(kind: str, tmp_path: Path) -> None:
+    model = quantized(drawn(MODELS[kind]()))
+    again, x = saved(model, tmp_path), ts.tensor(tokens(2, 12))
+    with ts.no_grad():
+        ts.testing.assert_close(again(x), model(x), rtol=1e-4, atol=1e-5)
+    assert any(isinstance(part, ts.nn.QuantizedLinear) for part in again.modules())
+
+
+@pytest.mark.parametrize("format", [None, "q8_0"])
+@pytest.mark.parametrize("kind", ["tied", "gpt"])
+def test_tied_heads_are_not_written(kind: str, format: str | None, tmp_path: Path) -> None:
+    ts.models.save_gguf(saved(MODELS[kind](), tmp_path, format), tmp_path / "again.gguf")
+    assert "output.weight" not in ts.io.open_gguf(tmp_path / "again.gguf").tensors
+
+
 def test_factors_of_frequencies_are_read(tmp_path: Path) -> None:
     model = llama(rope_scaling={"rope_type": "linear", "factor": 2.0})
     path = tmp_path / "model.gguf"
-    ts.models.save_gguf(model, path)
+    ts.models.save_gguf(llama(), path)
     file = ts.io.open_gguf(path)
     tensors = {name: file.get_tensor(name) for name in file.tensors}
     said = {**file.metadata, "llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 2.0}
@@ -142,8 +200,11 @@ def test_factors_of_frequencies_are_read(tmp_path: Path) -> None:
     linear, factors = tmp_path / "linear.gguf", tmp_path / "factors.gguf"
     ts.io.save_gguf(tensors, linear, said)
     ts.io.save_gguf({**tensors, "rope_freqs.weight": ts.full((8,), 2.0)}, factors, file.metadata)
+    both = tmp_path / "both.gguf"
+    said["llama.rope.scaling.factor"] = 0.5
+    ts.io.save_gguf({**tensors, "rope_freqs.weight": ts.full((8,), 4.0)}, both, said)
     with ts.no_grad():
-        for each in (linear, factors):
+        for each in (linear, factors, both):
             ts.testing.assert_close(ts.models.load_gguf(each)(x), model(x), rtol=1e-4, atol=1e-5)
 
 
@@ -224,15 +285,30 @@ def changed(path: Path, said: dict[str, Any], **tensors: Any) -> Path:
 
 
 @pytest.mark.parametrize(("said", "tensors", "message"), [
-    ({"general.architecture": "mamba"}, {}, "model_type is 'mamba'"),
-    ({"general.architecture": None}, {}, "model_type is None"),
+    ({"general.architecture": "mamba"}, {}, "general.architecture is 'mamba'"),
+    ({"general.architecture": None}, {}, "general.architecture is None"),
+    ({"llama.rope.scaling.type": "yarn"}, {}, "llama.rope.scaling.type is 'yarn'"),
+    ({"llama.rope.scaling.type": "linear"}, {}, "llama.rope.scaling.factor is missing"),
+    ({"llama.rope.dimension_count": 8}, {}, r"dimension_count is 8\n(.*\n)*.*where it is 16"),
+    ({"llama.attention.value_length": 8}, {}, "llama.attention.value_length is 8"),
+    ({"llama.expert_count": 8}, {}, "llama.expert_count is 8"),
+    ({"llama.attention.head_count": [4, 4]}, {},
+     r"llama.attention.head_count is \[4, 4\]\n(.*\n)*.*one number, for all layers"),
+    ({"llama.attention.layer_norm_rms_epsilon": float("nan")}, {}, "rms_norm_eps is nan"),
+    ({"llama.attention.layer_norm_rms_epsilon": 0.0}, {}, "rms_norm_eps is 0"),
+    ({"llama.rope.freq_base": -1.0}, {}, "rope_theta is -1"),
     ({"llama.block_count": None}, {}, "llama.block_count is missing"),
     ({"llama.block_count": "two"}, {}, "llama.block_count is 'two'"),
     ({"llama.attention.head_count": 0}, {}, "num_attention_heads is 0"),
     ({"llama.attention.head_count_kv": 0}, {}, "num_key_value_heads is 0"),
     ({"llama.block_count": 3}, {}, "no tensor 'blk.2.attn_norm.weight'"),
-    ({"llama.block_count": 1}, {}, "tensors that no layer uses: blk.1"),
-    ({"llama.embedding_length": 32}, {}, r"token_embd.weight is \(40, 64\) in the file"),
+    ({"llama.block_count": 1}, {},
+     r"tensors that no layer uses: blk.1(.*\n)*.*is the metadata of the file complete"),
+    ({"llama.embedding_length": 32, "llama.attention.key_length": None,
+      "llama.attention.value_length": None, "llama.rope.dimension_count": None}, {},
+     r"token_embd.weight is \(40, 64\) in the file(.*\n)*.*by the metadata of the file it is"),
+    ({}, {"blk__0__attn_norm__weight": ts.ones(64, dtype=ts.int8)},
+     "blk.0.attn_norm.weight is int8"),
     ({}, {"blk__0__attn_norm__weight": None}, "no tensor 'blk.0.attn_norm.weight'"),
     ({}, {"blk__0__attn_norm__weight": ts.ones(3)}, r"attn_norm.weight is \(3,\)"),
     ({}, {"output_norm__weight": (F.quantize(ts.ones(64), "q8_0"), "q8_0")},
@@ -245,3 +321,14 @@ def test_files_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(ts.errors.TessellaError, match=message):
         ts.models.load_gguf(changed(tmp_path, said, **tensors))
+
+
+def test_models_that_files_have_no_place_for_are_refused(tmp_path: Path) -> None:
+    model = llama()
+    ts.nn.add_lora(model, ["q_proj"])
+    message = r"models.save_gguf: layers.0.self_attn.q_proj is a LoRA\n(.*\n)*.*nn.merge_lora"
+    with pytest.raises(ts.errors.InvalidArgument, match=message):
+        ts.models.save_gguf(model, tmp_path / "model.gguf")
+    with pytest.raises(ts.errors.ArgumentError, match="save_gguf: model must be a model of"):
+        ts.models.save_gguf(cast(Any, ts.nn.Linear(2, 2)), tmp_path / "model.gguf")
+    assert not (tmp_path / "model.gguf").exists()

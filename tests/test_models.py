@@ -290,6 +290,20 @@ def test_folders_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         ({"num_hidden_layers": 1}, "tensors that no layer uses: layers.1"),
         ({"rope_scaling": {"rope_type": "yarn"}}, "rope_type 'yarn'"),
         ({"rope_scaling": {"rope_type": "linear"}}, r"scaling\['factor'\] is None"),
+        ({"rope_scaling": "linear"}, "rope_scaling is 'linear'"),
+        ({"rope_scaling": [1]}, r"rope_scaling is \[1\]"),
+        ({"rope_parameters": [1]}, r"rope_parameters is \[1\]"),
+        ({"rope_parameters": {"full_attention": {}}}, "one object for all layers"),
+        ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor is 0.5"),
+        ({"rope_theta": None}, "rope_theta is None"),
+        ({"rope_theta": "x"}, "rope_theta is 'x'"),
+        ({"rms_norm_eps": 0}, "rms_norm_eps is 0"),
+        ({"tie_word_embeddings": "no"}, "tie_word_embeddings is 'no'"),
+        ({"num_key_value_heads": 3}, "num_attention_heads is 4, and num_key_value_heads 3"),
+        ({"max_position_embeddings": 2**62}, r"it must be an integer, 1 to 2,147,483,647"),
+        ({"hidden_act": "gelu"}, "hidden_act is 'gelu'"),
+        ({"partial_rotary_factor": 0.5}, "partial_rotary_factor is 0.5"),
+        ({"quantization_config": {"bits": 4}}, "quantization_config is {'bits': 4}"),
     ]
     plain = (tmp_path / "config.json").read_text()
     for changed, message in cases:
@@ -303,6 +317,74 @@ def test_folders_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("[1]")
     with pytest.raises(ts.errors.FormatError, match="it holds list"):
         ts.models.load_folder(tmp_path)
+
+
+@pytest.mark.parametrize(("entry", "value"), [
+    ("scale_attn_weights", False), ("scale_attn_by_inverse_layer_idx", True),
+    ("activation_function", "relu"), ("quantization_config", {"bits": 4}),
+])  # fmt: skip
+def test_entries_of_gpt_that_would_change_the_result_are_refused(entry: str, value: Any) -> None:
+    with pytest.raises(ts.errors.FormatError, match=f"{entry} is "):
+        ts.models.GPTConfig.from_dict({entry: value})
+
+
+def test_heads_that_are_no_equal_parts_are_refused(tmp_path: Path) -> None:
+    folder_of(tmp_path, "gpt2")
+    change(tmp_path, n_head=5)
+    with pytest.raises(ts.errors.FormatError, match="n_embd is 32, and n_head 5"):
+        ts.models.load_folder(tmp_path)
+
+
+def test_names_of_our_own_are_not_taken_from_config_json() -> None:
+    llama = ts.models.LlamaConfig.from_dict({"interleaved": True, "output_bias": True})
+    assert not llama.interleaved and not llama.output_bias
+    assert ts.models.GPTConfig.from_dict({"dropout": 0.5}).dropout == 0
+
+
+def test_gpt_may_have_a_head_of_its_own(tmp_path: Path) -> None:
+    folder_of(tmp_path, "gpt2")
+    head = ts.tensor(weight("head", (40, 32)))
+    ts.io.save_file({**state_of("gpt2"), "lm_head.weight": head}, tmp_path / "model.safetensors")
+    tied: Any = ts.models.load_folder(tmp_path)
+    assert tied.lm_head.weight is tied.wte.weight
+    change(tmp_path, tie_word_embeddings=False)
+    model, x = ts.models.load_folder(tmp_path), ts.tensor(tokens(1, 12))
+    seen: list[ts.Tensor] = []
+    tied.ln_f.register_forward_hook(lambda m, args, out: seen.append(out))
+    with ts.no_grad():
+        tied(x)
+        ts.testing.assert_close(model(x), seen[0] @ head.mT, rtol=1e-4, atol=1e-5)
+
+
+QWEN = {"model_type": "qwen2", "num_hidden_layers": 4, "sliding_window": 8}
+FULL, SLIDING = "full_attention", "sliding_attention"
+
+
+@pytest.mark.parametrize(("entries", "window"), [
+    ({"use_sliding_window": False}, None),
+    ({"use_sliding_window": True}, None),  # from layer 28 on
+    ({"use_sliding_window": True, "max_window_layers": 0}, 8),
+    ({"use_sliding_window": True, "max_window_layers": 4}, None),
+    ({"use_sliding_window": True, "layer_types": [SLIDING] * 4}, 8),
+    ({"use_sliding_window": True, "layer_types": [FULL] * 4, "max_window_layers": 0}, None),
+    ({"use_sliding_window": True, "max_window_layers": 2, "sliding_window": None}, None),
+    ({"model_type": "mistral", "layer_types": [FULL] * 4}, None),
+    ({"model_type": "mistral"}, 8),
+], ids=str)  # fmt: skip
+def test_windows_are_those_that_all_layers_have(entries: dict[str, Any], window: Any) -> None:
+    assert ts.models.LlamaConfig.from_dict({**QWEN, **entries}).sliding_window == window
+
+
+@pytest.mark.parametrize(("entries", "message"), [
+    ({"max_window_layers": 2}, "by max_window_layers, 2, some layers have a window"),
+    ({"layer_types": [FULL, SLIDING]}, "by layer_types, .* some layers have a window"),
+    ({"layer_types": ["linear_attention"]}, r"layer_types is \['linear_attention'\]"),
+    ({"layer_types": [[]]}, r"layer_types is \[\[\]\]"),
+    ({"max_window_layers": "two"}, "max_window_layers is 'two'"),
+], ids=str)  # fmt: skip
+def test_layers_with_windows_that_differ_are_refused(entries: dict[str, Any], message: str) -> None:
+    with pytest.raises(ts.errors.FormatError, match=message):
+        ts.models.LlamaConfig.from_dict({**QWEN, "use_sliding_window": True, **entries})
 
 
 def test_shards_that_do_not_fit_are_refused(tmp_path: Path) -> None:

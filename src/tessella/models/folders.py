@@ -70,13 +70,10 @@ def _made(model: Any, config: Any, tensors: dict[str, Tensor]) -> Model:
     """Make a model over tensors, all of which it must use."""
     weights = Stored(tensors)
     made: Model = model(config, weights)
-    is_tied = getattr(config, "tie_word_embeddings", True)
-    unused = [
-        name for name in weights.unused()
-        if not name.endswith(_DERIVED) and not (is_tied and name == "lm_head.weight")
-    ]  # fmt: skip
+    known = (*_DERIVED, "lm_head.weight") if config.tie_word_embeddings else _DERIVED
+    unused = [name for name in weights.unused() if not name.endswith(known)]
     if unused:
-        raise model_errors.unused_tensors(unused)
+        raise model_errors.unused_tensors(unused, "config.json")
     return made
 
 

@@ -15,10 +15,11 @@ from tessella.io import GGUFFile, open_gguf
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
 from tessella.models.llama import Llama, LlamaConfig
-from tessella.models.sizes import sizes_of
+from tessella.models.sizes import Config, sizes_of
 from tessella.models.weights import Stored
 
 Model = GPT | Llama
+METADATA = "the metadata of the file"
 
 # Names of layers in GGUF files, by the ends of paths here; those inside of layers follow "blk.N".
 _LLAMA = {
@@ -34,7 +35,7 @@ _GPT = {
     "attn.c_proj": "attn_output", "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down",
 }  # fmt: skip
 NAMES = {"llama": _LLAMA, "qwen2": _LLAMA, "gpt2": _GPT}
-_FACTORS = "rope_freqs.weight"
+FACTORS = "rope_freqs.weight"
 
 
 def gguf_name(architecture: str, path: str) -> str:
@@ -66,22 +67,18 @@ def model_of(file: GGUFFile) -> Model:
         tensors[name] = _settled(file.get_tensor(name))
         if not isinstance(entry.format, DType):
             formats[name] = entry.format
-    weights = Stored(tensors, lambda path: gguf_name(said.architecture, path), formats)
-    is_tied = "output.weight" not in tensors
-    made: Model
-    if said.architecture == "gpt2":
-        plain = gpt_config(said)
-        sizes_of(plain)  # refuses what are no sizes
-        made, is_tied = GPT(plain, weights), True
-    else:
-        config = llama_config(said, is_tied, tensors.get(_FACTORS))
-        sizes_of(config)
-        made = Llama(config, weights)
-    known = {_FACTORS, "output.weight"} if is_tied else {_FACTORS}
-    unused = [name for name in weights.unused() if name not in known]
+    weights = Stored(tensors, lambda path: gguf_name(said.architecture, path), formats, METADATA)
+    config = config_of(said, tensors.get(FACTORS))
+    made = Llama(config, weights) if isinstance(config, LlamaConfig) else GPT(config, weights)
+    unused = [name for name in weights.unused() if name != FACTORS]
     if unused:
-        raise model_errors.unused_tensors(unused)
+        raise model_errors.unused_tensors(unused, METADATA)
     return made
+
+
+def config_of(said: Said, factors: Tensor | None) -> Config:
+    """Give what a file says about its model."""
+    return gpt_config(said) if said.architecture == "gpt2" else llama_config(said, factors)
 
 
 def _settled(x: Tensor) -> Tensor:
@@ -93,10 +90,10 @@ class Said:
     """The metadata of a file, asked by the short names of one architecture."""
 
     def __init__(self, file: GGUFFile) -> None:
-        self.metadata = file.metadata
+        self.metadata, self.tensors = file.metadata, file.tensors
         found = file.metadata.get("general.architecture")
         if found not in NAMES:
-            raise model_errors.unknown_kind(found, tuple(NAMES))
+            raise model_errors.unknown_kind(found, tuple(NAMES), "general.architecture")
         self.architecture: str = found
         table = file.tensors.get("token_embd.weight")
         self.rows = table.shape[0] if table is not None else 0
@@ -115,16 +112,36 @@ class Said:
         key = f"{self.architecture}.{name}"
         return self.number(name) if key in self.metadata else None
 
+    def must_be(self, name: str, wanted: float) -> None:
+        """Refuse a number that is there and is another: the model would compute otherwise."""
+        value = self.optional(name)
+        if value is not None and value != wanted:
+            raise model_errors.other_number(f"{self.architecture}.{name}", value, wanted)
 
-def llama_config(said: Said, is_tied: bool, factors: Tensor | None) -> LlamaConfig:
+    def has(self, path: str) -> bool:
+        """Tell whether the file has a tensor, by its path in a model."""
+        return gguf_name(self.architecture, path) in self.tensors
+
+
+def scaling_of(said: Said, factors: Tensor | None) -> dict[str, Any] | None:
+    """Give how frequencies are stretched: all by one factor, each by its own, or both."""
+    key = f"{said.architecture}.rope.scaling.type"
+    kind = said.metadata.get(key, "linear")
+    if kind not in ("none", "linear"):
+        raise model_errors.unknown_scaling(key, kind)
+    old = said.optional("rope.scale_linear")
+    default = None if key in said.metadata and old is None else old or 1.0
+    factor = said.number("rope.scaling.factor", default) if kind == "linear" else 1.0
+    if factors is not None:
+        return {"rope_type": "factors", "factors": [factor * by for by in factors.tolist()]}
+    return None if factor == 1 else {"rope_type": "linear", "factor": factor}
+
+
+def llama_config(said: Said, factors: Tensor | None) -> LlamaConfig:
     """Give the sizes of a Llama, Mistral or Qwen2."""
     heads = said.number("attention.head_count")
-    scaling: dict[str, Any] | None = None
-    if factors is not None:
-        scaling = {"rope_type": "factors", "factors": factors.tolist()}
-    elif said.metadata.get(f"{said.architecture}.rope.scaling.type") == "linear":
-        scaling = {"rope_type": "linear", "factor": said.number("rope.scaling.factor")}
-    return LlamaConfig(
+    is_qwen = said.architecture == "qwen2"
+    made = LlamaConfig(
         vocab_size=said.rows,
         hidden_size=said.number("embedding_length"),
         intermediate_size=said.number("feed_forward_length"),
@@ -135,17 +152,25 @@ def llama_config(said: Said, is_tied: bool, factors: Tensor | None) -> LlamaConf
         max_position_embeddings=said.number("context_length"),
         rms_norm_eps=said.number("attention.layer_norm_rms_epsilon"),
         rope_theta=float(said.number("rope.freq_base", 10000.0)),
-        rope_scaling=scaling,
-        tie_word_embeddings=is_tied,
-        attention_bias=said.architecture == "qwen2",
+        rope_scaling=scaling_of(said, factors),
+        tie_word_embeddings=not said.has("lm_head.weight"),
+        attention_bias=is_qwen or said.has("layers.0.self_attn.q_proj.bias"),
+        output_bias=said.has("layers.0.self_attn.o_proj.bias"),
+        mlp_bias=said.has("layers.0.mlp.up_proj.bias"),
         sliding_window=said.optional("attention.sliding_window"),
-        interleaved=said.architecture == "llama",
+        interleaved=not is_qwen,
     )
+    sizes_of(made)  # refuses what are no sizes
+    said.must_be("expert_count", 0)
+    said.must_be("rope.dimension_count", made.features)
+    said.must_be("attention.key_length", made.features)
+    said.must_be("attention.value_length", made.features)
+    return made
 
 
 def gpt_config(said: Said) -> GPTConfig:
     """Give the sizes of a GPT-2."""
-    return GPTConfig(
+    made = GPTConfig(
         vocab_size=said.rows,
         n_positions=said.number("context_length"),
         n_embd=said.number("embedding_length"),
@@ -153,4 +178,7 @@ def gpt_config(said: Said) -> GPTConfig:
         n_head=said.number("attention.head_count"),
         n_inner=said.number("feed_forward_length"),
         layer_norm_epsilon=said.number("attention.layer_norm_epsilon"),
+        tie_word_embeddings=not said.has("lm_head.weight"),
     )
+    sizes_of(made)  # refuses what are no sizes
+    return made

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from tessella import io
+from tessella import errors, io
 from tessella._core import Tensor
+from tessella.data_errors import located
+from tessella.dtypes import float32
 from tessella.hints import Any
-from tessella.models.gguf import gguf_name
+from tessella.kinds import cast
+from tessella.models import model_errors
+from tessella.models.gguf import FACTORS, gguf_name
 from tessella.models.gpt import GPT
 from tessella.models.llama import Llama
-from tessella.nn import QuantizedEmbedding, QuantizedLinear
+from tessella.nn import LoRA, Module, QuantizedEmbedding, QuantizedLinear
 from tessella.nn.functional import quantize
+from tessella.nn.rotary import rotary_frequencies
 from tessella.ops.movement import reshape, transpose
 
 
+@located("models.save_gguf")
 def save_gguf(
     model: GPT | Llama, path: Any, metadata: dict[str, Any] | None = None, *,
     format: str | None = None, types: dict[str, str] | None = None,
@@ -27,17 +33,19 @@ def save_gguf(
     >>> ts.io.open_gguf("small.gguf").tensors["token_embd.weight"].format
     'q4_0'
     """
+    if not isinstance(model, GPT | Llama):
+        raise errors.wrong_type("model", model, "a model of ts.models: GPT or Llama")
     architecture, said = _metadata(model)
-    formats = _formats(model)
-    tensors: dict[str, Any] = {}
+    formats, tensors = _formats(model), _factors(model)
+    _check_layers(model)
     for name, x in model.state_dict().items():
         stored: Any = x
         if name == "lm_head.weight" and _is_tied(model):
             continue
+        x = _side_by_side(model, name, x) if architecture == "llama" else x
         if name in formats:
             stored = (x, formats[name])
         else:
-            x = _side_by_side(model, name, x) if architecture == "llama" else x
             is_whole = format is not None and x.ndim == 2 and x.shape[-1] % 32 == 0
             stored = (quantize(x, format), format) if is_whole else x
         tensors[gguf_name(architecture, name)] = stored
@@ -46,15 +54,42 @@ def save_gguf(
 
 
 def _is_tied(model: GPT | Llama) -> bool:
-    return isinstance(model, GPT) or model.config.tie_word_embeddings
+    """Tell whether the head is the table, whatever it was when the model was made."""
+    table: Module = model.wte if isinstance(model, GPT) else model.embed_tokens
+    x, y = model.lm_head.weight, table.weight
+    return (x.data_ptr, x.shape, x.strides) == (y.data_ptr, y.shape, y.strides)
+
+
+def _check_layers(model: GPT | Llama) -> None:
+    """Refuse layers that are not of the kinds that a model is loaded with."""
+    for path, part in model.named_modules():
+        if isinstance(part, LoRA):
+            raise model_errors.lora_in_file(path)
+
+
+def _factors(model: GPT | Llama) -> dict[str, Any]:
+    """Give the numbers that frequencies are divided by, where each has its own."""
+    if isinstance(model, GPT) or _linear_factor(model) is not None:
+        return {}
+    config = model.config
+    plain = rotary_frequencies(config.features, config.rope_theta)
+    return {FACTORS: cast(plain / model.rotary.frequencies, float32)}
+
+
+def _linear_factor(model: Llama) -> float | None:
+    """Give the number that all frequencies are divided by, if it is one."""
+    scaling = model.config.rope_scaling or {}
+    kind = scaling.get("rope_type", scaling.get("type", "default"))
+    return {"default": 1.0, "linear": scaling.get("factor")}.get(kind)
 
 
 def _metadata(model: GPT | Llama) -> tuple[str, dict[str, Any]]:
     """Name the kind, and say its sizes. Qwen2 has biases, and pairs that are half a head apart."""
     if isinstance(model, GPT):
         return "gpt2", _gpt_metadata(model)
-    is_qwen = model.config.attention_bias and not model.config.output_bias
-    name = "qwen2" if is_qwen else "llama"
+    config = model.config
+    is_turned = config.output_bias or config.mlp_bias or config.interleaved
+    name = "qwen2" if config.attention_bias and not is_turned else "llama"
     return name, _llama_metadata(model, name)
 
 
@@ -77,7 +112,7 @@ def _side_by_side(model: Any, name: str, x: Tensor) -> Tensor:
 
 def _llama_metadata(model: Llama, architecture: str) -> dict[str, Any]:
     config = model.config
-    said = {
+    said: dict[str, Any] = {
         "context_length": config.max_position_embeddings, "embedding_length": config.hidden_size,
         "feed_forward_length": config.intermediate_size, "block_count": config.num_hidden_layers,
         "attention.head_count": config.num_attention_heads,
@@ -89,6 +124,9 @@ def _llama_metadata(model: Llama, architecture: str) -> dict[str, Any]:
     }  # fmt: skip
     if config.sliding_window is not None:
         said["attention.sliding_window"] = config.sliding_window
+    factor = _linear_factor(model)
+    if factor not in (None, 1):
+        said |= {"rope.scaling.type": "linear", "rope.scaling.factor": factor}
     return {f"{architecture}.{name}": value for name, value in said.items()}
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tessella._core import Tensor
 from tessella.hints import Any
-from tessella.models import model_errors
+from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
 from tessella.models.places import Places
 from tessella.models.weights import Drawn
@@ -37,6 +37,7 @@ class GPTConfig:
     n_head: int = 12
     n_inner: int | None = None
     layer_norm_epsilon: float = 1e-5
+    tie_word_embeddings: bool = True
     dropout: float = 0.0
 
     @property
@@ -54,10 +55,8 @@ class GPTConfig:
         kind = given.get("model_type", "gpt2")
         if kind != "gpt2":
             raise model_errors.unknown_kind(kind, ("gpt2",))
-        activation = given.get("activation_function", "gelu_new")
-        if activation not in ("gelu_new", "gelu_pytorch_tanh"):
-            raise model_errors.unknown_activation(activation)
-        return cls(**{name: given[name] for name in cls.__dataclass_fields__ if name in given})
+        entries.check_entries(given, entries.GPT)
+        return cls(**entries.published(cls, given, ("dropout",)))
 
 
 class GPTAttention(Module):
@@ -118,7 +117,7 @@ class GPTLayer(Module):
 
 
 class GPT(Module):
-    """The whole model; weights are drawn unless they come from a file. The head is the table.
+    """The whole model; weights are drawn unless they come from a file.
 
     >>> config = ts.models.GPTConfig(vocab_size=10, n_positions=8, n_embd=16, n_layer=2, n_head=2)
     >>> ts.models.GPT(config)(ts.tensor([[1, 2, 3]])).shape
@@ -132,7 +131,10 @@ class GPT(Module):
         self.wpe = source.embedding("wpe", config.n_positions, config.n_embd)
         self.h = ModuleList([GPTLayer(config, source, i) for i in range(config.n_layer)])
         self.ln_f = source.layer_norm("ln_f", config.n_embd, config.layer_norm_epsilon)
-        self.lm_head = source.tied("lm_head", self.wte)
+        if config.tie_word_embeddings:
+            self.lm_head = source.tied("lm_head", self.wte)
+        else:
+            self.lm_head = source.linear("lm_head", config.n_embd, config.vocab_size, False)
         self.dropout = Dropout(config.dropout)
         if weights is None:
             self.reset_parameters()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tessella._core import Tensor
 from tessella.hints import Any
-from tessella.models import model_errors
+from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
 from tessella.models.places import Places
 from tessella.models.weights import Drawn
@@ -68,15 +68,14 @@ class LlamaConfig:
         kind = given.get("model_type", "llama")
         if kind not in KINDS:
             raise model_errors.unknown_kind(kind, KINDS)
-        rope = given.get("rope_parameters") or {}
-        found = {name: given[name] for name in cls.__dataclass_fields__ if name in given}
-        found["rope_theta"] = rope.get("rope_theta", given.get("rope_theta", cls.rope_theta))
-        found["rope_scaling"] = given.get("rope_scaling") or rope or None
+        entries.check_entries(given, entries.LLAMA)
+        found = entries.published(cls, given, ("interleaved", "output_bias"))
+        found["rope_theta"], found["rope_scaling"] = entries.rope_of(given, cls.rope_theta)
         found["output_bias"] = bool(given.get("attention_bias"))
         if kind == "qwen2":
             found |= {"attention_bias": True, "output_bias": False}
-            if not given.get("use_sliding_window"):
-                found["sliding_window"] = None
+        layers = given.get("num_hidden_layers", cls.num_hidden_layers)
+        found["sliding_window"] = entries.window_of(kind, given, layers)
         return cls(**found)
 
 

@@ -78,41 +78,60 @@ def gradients_lost() -> IllegalState:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def unknown_kind(kind: object, known: Sequence[str]) -> FormatError:
+def unknown_kind(kind: object, known: Sequence[str], name: str = "model_type") -> FormatError:
     """A model that is none of those that are here."""
     return FormatError(
-        f"model_type is {kind!r}", f"models of these kinds are known: {', '.join(known)}"
+        f"{name} is {brief(kind)}", f"models of these kinds are known: {', '.join(known)}"
     )
 
 
-def unknown_activation(name: object) -> FormatError:
-    """An activation that GPT-2 was not published with."""
+def unknown_entry(name: str, value: object, known: Sequence[object]) -> FormatError:
+    """An entry of config.json by which a model would compute something else."""
+    shown = " or ".join("absent" if each is None else repr(each) for each in known)
+    return FormatError(f"{name} is {brief(value)}", f"models here are computed where it is {shown}")
+
+
+def wrong_entry(name: str, value: object, wanted: str) -> FormatError:
+    """An entry of config.json that is not what its name says."""
+    return FormatError(f"{name} is {brief(value)}", f"it must be {wanted}")
+
+
+def mixed_windows(name: str, value: object) -> FormatError:
+    """Layers of which some look at all places, and others at a window."""
     return FormatError(
-        f"activation_function is {name!r}", "it must be 'gelu_new' or 'gelu_pytorch_tanh'"
+        f"by {name}, {brief(value)}, some layers have a window and others none",
+        "models here have one sliding_window for all layers, or none",
     )
 
 
-def missing_tensor(name: str, names: Sequence[str]) -> FormatError:
+def missing_tensor(name: str, names: Sequence[str], source: str) -> FormatError:
     """A tensor that the configuration asks for, and the file does not have."""
     near = difflib.get_close_matches(name, names, 1)
-    hint = f"it has {near[0]!r}; does" if near else "does"
+    hint = f"it has {near[0]!r}; " if near else ""
     return FormatError(
-        f"the file has no tensor {name!r}", f"{hint} config.json belong to this file?"
+        f"the file has no tensor {name!r}", f"{hint}by {source} it must: do both belong together?"
     )
 
 
-def wrong_tensor(name: str, shape: object, wanted: object) -> FormatError:
+def no_floats(name: str, dtype: object) -> FormatError:
+    """Weights of a dtype in which no model computes."""
+    return FormatError(
+        f"{name} is {dtype}", "weights of models are floats, or blocks of GGUF files"
+    )
+
+
+def wrong_tensor(name: str, shape: object, wanted: object, source: str) -> FormatError:
     """A tensor of another shape than the configuration says."""
     return FormatError(
-        f"{name} is {shape} in the file", f"by config.json it is {wanted}: do both belong together?"
+        f"{name} is {shape} in the file", f"by {source} it is {wanted}: do both belong together?"
     )
 
 
-def unused_tensors(names: Sequence[str]) -> FormatError:
+def unused_tensors(names: Sequence[str], source: str) -> FormatError:
     """Tensors that no layer asked for: the model would compute something else."""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return FormatError(
-        f"the file has tensors that no layer uses: {shown}", "is config.json complete?"
+        f"the file has tensors that no layer uses: {shown}", f"is {source} complete?"
     )
 
 
@@ -123,13 +142,36 @@ def quantised_vector(name: str, format: str) -> FormatError:
 
 def wrong_metadata(key: str, value: object) -> FormatError:
     """A number about a model that is missing, or none."""
-    what = "is missing" if value is None else f"is {brief(value)}"
-    return FormatError(f"{key} {what}", "the metadata of the file must have this number")
+    if value is None:
+        return FormatError(f"{key} is missing", "the metadata of the file must have this number")
+    return FormatError(f"{key} is {brief(value)}", "it must be one number, for all layers")
 
 
-def wrong_size(name: str, value: object) -> FormatError:
+def other_number(key: str, value: object, wanted: object) -> FormatError:
+    """A number about a model by which it would compute something else."""
+    return FormatError(f"{key} is {value}", f"models here are computed where it is {wanted}")
+
+
+def unknown_scaling(key: str, kind: object) -> FormatError:
+    """A way to stretch frequencies that GGUF files of models here do not have."""
+    return FormatError(f"{key} is {brief(kind)}", "it must be 'none' or 'linear'")
+
+
+def wrong_size(name: str, value: object, most: int) -> FormatError:
     """A number of a configuration that is no size."""
-    return FormatError(f"{name} is {brief(value)}", "it must be an integer, at least 1")
+    return FormatError(f"{name} is {brief(value)}", f"it must be an integer, 1 to {most:,}")
+
+
+def unequal_parts(whole: str, size: int, part: str, count: int) -> FormatError:
+    """A size that cannot be shared out to heads."""
+    return FormatError(f"{whole} is {size}, and {part} {count}", "the first must be a multiple")
+
+
+def lora_in_file(path: str) -> InvalidArgument:
+    """A change beside a layer, for which files of models have no place."""
+    return InvalidArgument(
+        f"{path} is a LoRA", "add it to the weight first: nn.merge_lora(model), then save"
+    )
 
 
 def not_json(path: str, why: str) -> FormatError:

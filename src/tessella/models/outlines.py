@@ -15,7 +15,7 @@ from tessella.dtypes import DType, float32
 from tessella.hints import Any
 from tessella.io import GGUFFile, open_gguf
 from tessella.models.folders import load_folder
-from tessella.models.gguf import Said, gpt_config, llama_config
+from tessella.models.gguf import FACTORS, Said, config_of
 from tessella.models.sizes import Config, Sizes, sizes_of
 
 _TABLES = ("embed_tokens.weight", "wte.weight", "token_embd.weight")
@@ -72,17 +72,13 @@ def _of_folder(folder: Path) -> Outline:
 
 def _of_file(file: GGUFFile) -> Outline:
     said = Said(file)
-    is_gpt = said.architecture == "gpt2"
-    is_tied = is_gpt or "output.weight" not in file.tensors
-    config: Config = gpt_config(said) if is_gpt else llama_config(said, is_tied, None)
+    config = config_of(said, None)
     sizes = sizes_of(config)
-    # What stands in the file beside the weights of layers.
-    unused = {"rope_freqs.weight"} | ({"output.weight"} if is_tied else set())
     mapped, owned = 0, _frequencies(sizes)
     formats: set[DType | str] = set()
     tables: set[DType | str] = set()
     for name, entry in file.tensors.items():
-        if name in unused:
+        if name == FACTORS:  # read, and not kept
             continue
         format = entry.format
         if isinstance(format, DType) and format.is_floating and format is not float32:

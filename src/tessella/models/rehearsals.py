@@ -39,7 +39,7 @@ class Unread(Stored):
             of = FORMATS[format]
             row = shape[-1] // of.elements * of.bytes
             return self._given(path, (*shape[:-1], row), uint8), format
-        is_product = len(shape) == 2 and not path.startswith(("wte", "wpe"))
+        is_product = len(shape) == 2 and not path.startswith(("wte", "wpe", "lm_head"))
         if self.is_turned and is_product:
             return self._given(path, shape[::-1], format).mT, None
         return self._given(path, shape, format), None

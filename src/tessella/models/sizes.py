@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from tessella.models import model_errors
@@ -15,6 +16,9 @@ _NAMES = (
     "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
     "head_dim", "max_position_embeddings", "sliding_window",
 )  # fmt: skip
+_ABOVE_ZERO = ("layer_norm_epsilon", "rms_norm_eps", "rope_theta")
+_TRUTHS = ("tie_word_embeddings", "attention_bias", "mlp_bias")
+MOST = 2**31 - 1  # of any size; what files say beyond is no size of a model
 _OPTIONAL = ("n_inner", "num_key_value_heads", "head_dim", "sliding_window")
 
 
@@ -37,16 +41,29 @@ class Sizes:
 def sizes_of(config: Config) -> Sizes:
     """Give the sizes of a configuration, which must be sizes: files say them."""
     for name, value in vars(config).items():
-        is_size = type(value) is int and value > 0
+        is_size = type(value) is int and 0 < value <= MOST
         if name in _NAMES and not is_size and not (name in _OPTIONAL and value is None):
-            raise model_errors.wrong_size(name, value)
+            raise model_errors.wrong_size(name, value, MOST)
+        if name in _ABOVE_ZERO and not (type(value) in (int, float) and 0 < value < math.inf):
+            raise model_errors.wrong_entry(name, value, "a number above 0")
+        if name in _TRUTHS and type(value) is not bool:
+            raise model_errors.wrong_entry(name, value, "true or false")
     if isinstance(config, GPTConfig):
+        _check_parts("n_embd", config.n_embd, "n_head", config.n_head)
         return Sizes(
             config.n_layer, config.n_embd, config.inner, config.n_head, config.n_head,
             config.n_embd // config.n_head, config.vocab_size, config.n_positions, None, False,
         )  # fmt: skip
+    heads = config.num_attention_heads
+    _check_parts("num_attention_heads", heads, "num_key_value_heads", config.kv_heads)
     return Sizes(
         config.num_hidden_layers, config.hidden_size, config.intermediate_size,
-        config.num_attention_heads, config.kv_heads, config.features, config.vocab_size,
+        heads, config.kv_heads, config.features, config.vocab_size,
         config.max_position_embeddings, config.sliding_window, True,
     )  # fmt: skip
+
+
+def _check_parts(whole: str, size: int, part: str, count: int) -> None:
+    """Refuse heads that would not be equal parts."""
+    if size % count:
+        raise model_errors.unequal_parts(whole, size, part, count)

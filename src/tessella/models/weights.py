@@ -53,7 +53,7 @@ class Stored(Drawn):
     """Layers over the tensors of a file.
 
     `name` turns a path into the name that the file uses; `formats` has the block formats of the
-    tensors that are quantised, by those names.
+    tensors that are quantised, by those names. `source` is what says how the model is built.
     """
 
     def __init__(
@@ -61,17 +61,18 @@ class Stored(Drawn):
         tensors: dict[str, Tensor],
         name: Callable[[str], str] = str,
         formats: dict[str, str] | None = None,
+        source: str = "config.json",
     ) -> None:
         self.tensors = tensors
         self.name = name
-        self.formats = formats or {}
+        self.formats, self.source = formats or {}, source
         self.used: set[str] = set()
 
     def take(self, path: str, shape: tuple[int, ...]) -> tuple[Tensor, str | None]:
         """Give a tensor of a file, which must have a shape, and the format of its blocks."""
         name = self.name(path)
         if name not in self.tensors:
-            raise model_errors.missing_tensor(name, list(self.tensors))
+            raise model_errors.missing_tensor(name, list(self.tensors), self.source)
         self.used.add(name)
         found, format = self.tensors[name], self.formats.get(name)
         given = found.shape
@@ -79,7 +80,9 @@ class Stored(Drawn):
             of = FORMATS[format]
             given = (*given[:-1], given[-1] // of.bytes * of.elements)
         if given != shape:
-            raise model_errors.wrong_tensor(name, given, shape)
+            raise model_errors.wrong_tensor(name, given, shape, self.source)
+        if format is None and not found.dtype.is_floating:
+            raise model_errors.no_floats(name, found.dtype)
         return found, format
 
     def floats(self, path: str, width: int) -> Parameter:
