@@ -300,7 +300,7 @@ def test_folders_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         ({"rms_norm_eps": 0}, "rms_norm_eps is 0"),
         ({"tie_word_embeddings": "no"}, "tie_word_embeddings is 'no'"),
         ({"num_key_value_heads": 3}, "num_attention_heads is 4, and num_key_value_heads 3"),
-        ({"max_position_embeddings": 2**62}, r"it must be an integer, 1 to 2,147,483,647"),
+        ({"max_position_embeddings": 2**62}, r"it must be an integer, at most 2,147,483,647"),
         ({"hidden_act": "gelu"}, "hidden_act is 'gelu'"),
         ({"partial_rotary_factor": 0.5}, "partial_rotary_factor is 0.5"),
         ({"quantization_config": {"bits": 4}}, "quantization_config is {'bits': 4}"),

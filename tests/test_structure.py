@@ -360,6 +360,7 @@ TREE = {
     "ExchangeError": (BufferError, "exchange"),
     "UnknownName": (AttributeError, "unknown_name"),
     "MissingImport": (ImportError, "missing_import"),
+    "MissingFile": (FileNotFoundError, "missing_file"),
 }
 
 

@@ -23,6 +23,7 @@ from tessella.exceptions import (
     InplaceError as InplaceError,
     InvalidArgument as InvalidArgument,
     LengthOverflow as LengthOverflow,
+    MissingFile as MissingFile,
     MissingImport as MissingImport,
     OutOfMemory as OutOfMemory,
     PreconditionFailed as PreconditionFailed,

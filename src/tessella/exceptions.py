@@ -216,6 +216,12 @@ class FormatError(TessellaError, ValueError):
     code = "format"
 
 
+class MissingFile(TessellaError, FileNotFoundError):  # noqa: N818
+    """A file that should be there."""
+
+    code = "missing_file"
+
+
 class ArgumentError(TessellaError, TypeError):
     """A wrong Python type or keyword."""
 

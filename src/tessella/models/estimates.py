@@ -108,6 +108,11 @@ def estimate(path: Any, context: int | None = None, batch: int = 1, dtype: Any =
     >>> ts.models.estimate("small.gguf").context
     64
     """
+    return estimated(path, context, batch, dtype)
+
+
+def estimated(path: Any, context: int | None, batch: int, dtype: Any) -> Estimate:
+    """Make an estimate for whoever names itself in the errors."""
     found = outline(path)
     rows = to_int("batch", batch)
     if rows < 1:
@@ -118,6 +123,8 @@ def estimate(path: Any, context: int | None = None, batch: int = 1, dtype: Any =
 
 def to_context(value: Any, own: int) -> int:
     """Give the context that is asked for, which the model must have; its own by default."""
+    if own < 2:
+        raise model_errors.no_context(own)
     if value is None:
         return own
     context = to_int("context", value)
@@ -128,7 +135,7 @@ def to_context(value: Any, own: int) -> int:
 
 def fitting_context(path: Any, context: int | None, dtype: Any) -> int:
     """Give the context to load a model for: what is asked for, else the most that fits."""
-    found = estimate(path, context, dtype=dtype)
+    found = estimated(path, context, 1, dtype)
     if found.largest is None:
         raise model_errors.model_too_large(found.total, found.available)
     if context is not None and not found.fits:

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from tessella._core import Tensor
 from tessella.composites import DTypeLike
+from tessella.data_errors import located
 from tessella.dtypes import as_dtype
 from tessella.hints import Any
 from tessella.io import load_file
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
 from tessella.models.llama import KINDS, Llama, LlamaConfig
+from tessella.models.paths import to_folder, to_part
 from tessella.models.sizes import Config, sizes_of
 from tessella.models.weights import Stored
 
@@ -25,6 +27,7 @@ _TURNED = ("c_attn.weight", "c_proj.weight", "c_fc.weight")
 _DERIVED = (".attn.bias", ".attn.masked_bias", "rotary_emb.inv_freq")
 
 
+@located("models.load_folder")
 def load_folder(path: Any, dtype: DTypeLike | None = None, mmap: bool = True) -> Model:
     """Load GPT-2, Llama, Mistral or Qwen2 from a folder: config.json, and safetensors in shards.
 
@@ -40,11 +43,18 @@ def load_folder(path: Any, dtype: DTypeLike | None = None, mmap: bool = True) ->
     >>> ts.models.load_folder(".")(ts.tensor([[1, 2]])).shape
     (1, 2, 4)
     """
-    folder = Path(path)
+    return folder_model(to_folder(path), dtype, mmap)
+
+
+def folder_model(folder: Path, dtype: DTypeLike | None = None, mmap: bool = True) -> Model:
+    """Load a folder, for whoever names itself in the errors."""
+    wanted = None if dtype is None else as_dtype(dtype)
+    if wanted is not None and not wanted.is_floating:
+        raise model_errors.wrong_dtype(wanted)
     config = read_config(folder)
     tensors = {_plain(name): x for name, x in _tensors(folder, mmap).items()}
-    if dtype is not None:
-        tensors = {name: x.astype(as_dtype(dtype)) for name, x in tensors.items()}
+    if wanted is not None:
+        tensors = {name: x.astype(wanted) for name, x in tensors.items()}
     if isinstance(config, LlamaConfig):
         return _made(Llama, config, tensors)
     tensors = {n: x.mT if n.endswith(_TURNED) else x for n, x in tensors.items()}
@@ -53,7 +63,7 @@ def load_folder(path: Any, dtype: DTypeLike | None = None, mmap: bool = True) ->
 
 def read_config(folder: Path) -> Config:
     """Read config.json: what the model is, and its sizes."""
-    given = read_json(folder / "config.json")
+    given = read_json(to_part(folder, "config.json"))
     kind = given.get("model_type")
     config: Config
     if kind == "gpt2":
@@ -85,6 +95,8 @@ def _plain(name: str) -> str:
 def _tensors(folder: Path, is_mapped: bool) -> dict[str, Tensor]:
     """Load the tensors of one file, or of all shards that the index names."""
     if not (folder / _INDEX).exists():
+        if not (folder / _WHOLE).exists():
+            raise model_errors.missing_weights(str(folder), _WHOLE, _INDEX)
         return load_file(folder / _WHOLE, is_mapped)
     places = read_json(folder / _INDEX).get("weight_map")
     if not isinstance(places, dict):
@@ -93,7 +105,7 @@ def _tensors(folder: Path, is_mapped: bool) -> dict[str, Tensor]:
     for shard in sorted(set(places.values())):
         if not isinstance(shard, str) or Path(shard).name != shard:
             raise model_errors.wrong_shard(shard)
-        tensors = load_file(folder / shard, is_mapped)
+        tensors = load_file(to_part(folder, shard), is_mapped)
         found |= {name: x for name, x in tensors.items() if places.get(name) == shard}
     missing = [name for name in places if name not in found]
     if missing:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 
 from tessella._core import Tensor
+from tessella.data_errors import located
 from tessella.dtypes import DType, float32
 from tessella.hints import Any
 from tessella.io import GGUFFile, open_gguf
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
 from tessella.models.llama import Llama, LlamaConfig
+from tessella.models.paths import to_file
 from tessella.models.sizes import Config, sizes_of
 from tessella.models.weights import Stored
 
@@ -47,6 +49,7 @@ def gguf_name(architecture: str, path: str) -> str:
     return f"{name}.{kind}" if layer is None else f"blk.{layer}.{name}.{kind}"
 
 
+@located("models.load_gguf")
 def load_gguf(path: Any) -> Model:
     """Load a model from a GGUF file.
 
@@ -56,7 +59,7 @@ def load_gguf(path: Any) -> Model:
     >>> ts.models.load_gguf("small.gguf")(ts.tensor([[1, 2]])).shape
     (1, 2, 8)
     """
-    return model_of(open_gguf(path))
+    return model_of(open_gguf(to_file(path)))
 
 
 def model_of(file: GGUFFile) -> Model:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tessella import errors
 from tessella._core import Tensor
+from tessella.data_errors import located
 from tessella.hints import Any
 from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
@@ -126,6 +128,8 @@ class GPT(Module):
 
     def __init__(self, config: GPTConfig, weights: Drawn | None = None) -> None:
         super().__init__()
+        if not isinstance(config, GPTConfig):
+            raise errors.wrong_type("config", config, "a GPTConfig").locate("GPT", [])
         self.config, source = config, weights or Drawn()
         self.wte = source.embedding("wte", config.vocab_size, config.n_embd)
         self.wpe = source.embedding("wpe", config.n_positions, config.n_embd)
@@ -148,6 +152,7 @@ class GPT(Module):
                 is_sum = name.endswith("c_proj.weight")
                 init.normal_(x, std=0.02 / (math.sqrt(2 * self.config.n_layer) if is_sum else 1))
 
+    @located("GPT")
     def forward(
         self,
         tokens: Tensor,

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tessella import errors
 from tessella._core import Tensor
+from tessella.data_errors import located
 from tessella.hints import Any
 from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
@@ -150,6 +152,8 @@ class Llama(Module):
 
     def __init__(self, config: LlamaConfig, weights: Drawn | None = None) -> None:
         super().__init__()
+        if not isinstance(config, LlamaConfig):
+            raise errors.wrong_type("config", config, "a LlamaConfig").locate("Llama", [])
         self.config, weights = config, weights or Drawn()
         width, vocabulary = config.hidden_size, config.vocab_size
         self.embed_tokens = weights.embedding("embed_tokens", vocabulary, width)
@@ -164,6 +168,7 @@ class Llama(Module):
             config.features, config.rope_theta, config.rope_scaling, config.interleaved
         )
 
+    @located("Llama")
     def forward(
         self,
         tokens: Tensor,

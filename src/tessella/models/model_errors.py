@@ -9,6 +9,7 @@ from tessella.errors import (
     IllegalState,
     IndexOutOfBounds,
     InvalidArgument,
+    MissingFile,
     OutOfMemory,
     ShapeError,
     brief,
@@ -76,6 +77,51 @@ def gradients_lost() -> IllegalState:
 
 
 # --- files ---------------------------------------------------------------------------------------
+
+
+A_MODEL = "a model is a folder with config.json and safetensors, or a GGUF file"
+
+
+def missing_model(path: str) -> MissingFile:
+    """A path at which nothing lies."""
+    return MissingFile(f"there is no {path}", A_MODEL)
+
+
+def missing_part(folder: str, name: str) -> MissingFile:
+    """A folder without one of the files of a model."""
+    return MissingFile(f"the folder {folder} has no {name}", A_MODEL)
+
+
+def missing_weights(folder: str, whole: str, index: str) -> MissingFile:
+    """A folder without weights."""
+    return MissingFile(
+        f"the folder {folder} has no weights",
+        f"they lie in {whole}, or in shards that {index} names",
+    )
+
+
+def no_folder(path: str) -> InvalidArgument:
+    """A file where the folder of a model should be."""
+    return InvalidArgument(
+        f"{path} is a file", "give the folder that it lies in; a GGUF file is read by load_gguf"
+    )
+
+
+def is_folder(path: str) -> InvalidArgument:
+    """A folder where a GGUF file should be."""
+    return InvalidArgument(
+        f"{path} is a folder", "load_folder reads the folder of a model; this is for a GGUF file"
+    )
+
+
+def no_gguf(path: str, begin: bytes) -> FormatError:
+    """A file of something else."""
+    return FormatError(f"{path} begins with {begin!r}, not with b'GGUF'", A_MODEL)
+
+
+def wrong_dtype(dtype: object) -> InvalidArgument:
+    """A dtype in which no model computes."""
+    return InvalidArgument(f"dtype is {dtype}", "weights of models are floats, such as ts.float16")
 
 
 def unknown_kind(kind: object, known: Sequence[str], name: str = "model_type") -> FormatError:
@@ -159,7 +205,9 @@ def unknown_scaling(key: str, kind: object) -> FormatError:
 
 def wrong_size(name: str, value: object, most: int) -> FormatError:
     """A number of a configuration that is no size."""
-    return FormatError(f"{name} is {brief(value)}", f"it must be an integer, 1 to {most:,}")
+    is_large = isinstance(value, int) and value > most
+    rule = f"at most {most:,}" if is_large else "at least 1"
+    return FormatError(f"{name} is {brief(value)}", f"it must be an integer, {rule}")
 
 
 def unequal_parts(whole: str, size: int, part: str, count: int) -> FormatError:
@@ -250,6 +298,14 @@ def no_room(length: int, context: int) -> InvalidArgument:
     return InvalidArgument(
         f"a prompt has {length:,} tokens, and the context {context:,}",
         "at least one token must fit behind it: cut the prompt, or load with more context",
+    )
+
+
+def no_context(own: int) -> InvalidArgument:
+    """A model that has no place for a token behind a prompt."""
+    return InvalidArgument(
+        f"the model has a context of {own}",
+        "to write, it needs 2 at least: a token of the prompt, and one behind it",
     )
 
 

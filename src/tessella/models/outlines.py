@@ -5,17 +5,16 @@ A folder is mapped, as for its use; of a GGUF file the header is read, which tel
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tessella import errors
 from tessella.blocks import FORMATS
 from tessella.dtypes import DType, float32
 from tessella.hints import Any
 from tessella.io import GGUFFile, open_gguf
-from tessella.models.folders import load_folder
+from tessella.models.folders import folder_model
 from tessella.models.gguf import FACTORS, Said, config_of
+from tessella.models.paths import to_file, to_path
 from tessella.models.sizes import Config, Sizes, sizes_of
 
 _TABLES = ("embed_tokens.weight", "wte.weight", "token_embd.weight")
@@ -44,17 +43,15 @@ class Outline:
 
 def outline(path: Any) -> Outline:
     """Read the headers of a folder or a GGUF file."""
-    if not isinstance(path, str | os.PathLike):
-        raise errors.wrong_type("path", path, "a path")
-    folder = Path(path)
-    if folder.is_dir():
-        return _of_folder(folder)
-    with open_gguf(path) as file:
+    found = to_path(path)
+    if found.is_dir():
+        return _of_folder(found)
+    with open_gguf(to_file(found)) as file:
         return _of_file(file)
 
 
 def _of_folder(folder: Path) -> Outline:
-    model = load_folder(folder)
+    model = folder_model(folder)
     sizes, weights = sizes_of(model.config), dict(model.named_parameters())
     dtype = next(x.dtype for name, x in weights.items() if name in _TABLES)
     mapped = sum(x.nbytes for x in weights.values())  # those that are tied come once

@@ -6,7 +6,7 @@ import math
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool
+from tessella.arguments import to_bool, to_float
 from tessella.dtypes import float32, float64
 from tessella.hints import Any
 from tessella.kinds import cast
@@ -48,13 +48,17 @@ class RotaryEmbedding(Module):
     ) -> None:
         super().__init__()
         self.features = to_size("RotaryEmbedding", "features", features)
-        self.interleaved = to_bool("interleaved", interleaved)
-        self.frequencies = Buffer(
-            rotary_frequencies(self.features, base, scaling), persistent=False
-        )
+        try:
+            self.interleaved = to_bool("interleaved", interleaved)
+            found = rotary_frequencies(self.features, base, scaling)
+        except errors.TessellaError as error:
+            raise error.locate("RotaryEmbedding", []) from None
+        self.frequencies = Buffer(found, persistent=False)
 
     def forward(self, places: Tensor) -> tuple[Tensor, Tensor]:
         """Give cosines and sines, (…, T, features / 2)."""
+        if not isinstance(places, Tensor):
+            raise errors.not_tensor("places", places, "a tensor").locate("RotaryEmbedding", [])
         angles = unsqueeze(cast(places, float64), -1) * self.frequencies
         return cast(cos(angles), float32), cast(sin(angles), float32)
 
@@ -76,12 +80,16 @@ def rotary_frequencies(
         raise errors.wrong_value(
             "features", features, "an even number, at least 2: pairs are turned"
         )
-    if not base > 0:
-        raise errors.wrong_value("base", base, "more than 0")
+    base = to_float("base", base)
+    if not 0 < base < math.inf:
+        raise errors.wrong_value("base", base, "more than 0, and finite")
+    if scaling is not None and not isinstance(scaling, dict):
+        raise errors.wrong_type("scaling", scaling, "a dict, such as that of rope_type")
     plain = [base ** (-2 * i / features) for i in range(features // 2)]
     if scaling and scaling.get("rope_type") == "factors":
         factors = scaling.get("factors")
-        if not isinstance(factors, list | tuple) or len(factors) != len(plain):
+        is_list = isinstance(factors, list | tuple) and len(factors) == len(plain)
+        if not is_list or not all(_is_above_zero(by) for by in factors):
             raise sequence_errors.wrong_factors(factors, len(plain))
         return tensor([f / by for f, by in zip(plain, factors, strict=True)], dtype=float64)
     return tensor([_scaled(f, scaling) for f in plain] if scaling else plain, dtype=float64)
@@ -106,7 +114,12 @@ def _scaled(frequency: float, scaling: dict[str, Any]) -> float:
 
 
 def _number(scaling: dict[str, Any], name: str) -> float:
-    value = scaling.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    value: Any = scaling.get(name)
+    if not _is_above_zero(value):
         raise sequence_errors.wrong_scaling(name, value)
     return float(value)
+
+
+def _is_above_zero(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 < value < math.inf

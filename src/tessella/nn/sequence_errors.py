@@ -69,6 +69,9 @@ def attention_places(key: int, value: int) -> ShapeError:
     )
 
 
+GROUPED = "heads of queries share those of keys and values with enable_gqa=True"
+
+
 def attention_heads(queries: int, keys: int) -> ShapeError:
     """Heads that cannot be shared out."""
     return ShapeError(
@@ -94,9 +97,9 @@ def two_masks() -> InvalidArgument:
 
 def mask_dtype(dtype: object, query: object) -> DTypeMismatch:
     """A mask of integers, or of floats that would change the result's dtype."""
-    return DTypeMismatch(
-        f"attn_mask is {dtype}", f"it must be bool, float32 or {query}, as query: mask != 0"
-    )
+    is_one = str(query) == "float32"
+    known = "bool or float32" if is_one else f"bool, float32 or, as query, {query}"
+    return DTypeMismatch(f"attn_mask is {dtype}", f"it must be {known}: mask != 0")
 
 
 def mask_shape(mask: object, logits: object) -> ShapeError:
@@ -209,7 +212,7 @@ def unknown_scaling(kind: object) -> InvalidArgument:
 def wrong_factors(factors: object, count: int) -> InvalidArgument:
     """Divisors that are not one for each frequency."""
     return InvalidArgument(
-        f"scaling['factors'] is {brief(factors)}", f"it must be a list of {count} numbers"
+        f"scaling['factors'] is {brief(factors)}", f"it must be a list of {count} numbers above 0"
     )
 
 

@@ -31,7 +31,9 @@ class FileCoding:
 
     def __init__(self, path: str) -> None:
         if os.path.isdir(path):
-            path = os.path.join(path, "tokenizer.json")
+            folder, path = path, os.path.join(path, "tokenizer.json")
+            if not os.path.exists(path):
+                raise text_errors.missing_tokenizer(folder)
         self._parsing = _load(path)
         self._not_parsing: Any = None  # made when it is first needed
         # Ids may have gaps: the size is that of a table with a row for each.

@@ -8,6 +8,7 @@ from tessella.errors import (
     IllegalState,
     IndexOutOfBounds,
     InvalidArgument,
+    MissingFile,
     PreconditionFailed,
     brief,
     type_name,
@@ -153,6 +154,14 @@ def no_package(package: str, what: str) -> PreconditionFailed:
     return PreconditionFailed(
         f"the package {package} {what}, and it is not installed",
         f'pip install "tessella[{package}]"',
+    )
+
+
+def missing_tokenizer(folder: str) -> MissingFile:
+    """A folder without the file of a tokenizer."""
+    return MissingFile(
+        f"the folder {folder} has no tokenizer.json",
+        "it is published beside the model: copy it there; other forms are not read",
     )
 
 

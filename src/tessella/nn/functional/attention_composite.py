@@ -45,7 +45,12 @@ def batch_of(query: Sequence[int], key: Sequence[int], is_grouped: bool) -> tupl
     """Give the axes before the matrices, from two shapes; grouped, the query's heads are more."""
     if not is_grouped:
         batch = tuple(query[:-2])
-        return batch if batch == key[:-2] else tuple(_core.broadcast_shapes(batch, key[:-2]))
+        try:
+            return batch if batch == key[:-2] else tuple(_core.broadcast_shapes(batch, key[:-2]))
+        except errors.TessellaError as error:
+            if len(query) > 2 and len(key) > 2 and key[-3] > 1 and query[-3] % key[-3] == 0:
+                error.hint = sequence_errors.GROUPED
+            raise
     for name, shape in (("query", query), ("key", key)):
         if len(shape) < 3:
             rule = "at least 3: (…, heads, places, features)"
