@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+import tessella as ts
 
 PLAYS = {
     "a subpackage": """
@@ -63,6 +67,7 @@ ready = [inner(drawn) for _ in range(4)]
 
 FRAME = """
 import sys
+import time
 sys.path.insert(0, {folder!r})
 import tessella as ts
 {play}
@@ -97,3 +102,22 @@ def test_a_function_that_loads_a_module_is_recorded_afterwards(tmp_path: Path) -
     lines = "\n".join(line[4:] for line in code.splitlines())
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_callbacks_of_the_collector_are_not_the_functions_work() -> None:
+    seen: list[float] = []
+
+    def callback(phase: str, info: dict[str, int]) -> None:
+        seen.append(time.perf_counter() + float(ts.ones(1)))
+
+    @ts.compile
+    def twice(x: ts.Tensor) -> ts.Tensor:
+        gc.collect()
+        return x * 2
+
+    gc.callbacks.append(callback)
+    try:
+        assert twice(ts.ones(2)).tolist() == twice(ts.ones(2)).tolist() == [2.0, 2.0]
+    finally:
+        gc.callbacks.remove(callback)
+    assert seen and len(twice.programs) == 1

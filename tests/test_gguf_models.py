@@ -329,6 +329,14 @@ def test_models_that_files_have_no_place_for_are_refused(tmp_path: Path) -> None
     message = r"models.save_gguf: layers.0.self_attn.q_proj is a LoRA\n(.*\n)*.*nn.merge_lora"
     with pytest.raises(ts.errors.InvalidArgument, match=message):
         ts.models.save_gguf(model, tmp_path / "model.gguf")
+    other: Any = llama()
+    other.lm_head = ts.nn.Linear(64, 40)
+    with pytest.raises(ts.errors.InvalidArgument, match=r"have no name for lm_head\.bias"):
+        ts.models.save_gguf(other, tmp_path / "model.gguf")
+    other = gpt()
+    other.more = ts.nn.Linear(2, 2)
+    with pytest.raises(ts.errors.InvalidArgument, match=r"have no name for more\.weight"):
+        ts.models.save_gguf(other, tmp_path / "model.gguf")
     with pytest.raises(ts.errors.ArgumentError, match="save_gguf: model must be a model of"):
         ts.models.save_gguf(cast(Any, ts.nn.Linear(2, 2)), tmp_path / "model.gguf")
     assert not (tmp_path / "model.gguf").exists()

@@ -347,12 +347,14 @@ _CHANGING = {each.__code__ for each in (changes.born, changes.bump, changes.swit
 class watched:  # noqa: N801 - used like a function
     """Run what is inside with a watch on the frames of the user's code.
 
-    What modules do while they are imported is not the function's work: it is not recorded.
+    What modules do while they are imported is not the function's work, nor is what others do while
+    garbage is collected: it is not recorded.
     """
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
-        self._loading = 0  # imports within each other
+        self._loading = 0  # imports within each other, and callbacks of the collector
+        self._collecting = {getattr(each, "__code__", None) for each in gc.callbacks}
         self._new: list[Any] = []  # modules and parameter groups that the call makes
         self._error: Any = None
 
@@ -374,6 +376,9 @@ class watched:  # noqa: N801 - used like a function
         def see(frame: Any, event: str, argument: Any) -> None:
             if frame.f_code is _LOADING and event in ("call", "return"):
                 self._see_import(frame, event == "call")
+            if frame.f_code in self._collecting and event in ("call", "return"):
+                self._leave_out(event == "call")
+                return
             if frame.f_code is _COUNTING:
                 self._watch.note_threads()
             if frame.f_code in _CHANGING and event == "call" and not self._loading:
@@ -398,6 +403,11 @@ class watched:  # noqa: N801 - used like a function
     def _see_import(self, frame: Any, begins: bool) -> None:
         if begins and not self._loading:
             self._watch.has_loaded |= frame.f_locals.get("name") not in sys.modules
+        self._leave_out(begins)
+
+    def _leave_out(self, begins: bool) -> None:
+        """Record nothing up to the end of what is not the function's work."""
+        if begins and not self._loading:
             _core.pause_recording()
         self._loading += 1 if begins else -1
         if not begins and not self._loading:

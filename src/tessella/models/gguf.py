@@ -43,9 +43,10 @@ FACTORS = "rope_freqs.weight"
 def gguf_name(architecture: str, path: str) -> str:
     """Give the name that a GGUF file has for the tensor at a path of a model."""
     found = re.fullmatch(r"(?:(?:layers|h)\.(\d+)\.)?(.+)\.(\w+)", path)
-    assert found, path
-    layer, end, kind = found.groups()
-    name = NAMES[architecture][end]
+    layer, end, kind = found.groups() if found else (None, "", "")
+    name = NAMES[architecture].get(end)
+    if name is None or (name, kind) == ("output", "bias"):
+        raise model_errors.no_gguf_name(path)
     return f"{name}.{kind}" if layer is None else f"blk.{layer}.{name}.{kind}"
 
 
@@ -166,7 +167,6 @@ def llama_config(said: Said, factors: Tensor | None) -> LlamaConfig:
     sizes_of(made)  # refuses what are no sizes
     said.must_be("expert_count", 0)
     said.must_be("rope.dimension_count", made.features)
-    said.must_be("attention.key_length", made.features)
     said.must_be("attention.value_length", made.features)
     return made
 

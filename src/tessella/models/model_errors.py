@@ -215,6 +215,13 @@ def unequal_parts(whole: str, size: int, part: str, count: int) -> FormatError:
     return FormatError(f"{whole} is {size}, and {part} {count}", "the first must be a multiple")
 
 
+def no_gguf_name(path: str) -> InvalidArgument:
+    """A tensor of a layer that somebody has put into a model."""
+    return InvalidArgument(
+        f"GGUF files have no name for {path}", "they hold the layers that the model is made with"
+    )
+
+
 def lora_in_file(path: str) -> InvalidArgument:
     """A change beside a layer, for which files of models have no place."""
     return InvalidArgument(

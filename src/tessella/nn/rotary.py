@@ -87,7 +87,7 @@ def rotary_frequencies(
         raise errors.wrong_type("scaling", scaling, "a dict, such as that of rope_type")
     plain = [base ** (-2 * i / features) for i in range(features // 2)]
     if scaling and scaling.get("rope_type") == "factors":
-        factors = scaling.get("factors")
+        factors: Any = scaling.get("factors")
         is_list = isinstance(factors, list | tuple) and len(factors) == len(plain)
         if not is_list or not all(_is_above_zero(by) for by in factors):
             raise sequence_errors.wrong_factors(factors, len(plain))
