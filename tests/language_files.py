@@ -75,7 +75,7 @@ def save_folder(
     """Write the folder of a model: its weights, its tokenizer, and further files of JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     is_gpt = config["model_type"] == "gpt2"
-    is_tied = is_gpt or config.get("tie_word_embeddings")
+    is_tied = config.get("tie_word_embeddings", is_gpt)
     tensors = {}
     for name, x in made(config).state_dict().items():
         if not (is_tied and name == "lm_head.weight"):

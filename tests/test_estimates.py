@@ -43,6 +43,7 @@ FOLDERS: dict[str, tuple[dict[str, Any], Any]] = {
     ),
     "qwen2": ({**files.llama_config(100, **LARGE), "model_type": "qwen2"}, ts.float32),
     "gpt2": (files.gpt_config(100, n_embd=256, n_positions=1024), ts.float32),
+    "untied gpt2": (files.gpt_config(100, n_embd=256, tie_word_embeddings=False), ts.float32),
 }
 GGUFS: dict[str, tuple[dict[str, Any], str | None]] = {
     "q8_0": (files.llama_config(100, **LARGE), "q8_0"),
@@ -51,6 +52,7 @@ GGUFS: dict[str, tuple[dict[str, Any], str | None]] = {
     "float32": (files.llama_config(100, **LARGE), None),
     "float16": (files.llama_config(100, **LARGE), "halves"),
     "mixed": (files.llama_config(5000, **LARGE), "mixed"),
+    "untied gpt": (files.gpt_config(100, n_embd=256, tie_word_embeddings=False), "q8_0"),
     "gpt float16": (files.gpt_config(100, n_embd=256), "halves"),
 }
 

@@ -112,7 +112,7 @@ def test_contexts_that_are_none(who: str) -> None:
     )
     text = told(lambda: call(changed(2**62)), ValueError)
     assert text == (
-        f"models.{who}: n_positions is {2**62}\n"
+        f"models.{who}: gpt2.context_length is {2**62}\n"
         "  hint: it must be an integer, at most 2,147,483,647"
     )
     text = told(lambda: call(changed(8), 1), ValueError)

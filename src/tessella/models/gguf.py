@@ -37,6 +37,22 @@ _GPT = {
     "attn.c_proj": "attn_output", "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down",
 }  # fmt: skip
 NAMES = {"llama": _LLAMA, "qwen2": _LLAMA, "gpt2": _GPT}
+# Keys of metadata, behind the architecture, by the names of configurations; some may be missing.
+_LLAMA_KEYS = {
+    "hidden_size": "embedding_length", "intermediate_size": "feed_forward_length",
+    "num_hidden_layers": "block_count", "num_attention_heads": "attention.head_count",
+    "num_key_value_heads": "attention.head_count_kv", "head_dim": "attention.key_length",
+    "max_position_embeddings": "context_length",
+    "rms_norm_eps": "attention.layer_norm_rms_epsilon", "rope_theta": "rope.freq_base",
+    "sliding_window": "attention.sliding_window",
+}  # fmt: skip
+_GPT_KEYS = {
+    "n_positions": "context_length", "n_embd": "embedding_length", "n_layer": "block_count",
+    "n_head": "attention.head_count", "n_inner": "feed_forward_length",
+    "layer_norm_epsilon": "attention.layer_norm_epsilon",
+}  # fmt: skip
+KEYS = {"llama": _LLAMA_KEYS, "qwen2": _LLAMA_KEYS, "gpt2": _GPT_KEYS}
+_OPTIONAL = ("num_key_value_heads", "head_dim", "rope_theta", "sliding_window")
 FACTORS = "rope_freqs.weight"
 
 
@@ -99,6 +115,7 @@ class Said:
         if found not in NAMES:
             raise model_errors.unknown_kind(found, tuple(NAMES), "general.architecture")
         self.architecture: str = found
+        self.keys = {name: f"{found}.{key}" for name, key in KEYS[found].items()}
         table = file.tensors.get("token_embd.weight")
         self.rows = table.shape[0] if table is not None else 0
 
@@ -115,6 +132,14 @@ class Said:
         """Give a number, or None if there is none."""
         key = f"{self.architecture}.{name}"
         return self.number(name) if key in self.metadata else None
+
+    def numbers(self) -> dict[str, Any]:
+        """Give the numbers of a configuration, by its names."""
+        return {
+            name: self.number(key)
+            for name, key in KEYS[self.architecture].items()
+            if name not in _OPTIONAL or self.keys[name] in self.metadata
+        }
 
     def must_be(self, name: str, wanted: float) -> None:
         """Refuse a number that is there and is another: the model would compute otherwise."""
@@ -143,28 +168,18 @@ def scaling_of(said: Said, factors: Tensor | None) -> dict[str, Any] | None:
 
 def llama_config(said: Said, factors: Tensor | None) -> LlamaConfig:
     """Give the sizes of a Llama, Mistral or Qwen2."""
-    heads = said.number("attention.head_count")
     is_qwen = said.architecture == "qwen2"
     made = LlamaConfig(
+        **said.numbers(),
         vocab_size=said.rows,
-        hidden_size=said.number("embedding_length"),
-        intermediate_size=said.number("feed_forward_length"),
-        num_hidden_layers=said.number("block_count"),
-        num_attention_heads=heads,
-        num_key_value_heads=said.number("attention.head_count_kv", heads),
-        head_dim=said.optional("attention.key_length"),
-        max_position_embeddings=said.number("context_length"),
-        rms_norm_eps=said.number("attention.layer_norm_rms_epsilon"),
-        rope_theta=float(said.number("rope.freq_base", 10000.0)),
         rope_scaling=scaling_of(said, factors),
         tie_word_embeddings=not said.has("lm_head.weight"),
         attention_bias=is_qwen or said.has("layers.0.self_attn.q_proj.bias"),
         output_bias=said.has("layers.0.self_attn.o_proj.bias"),
         mlp_bias=said.has("layers.0.mlp.up_proj.bias"),
-        sliding_window=said.optional("attention.sliding_window"),
         interleaved=not is_qwen,
     )
-    sizes_of(made)  # refuses what are no sizes
+    sizes_of(made, said.keys)  # refuses what are no sizes
     said.must_be("expert_count", 0)
     said.must_be("rope.dimension_count", made.features)
     said.must_be("attention.value_length", made.features)
@@ -174,14 +189,9 @@ def llama_config(said: Said, factors: Tensor | None) -> LlamaConfig:
 def gpt_config(said: Said) -> GPTConfig:
     """Give the sizes of a GPT-2."""
     made = GPTConfig(
+        **said.numbers(),
         vocab_size=said.rows,
-        n_positions=said.number("context_length"),
-        n_embd=said.number("embedding_length"),
-        n_layer=said.number("block_count"),
-        n_head=said.number("attention.head_count"),
-        n_inner=said.number("feed_forward_length"),
-        layer_norm_epsilon=said.number("attention.layer_norm_epsilon"),
         tie_word_embeddings=not said.has("lm_head.weight"),
     )
-    sizes_of(made)  # refuses what are no sizes
+    sizes_of(made, said.keys)  # refuses what are no sizes
     return made

@@ -9,7 +9,7 @@ from tessella.dtypes import float32
 from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.models import model_errors
-from tessella.models.gguf import FACTORS, gguf_name
+from tessella.models.gguf import FACTORS, KEYS, gguf_name
 from tessella.models.gpt import GPT
 from tessella.models.llama import Llama
 from tessella.nn import LoRA, Module, QuantizedEmbedding, QuantizedLinear
@@ -111,31 +111,18 @@ def _side_by_side(model: Any, name: str, x: Tensor) -> Tensor:
 
 
 def _llama_metadata(model: Llama, architecture: str) -> dict[str, Any]:
-    config = model.config
-    said: dict[str, Any] = {
-        "context_length": config.max_position_embeddings, "embedding_length": config.hidden_size,
-        "feed_forward_length": config.intermediate_size, "block_count": config.num_hidden_layers,
-        "attention.head_count": config.num_attention_heads,
-        "attention.head_count_kv": config.kv_heads,
-        "attention.key_length": config.features, "attention.value_length": config.features,
-        "attention.layer_norm_rms_epsilon": config.rms_norm_eps,
-        "rope.freq_base": config.rope_theta, "rope.dimension_count": config.features,
+    config, factor = model.config, _linear_factor(model)
+    said = {key: getattr(config, name) for name, key in KEYS[architecture].items()} | {
+        "attention.head_count_kv": config.kv_heads, "attention.key_length": config.features,
+        "attention.value_length": config.features, "rope.dimension_count": config.features,
         "vocab_size": config.vocab_size,
     }  # fmt: skip
-    if config.sliding_window is not None:
-        said["attention.sliding_window"] = config.sliding_window
-    factor = _linear_factor(model)
     if factor not in (None, 1):
         said |= {"rope.scaling.type": "linear", "rope.scaling.factor": factor}
-    return {f"{architecture}.{name}": value for name, value in said.items()}
+    return {f"{architecture}.{key}": value for key, value in said.items() if value is not None}
 
 
 def _gpt_metadata(model: GPT) -> dict[str, Any]:
-    config = model.config
-    said = {
-        "context_length": config.n_positions, "embedding_length": config.n_embd,
-        "feed_forward_length": config.inner, "block_count": config.n_layer,
-        "attention.head_count": config.n_head,
-        "attention.layer_norm_epsilon": config.layer_norm_epsilon,
-    }  # fmt: skip
-    return {f"gpt2.{name}": value for name, value in said.items()}
+    said = {key: getattr(model.config, name) for name, key in KEYS["gpt2"].items()}
+    said["feed_forward_length"] = model.config.inner
+    return {f"gpt2.{key}": value for key, value in said.items()}

@@ -38,24 +38,28 @@ class Sizes:
     is_gated: bool  # Llama's kin: gated layers, and places that turn features
 
 
-def sizes_of(config: Config) -> Sizes:
-    """Give the sizes of a configuration, which must be sizes: files say them."""
+def sizes_of(config: Config, keys: dict[str, str] | None = None) -> Sizes:
+    """Give the sizes of a configuration, which must be sizes: files say them.
+
+    `keys` are the names that a file has for them, by those of the configuration.
+    """
+    shown = keys or {}
     for name, value in vars(config).items():
         is_size = type(value) is int and 0 < value <= MOST
         if name in _NAMES and not is_size and not (name in _OPTIONAL and value is None):
-            raise model_errors.wrong_size(name, value, MOST)
+            raise model_errors.wrong_size(shown.get(name, name), value, MOST)
         if name in _ABOVE_ZERO and not (type(value) in (int, float) and 0 < value < math.inf):
-            raise model_errors.wrong_entry(name, value, "a number above 0")
+            raise model_errors.wrong_entry(shown.get(name, name), value, "a number above 0")
         if name in _TRUTHS and type(value) is not bool:
             raise model_errors.wrong_entry(name, value, "true or false")
     if isinstance(config, GPTConfig):
-        _check_parts("n_embd", config.n_embd, "n_head", config.n_head)
+        _check_parts(config, "n_embd", "n_head", shown)
         return Sizes(
             config.n_layer, config.n_embd, config.inner, config.n_head, config.n_head,
             config.n_embd // config.n_head, config.vocab_size, config.n_positions, None, False,
         )  # fmt: skip
     heads = config.num_attention_heads
-    _check_parts("num_attention_heads", heads, "num_key_value_heads", config.kv_heads)
+    _check_parts(config, "num_attention_heads", "num_key_value_heads", shown)
     return Sizes(
         config.num_hidden_layers, config.hidden_size, config.intermediate_size,
         heads, config.kv_heads, config.features, config.vocab_size,
@@ -63,7 +67,10 @@ def sizes_of(config: Config) -> Sizes:
     )  # fmt: skip
 
 
-def _check_parts(whole: str, size: int, part: str, count: int) -> None:
+def _check_parts(config: Config, whole: str, part: str, shown: dict[str, str]) -> None:
     """Refuse heads that would not be equal parts."""
-    if size % count:
-        raise model_errors.unequal_parts(whole, size, part, count)
+    size, count = getattr(config, whole), getattr(config, part)
+    if count is not None and size % count:
+        raise model_errors.unequal_parts(
+            shown.get(whole, whole), size, shown.get(part, part), count
+        )
