@@ -242,7 +242,7 @@ def test_what_is_missing_is_told_in_a_line(
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     for given, message in (
-        ([nothing, "--prompt", "a"], f"No such file or directory: {nothing!r}"),
+        ([nothing, "--prompt", "a"], f"models.load: there is no {nothing}; a model is "),
         ([folder, "--prompt", "a"], 'not installed; pip install "tessella[tokenizers]"'),
         ([model, "--prompt", "a", "--chat"], 'not installed; pip install "tessella[jinja2]"'),
         ([model, "--prompt", "a", "--context", "500"], "context is 500; it must be from 2 to 128"),

@@ -361,6 +361,7 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 
 
 @pytest.mark.parametrize(("entries", "window"), [
+    ({"model_type": "llama"}, None),  # which has none
     ({"use_sliding_window": False}, None),
     ({"use_sliding_window": True}, None),  # from layer 28 on
     ({"use_sliding_window": True, "max_window_layers": 0}, 8),
@@ -422,12 +423,12 @@ def test_operands_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda m, x: m([[1, 2]]), "model: tokens must be a tensor, got list"),
-    (lambda m, x: m(x[:, :0]), "model: tokens is int64 (2, 0)"),
-    (lambda m, x: m(x, 5), "model: cache must be a KVCache or a GrowingCache, got int"),
-    (lambda m, x: m(x, padding=[1]), "model: padding must be a tensor, got list"),
-    (lambda m, x: m(x, padding=ts.tensor([0, -1])), "model: padding[1] is -1"),
-    (lambda m, x: m(x, padding=ts.tensor([5, 0])), "model: padding[0] is 5"),
+    (lambda m, x: m([[1, 2]]), "GPT: tokens must be a tensor, got list"),
+    (lambda m, x: m(x[:, :0]), "GPT: tokens is int64 (2, 0)"),
+    (lambda m, x: m(x, 5), "GPT: cache must be a KVCache or a GrowingCache, got int"),
+    (lambda m, x: m(x, padding=[1]), "GPT: padding must be a tensor, got list"),
+    (lambda m, x: m(x, padding=ts.tensor([0, -1])), "GPT: padding[1] is -1"),
+    (lambda m, x: m(x, padding=ts.tensor([5, 0])), "GPT: padding[0] is 5"),
     (lambda m, x: m.cache(4, 2, padding=ts.tensor([5, 0])), "KVCache: padding[0] is 5"),
     (lambda m, x: ts.models.GrowingCache(1, 2, 4, 8, padding=ts.tensor([0, -5])),
      "GrowingCache: padding[1] is -5"),
@@ -439,7 +440,7 @@ def test_operands_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     (lambda m, x: m(ts.zeros(2, 65, dtype=ts.int64)),
      "to be 65 places, and the model has 64 (n_positions)"),
     (lambda m, x: m(x, ts.models.KVCache(2, 2, 4, 65, 8)), "to be 65 places, and the model has 64"),
-], ids=str)  # fmt: skip
+])  # fmt: skip
 def test_arguments_that_a_model_does_not_take_are_named(call: Any, message: str) -> None:
     config = ts.models.GPTConfig(vocab_size=50, n_positions=64, n_embd=32, n_layer=2, n_head=4)
     with pytest.raises(ts.errors.TessellaError) as caught:

@@ -46,7 +46,7 @@ def rope_of(given: dict[str, Any], base: float) -> tuple[Any, dict[str, Any] | N
 def window_of(kind: str, given: dict[str, Any], layers: Any) -> Any:
     """Give the window that all layers have, if they have one."""
     window = given.get("sliding_window")
-    if kind == "qwen2" and not given.get("use_sliding_window"):
+    if kind == "llama" or (kind == "qwen2" and not given.get("use_sliding_window")):
         return None
     kinds = given.get("layer_types")
     if kinds is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.data_errors import located
 from tessella.hints import Any
 from tessella.models import model_errors
 from tessella.models.caches import Cache, check_padding
@@ -22,7 +21,6 @@ class Places:
     its first token: nobody looks at it, and places are counted from its end.
     """
 
-    @located("model")
     def __init__(
         self,
         tokens: Tensor,
@@ -74,7 +72,7 @@ class Places:
     def within(self, places: int) -> None:
         """Require so many places at most: those that a model has learned rows for."""
         if self.keys > places and not self.is_padded:
-            raise model_errors.context_too_long(self.keys, places).locate("model", [])
+            raise model_errors.context_too_long(self.keys, places)
 
     def turn(self, x: Tensor) -> Tensor:
         """Turn queries or keys (B, H, T, D) by their places."""
@@ -86,7 +84,7 @@ class Places:
         if self.cache is None:
             return keys, values
         if layer >= self.cache.layers:
-            raise model_errors.few_layers(self.cache.layers, layer).locate("model", [])
+            raise model_errors.few_layers(self.cache.layers, layer)
         return self.cache.put(layer, self.here, keys, values)
 
     def end(self) -> None:
