@@ -282,3 +282,33 @@ def test_a_call_that_fails_leaves_the_gradient_that_was_there() -> None:
     with pytest.raises(ts.errors.IndexOutOfBounds):
         step(some(99, 4), ts.tensor([1, 5]))
     assert p.grad.tolist() == before
+
+
+# --- what is written past the caches ---------------------------------------------------------------
+
+LARGE = (16 << 20) // 4  # elements of float32 from which on results are written so
+
+
+@pytest.mark.parametrize("first", [0, 1, 7])
+def test_results_that_no_cache_holds(first: int) -> None:
+    def f(x: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        x = x[first:]
+        y = x * 2 + 1
+        out = ts.empty(LARGE + 5)
+        out[first:] = y.abs() - x  # not aligned to vectors
+        return y, out[first:].clone(), (x * 3).astype(ts.float16), y > x
+
+    compiled = check(f, lambda i: (some(i, LARGE + 5),))
+    assert max(sizes_of(compiled)) > 1
+
+
+def test_large_results_in_rows_in_place_and_behind_products() -> None:
+    rows = LARGE // 1024 + 1
+
+    def f(x: ts.Tensor, w: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        y = softmax(x)
+        x = x.clone()
+        x.mul_(2).add_(y)
+        return y, x, ((x @ w) + 1).relu()
+
+    check(f, lambda i: (some(i, rows, 1024), some(i + 1, 1024, 1024)))

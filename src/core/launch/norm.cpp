@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../kernels/cast.h"
+#include "../kernels/streaming.h"
 #include "../threads.h"
 #include "reduce.h"
 
@@ -13,8 +14,7 @@ namespace tessella::launch {
 namespace {
 
 constexpr int64_t item_elements = 32768;
-constexpr int64_t STREAMED_BYTES = 16 << 20;  // results that a cache would not hold
-constexpr int64_t tile_elements = 4096;       // converted at once, if a row is not longer
+constexpr int64_t tile_elements = 4096;  // converted at once, if a row is not longer
 
 // Rows that share sums: so many that sums are small beside x, and few enough for several threads.
 int64_t block_rows(const NormTask& task) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "../kernels/streaming.h"
 #include "../threads.h"
 #include "reduce_tree.h"
 
@@ -34,7 +35,8 @@ class TileRun {
                     stream.is_of_rows ? row_ : flat_, stream.is_of_rows ? rows_ : count_,
                     tile(stream.tile));
     size_t reductions = 0;
-    for (const TileOp& op : task_.ops) switch (op.work) {
+    for (const TileOp& op : task_.ops) {
+      switch (op.work) {
         case TileWork::compute:
           compute(op);
           break;
@@ -44,6 +46,17 @@ class TileRun {
         case TileWork::reduce:
           waiting_ ? reduce_part(op, *waiting_[reductions++]) : reduce_rows(op);
       }
+      const Stream& out = task_.streams[static_cast<size_t>(op.out)];
+      if (out.is_streamed)
+        TS_CHOSEN(streaming_kernels)
+            .copy(count_ * out.itemsize, out.data + flat_ * out.itemsize, tile(out.tile));
+    }
+  }
+
+  // Nothing of what was written waits to be seen.
+  void end() {
+    for (const Stream& stream : task_.streams)
+      if (stream.is_streamed) return TS_CHOSEN(streaming_kernels).end();
   }
 
  private:
@@ -53,7 +66,7 @@ class TileRun {
   char* place(int number) {
     if (number < 0) return nullptr;
     const Stream& stream = task_.streams[static_cast<size_t>(number)];
-    if (stream.kind == StreamKind::memory)
+    if (stream.kind == StreamKind::memory && !stream.is_streamed)
       return stream.data + (stream.is_of_rows ? row_ : flat_) * stream.itemsize;
     return stream.kind == StreamKind::constant ? stream.data : tile(stream.tile);
   }
@@ -155,6 +168,7 @@ void run_part(const TiledTask& task, char* scratch, Waiting* waiting, int64_t ro
               int64_t end) {
   TileRun run(task, scratch, waiting);
   for (int64_t at = begin; at < end; at += TILE) run.run(row, 1, at, std::min(TILE, end - at));
+  run.end();
 }
 
 // Parts of rows that reductions join in the end.
@@ -206,6 +220,7 @@ void run_whole_rows(const TiledTask& task, char* scratch) {
       int64_t rows = std::min(at_once, end - row);
       run.run(row, rows, 0, rows * task.length);
     }
+    run.end();
   };
   int64_t chunks = (task.rows + each - 1) / each;
   if (chunks <= 1) return body(0, 0);

@@ -35,6 +35,7 @@ struct Stream {
   char* data = nullptr;          // of all but tiles
   const Space* space = nullptr;  // of what is strided: the shape of the chain, its strides
   int tile = -1;                 // which tile of scratch
+  bool is_streamed = false;      // memory that is written past the caches, from a tile
 };
 
 enum class TileWork : uint8_t {

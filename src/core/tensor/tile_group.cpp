@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../kernels/streaming.h"
 #include "../memory/account.h"
 #include "../threads.h"
 
@@ -230,6 +231,24 @@ void TileGroup::assign_tiles() {
   for (launch::Stream& stream : streams_)
     if (stream.kind == StreamKind::strided) stream.tile = tiles_++;
   share_tiles(last);
+  find_streamed(last);
+}
+
+// What is large and only written may be written past the caches: by way of one tile.
+void TileGroup::find_streamed(const std::vector<size_t>& last) {
+  std::vector<bool> is_read(streams_.size());
+  for (const TileOp& op : ops_)
+    for (int in : op.in)
+      if (in >= 0) is_read[static_cast<size_t>(in)] = true;
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    auto at = static_cast<size_t>(ops_[i].out);
+    launch::Stream& out = streams_[at];
+    bool is_large = rows_ * length_ * out.itemsize >= STREAMED_BYTES;
+    bool is_alone = !is_read[at] && last[at] == i && !out.is_of_rows;
+    if (out.kind != StreamKind::memory || !is_large || !is_alone) continue;
+    out.tile = streamed_.empty() ? tiles_++ : streams_[streamed_[0]].tile;
+    streamed_.push_back(at);
+  }
 }
 
 void TileGroup::share_tiles(const std::vector<size_t>& last) {
@@ -274,6 +293,12 @@ size_t TileGroup::scratch_bytes() const {
 void TileGroup::aim() {
   for (size_t i = 0; i < streams_.size(); ++i)
     if (sources_[i]) streams_[i].data = sources_[i]->host_ptr() + offsets_[i];
+  // Where an operand lies, the lines are in the cache.
+  for (size_t at : streamed_) {
+    int found = 0;
+    for (const launch::Stream& other : streams_) found += other.data == streams_[at].data;
+    streams_[at].is_streamed = found == 1;
+  }
 }
 
 void TileGroup::run_after(const Instruction& product, Tensor* const* operands) {

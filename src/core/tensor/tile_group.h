@@ -60,6 +60,7 @@ class TileGroup {
   void write(launch::TileOp op, const Instruction& each, bool is_of_rows);
   void assign_tiles();
   void share_tiles(const std::vector<size_t>& last);
+  void find_streamed(const std::vector<size_t>& last);
   launch::TiledTask task() const;
   void aim();
 
@@ -78,6 +79,7 @@ class TileGroup {
   std::vector<std::unique_ptr<launch::Space>> spaces_;
   std::vector<std::unique_ptr<char[]>> constants_;
   std::vector<std::unique_ptr<launch::ReducePlan>> reductions_;
+  std::vector<size_t> streamed_;  // streams that may be written past the caches
   int tiles_ = 0;
 };
 

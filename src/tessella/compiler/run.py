@@ -11,7 +11,6 @@ from tessella.arguments import to_bool, to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture, name_of, placed
 from tessella.compiler.check import checked
-from tessella.compiler.contrast import contrast
 from tessella.compiler.delays import Streak, changed_arguments, shown_arguments, warn
 from tessella.compiler.keys import call_key
 from tessella.compiler.lower import build, lower
@@ -413,6 +412,8 @@ class Compiled(Standin, _core.CompiledCall):
     def _refuse(self, kind: Kind) -> None:
         (first, _, _), (second, _, _) = kind.recordings[-2:]
         kind.recordings.clear()
+        from tessella.compiler.contrast import contrast  # rare, and it takes long to load
+
         raise placed(capture_errors.unsteady(*contrast(first, second)), self.function)
 
 
