@@ -284,7 +284,7 @@ def test_a_call_that_fails_leaves_the_gradient_that_was_there() -> None:
     assert p.grad.tolist() == before
 
 
-# --- what is written past the caches ---------------------------------------------------------------
+# --- what is written past the caches --------------------------------------------------------------
 
 LARGE = (16 << 20) // 4  # elements of float32 from which on results are written so
 
