@@ -65,6 +65,12 @@ def sampled(cases: Iterable[Case], k: int) -> list[Case]:
     return [pool[i] for i in sorted(generator.sample(range(len(pool)), k))]
 
 
+def sampled_each(names: Iterable[str], cases: Iterable[Case], k: int) -> list[tuple[str, Case]]:
+    """Give each name with k of the cases, which are other ones for other names."""
+    pool = list(cases)
+    return [pair for name in names for pair in sampled([(name, case) for case in pool], k)]
+
+
 @pytest.fixture(autouse=True)
 def still_collector() -> Iterator[None]:
     """Keep the garbage of other tests (tracebacks in cycles) from being freed within a test.

@@ -26,7 +26,7 @@ from cases import (
     to_array,
     to_tensors,
 )  # fmt: skip
-from conftest import sampled
+from conftest import sampled, sampled_each
 from reference import assert_same, epsilon, expected
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Case
@@ -94,8 +94,7 @@ def test_function_and_method_are_one_object(name: str) -> None:
             assert ts.Tensor.__dict__.get(spelling) is not each.function
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=label)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "dtype"), sampled_each(NAMES, DTYPES, 8), ids=label)
 def test_composite_equals_the_reference(name: str, dtype: DType) -> None:
     each = COMPOSITES[name]
     for case in each.samples:
@@ -169,8 +168,7 @@ def compare(each: Composite, got: Any, want: np.ndarray[Any, Any], scale: float)
     assert near.all(), (found[~near][:3], want[~near][:3])
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "layout"), sampled_each(NAMES, LAYOUTS, 2))
 def test_composite_gives_the_same_bits_from_any_layout(name: str, layout: str) -> None:
     each = COMPOSITES[name]
     for dtype in sampled(DTYPES, 2):

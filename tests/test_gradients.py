@@ -28,7 +28,7 @@ from cases import (
     to_tensor,
     to_tensors,
 )  # fmt: skip
-from conftest import sampled
+from conftest import sampled, sampled_each
 from leaves import grad_of
 from reference import epsilon
 from tessella.composites import COMPOSITES
@@ -177,8 +177,10 @@ def test_gradients_agree_with_finite_differences(name: str, dtype: DType) -> Non
             check(op, case, dtype, "contiguous")
 
 
-@pytest.mark.parametrize("layout", ["transposed", "negative", "stepped", "repeated"])
-@pytest.mark.parametrize("name", DECLARED)
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    sampled_each(DECLARED, ["transposed", "negative", "stepped", "repeated"], 2),
+)
 def test_gradients_of_other_layouts_agree_with_finite_differences(name: str, layout: str) -> None:
     op = DECLARED[name]
     for case, dtype in sampled(itertools.product(calls_of(op), WIDE), 2):
@@ -228,8 +230,11 @@ def gradients(op: Declared, case: Case, operands: list[Any], weights: list[Array
     return [to_array(g) for g in found]
 
 
-@pytest.mark.parametrize("dtype", [ts.float32, ts.float16, ts.bfloat16, ts.complex64], ids=label)
-@pytest.mark.parametrize("name", DECLARED)
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    sampled_each(DECLARED, [ts.float32, ts.float16, ts.bfloat16, ts.complex64], 2),
+    ids=label,
+)
 def test_gradients_of_narrow_dtypes_are_those_of_wide_ones_rounded(name: str, dtype: DType) -> None:
     op = DECLARED[name]
     for case in calls_of(op):
