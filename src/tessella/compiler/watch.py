@@ -42,9 +42,9 @@ Tensor = _core.Tensor
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = _LIBRARY + "site-packages" + os.sep
-# Modules whose functions give something else at each call.
-_CLOCKS = ("now", "today", "utcnow")  # of the classes there
+# Modules whose functions give something else at each call, and methods of their classes.
 _RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
+_CLOCKS = ("now", "today", "utcnow")
 
 
 class Place:
