@@ -108,6 +108,7 @@ class Watch:
         self._loose: set[str] = set()  # attributes that are read of some of them
         self._is_inside = False  # the outermost frame of the user's was seen
         self._made: set[Any] = set()  # codes of functions that are made in the call
+        self._sought: dict[Any, list[Any]] = {}  # by their code: who refers to it
         self._owner = getattr(function, "__self__", None)  # of a method that is compiled
         self.has_loaded = False  # a module was imported in the call
         self._rest: list[Place] = []  # that the core cannot look at
@@ -191,6 +192,11 @@ class Watch:
             if kind != "local" or is_outermost:  # else it may be made in the call
                 self._reach(end)
 
+    def end(self) -> None:
+        """Let go of what only a call that is recorded needs."""
+        self._reached.clear()
+        self._sought.clear()
+
     def note_threads(self) -> None:
         """Keep how many threads there are."""
         if self._threads is None:
@@ -228,20 +234,29 @@ class Watch:
     def _find_function(self, frame: Any) -> None:
         """Find the function of a frame whose code reads variables around it."""
         code = frame.f_code
-        if code in self._made or any(_is_of(each, frame) for each in self._functions.get(code, ())):
+        if code in self._made or self._knows(frame):
             return
+        near = list(frame.f_back.f_locals.values()) if frame.f_back else []
         if code.co_argcount:  # a method
             owner = type(frame.f_locals.get(code.co_varnames[0]))
-            self._take(getattr(owner, code.co_name, None), frame)
-        for value in list(frame.f_back.f_locals.values()) if frame.f_back else ():
-            self._take(value, frame)
-        if not any(_is_of(each, frame) for each in self._functions.get(code, ())):
-            for value in gc.get_referrers(code):
-                self._take(value, frame)
+            near.append(getattr(owner, code.co_name, None))
+        self._take(near, frame)
+        if self._knows(frame):
+            return
+        if code not in self._sought:  # once: all objects that there are have to be looked at
+            found = gc.get_referrers(code)
+            self._sought[code] = [each for each in found if isinstance(each, FunctionType)]
+        self._take(self._sought[code], frame)
 
-    def _take(self, value: Any, frame: Any) -> None:
-        if getattr(value, "__code__", None) is frame.f_code and _is_of(value, frame):
-            self._add_function(value)
+    def _knows(self, frame: Any) -> bool:
+        """Tell whether the function of a frame is watched."""
+        return any(_is_of(each, frame) for each in self._functions.get(frame.f_code, ()))
+
+    def _take(self, values: list[Any], frame: Any) -> None:
+        """Watch those of some values that can be the function of a frame."""
+        for value in values:
+            if getattr(value, "__code__", None) is frame.f_code and _is_of(value, frame):
+                self._add_function(value)
 
     def _follow(self, value: Any, attributes: tuple[str, ...], is_outside: bool) -> Any:
         """Keep what the attributes behind a name are; give what the last one is, if it is known."""
@@ -367,6 +382,7 @@ class watched:  # noqa: N801 - used like a function
             sys.setprofile(self._before)
         else:
             self._before.enable()  # of cProfile, which is no function
+        self._watch.end()
         if self._error is not None and error[0] is None:
             raise self._error
 
