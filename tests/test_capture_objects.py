@@ -14,7 +14,7 @@ from collections import ChainMap, UserDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -59,6 +59,8 @@ def objects_without_names() -> dict[str, Case]:
     layers = [Layer(2.0), Layer(3.0)]
     table, held = {"a": layers[0], "b": layers[1]}, Holder(layers[0])
     blocks = nn.ModuleList([Block(), Block()])
+    tensors: list[Any] = [nn.Parameter(ts.ones(3))]
+    own, named_layer = ModuleType("own"), layers[0]
 
     def set_k(k: float) -> None:
         layers[0].k = layers[0].cfg.k = k
@@ -92,6 +94,29 @@ def objects_without_names() -> dict[str, Case]:
             x = x * block.cfg.k + block.list[0]
         return x
 
+    def of_tensors(x: Any) -> Any:
+        for w in tensors:
+            x = x * (2 if w.requires_grad else 3) * w.scale
+        return x
+
+    def of_kinds(x: Any) -> Any:
+        kind, module = Layer, own
+        return x * kind.rate * module.k
+
+    def matched(x: Any) -> Any:
+        match layers[0]:
+            case Layer(k=found):
+                return x * found
+        return x
+
+    def set_tensors(k: float) -> None:
+        tensors[0].requires_grad_(k > 0)
+        tensors[0].scale = k
+
+    def set_kinds(k: float) -> None:
+        Layer.rate = k
+        own.k = k  # type: ignore[attr-defined]
+
     def called(x: Any) -> Any:
         return x * max(layers, key=lambda each: each.k).k
 
@@ -109,6 +134,10 @@ def objects_without_names() -> dict[str, Case]:
         "walrus": (walrus, set_k),
         "with": (within, set_k),
         "modules": (of_modules, set_block),
+        "named property": (lambda x: x * named_layer.inner.k, set_k),
+        "tensors": (of_tensors, set_tensors),
+        "kinds": (of_kinds, set_kinds),
+        "match": (matched, set_k),
     }
 
 
@@ -116,6 +145,7 @@ def objects_without_names() -> dict[str, Case]:
 def test_attributes_of_objects_that_have_no_name(name: str) -> None:
     def play(wrap: Wrap) -> Any:
         function, change = objects_without_names()[name]
+        change(0.0)
         call, results = wrap(function), []
         for i in range(CALLS):
             change(float(i // 4))
@@ -129,9 +159,13 @@ def test_objects_in_arguments() -> None:
     def play(wrap: Wrap) -> Any:
         layer, results = Layer(2.0), []
         calls = [wrap(lambda x, of: x * of[0].k), wrap(lambda x, of: x * of["c"].k)]
+        rest = [wrap(lambda x, *of: x * of[0].k), wrap(lambda x, **of: x * of["c"].k)]
+        many = wrap(lambda x, of: x * of[0].k)
         for i in range(CALLS):
             layer.k = float(i // 4)
             results += [calls[0](some(i, 3), [layer]), calls[1](some(i, 3), {"c": layer})]
+            results += [rest[0](some(i, 3), layer), rest[1](some(i, 3), c=layer)]
+            results.append(many(some(i, 3), [layer] * 1200))
         return results
 
     same(play)
@@ -165,9 +199,11 @@ def test_functions_of_one_code_have_variables_of_their_own() -> None:
 
             return f, held, change
 
-        (a, _, _), (b, held, change), (c, _, last) = make(1.0), make(2.0), make(3.0)
-        many, results = [a, b], []
-        call = wrap(lambda x: a(x) + b(x) + many[1](x) + functools.partial(c)(x))
+        same_number = 1.0
+        (a, _, _), (b, held, change) = make(same_number), make(same_number)
+        c, _, last = make(3.0)
+        many, by_name, results = [a, b], {"a": a, "b": b}, []
+        call = wrap(lambda x: a(x) + by_name["b"](x) + many[1](x) + functools.partial(c)(x))
         for i in range(3 * CALLS):
             held[0] = float(i // 4 % 2)
             change(float(i // 8))
@@ -255,10 +291,11 @@ def test_what_is_not_there_yet() -> None:
     [
         (lambda: {2.0}, lambda v, k: (v.clear(), v.add(k))),
         (lambda: deque([2.0]), lambda v, k: (v.clear(), v.append(k))),
+        (lambda: UserDict({2.0: [2.0]}), lambda v, k: (v.clear(), v.update({k: [k]}))),
         (lambda: bytearray([2]), lambda v, k: v.__setitem__(0, int(k))),
         (lambda: array.array("d", [2.0]), lambda v, k: v.__setitem__(0, k)),
     ],
-    ids=["set", "deque", "bytearray", "array"],
+    ids=["set", "deque", "mapping", "bytearray", "array"],
 )
 @pytest.mark.parametrize("is_argument", [False, True])
 def test_values_that_change_where_they_are(make: Any, change: Any, is_argument: bool) -> None:

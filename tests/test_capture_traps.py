@@ -1,6 +1,7 @@
 """Ways for a compiled function to be silently wrong: state that changes between calls or in them.
 
-Each comes out as eager does, or raises. Python values are in test_capture_values.py; shared memory,
+Each comes out as eager does, or raises. Python values are in test_capture_values.py and
+test_capture_objects.py; what has to be repeated in test_capture_repeats.py; shared memory,
 exceptions, threads and arenas in test_capture_sharing.py; results, gradients and refusals in
 test_capture_results.py.
 """

@@ -208,6 +208,32 @@ def test_factors_of_frequencies_are_read(tmp_path: Path) -> None:
             ts.testing.assert_close(ts.models.load_gguf(each)(x), model(x), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("said", [
+    {"rope.scaling.type": "linear", "rope.scaling.factor": 0.0}, {"rope.scaling.type": "none"},
+    {"rope.scale_linear": 0.0}, {"attention.sliding_window": 0}, {"expert_count": 0},
+], ids=str)  # fmt: skip
+def test_zeros_say_that_there_is_nothing(said: dict[str, Any], tmp_path: Path) -> None:
+    path = changed(tmp_path, {f"llama.{key}": value for key, value in said.items()})
+    config: Any = ts.models.load_gguf(path).config
+    assert config.rope_scaling is None and config.sliding_window is None
+
+
+def test_fractions_are_written_as_such_and_factors_are_exact(tmp_path: Path) -> None:
+    model = llama(rope_theta=100000, rope_scaling={"type": "linear", "factor": 2})
+    ts.models.save_gguf(model, tmp_path / "linear.gguf")
+    types = ts.io.open_gguf(tmp_path / "linear.gguf").types
+    names = ["rope.freq_base", "rope.scaling.factor", "attention.layer_norm_rms_epsilon"]
+    assert [types[f"llama.{name}"] for name in names] == ["float32"] * 3
+    kept = [llama(rope_scaling=LLAMA3) for _ in range(2)]
+    kept[1].to(ts.float16)
+    assert kept[1].rotary.frequencies.dtype is ts.float64  # halves would turn places elsewhere
+    for name, each in zip(["wide.gguf", "half.gguf"], kept, strict=True):
+        ts.models.save_gguf(each, tmp_path / name)
+    found = [ts.io.open_gguf(tmp_path / name) for name in ("wide.gguf", "half.gguf")]
+    factors = [file.get_tensor("rope_freqs.weight").tolist() for file in found]
+    assert factors[0] == factors[1]
+
+
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16], ids=str)
 def test_halves_compute_in_float32(dtype: Any, tmp_path: Path) -> None:
     model, x = llama(), ts.tensor(tokens(1, 12))
@@ -287,6 +313,9 @@ def changed(path: Path, said: dict[str, Any], **tensors: Any) -> Path:
 @pytest.mark.parametrize(("said", "tensors", "message"), [
     ({"general.architecture": "mamba"}, {}, "general.architecture is 'mamba'"),
     ({"general.architecture": None}, {}, "general.architecture is None"),
+    ({"general.architecture": ["llama"]}, {}, r"general.architecture is \['llama'\]"),
+    ({"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": -2.0}, {},
+     "llama.rope.scaling.factor is -2"),
     ({"llama.rope.scaling.type": "yarn"}, {}, "llama.rope.scaling.type is 'yarn'"),
     ({"llama.rope.scaling.type": "linear"}, {}, "llama.rope.scaling.factor is missing"),
     ({"llama.rope.dimension_count": 8}, {}, r"dimension_count is 8\n(.*\n)*.*where it is 16"),
@@ -315,6 +344,8 @@ def changed(path: Path, said: dict[str, Any], **tensors: Any) -> Path:
     ({}, {"output_norm__weight": (F.quantize(ts.ones(64), "q8_0"), "q8_0")},
      "output_norm.weight is quantised, as q8_0"),
     ({}, {"rope_freqs__weight": ts.ones(3)}, r"scaling\['factors'\] is \[1.0, 1.0, 1.0\]"),
+    ({}, {"rope_freqs__weight": ts.ones(4, 2)}, r"rope_freqs.weight is .*float32 \(4, 2\)"),
+    ({}, {"rope_freqs__weight": ts.ones(8, dtype=ts.int8)}, r"rope_freqs.weight is .*int8 \(8,\)"),
     ({}, {"more": ts.ones(3)}, "tensors that no layer uses: more"),
 ], ids=str)  # fmt: skip
 def test_files_that_do_not_fit_are_refused(

@@ -11,6 +11,7 @@ import pytest
 
 import tessella as ts
 from cases import to_array
+from error_texts import told
 from figures import figures_of
 from model_files import CONFIGS, tokens, weight, write_config
 
@@ -356,6 +357,17 @@ def test_gpt_may_have_a_head_of_its_own(tmp_path: Path) -> None:
         ts.testing.assert_close(model(x), seen[0] @ head.mT, rtol=1e-4, atol=1e-5)
 
 
+def test_rope_scaling_and_rope_parameters_are_one_thing() -> None:
+    read = ts.models.LlamaConfig.from_dict
+    linear = {"rope_type": "linear", "factor": 2.0, "rope_theta": 5e5}
+    for name in ("rope_scaling", "rope_parameters"):
+        found = read({"model_type": "llama", name: linear})
+        assert found.rope_theta == 5e5 and found.rope_scaling == linear
+        with pytest.raises(ts.errors.FormatError, match=r"partial_rotary_factor is 0\.5"):
+            read({"model_type": "llama", name: {**linear, "partial_rotary_factor": 0.5}})
+    assert read({"model_type": "llama", "attention_bias": None}).attention_bias is False
+
+
 QWEN = {"model_type": "qwen2", "num_hidden_layers": 4, "sliding_window": 8}
 FULL, SLIDING = "full_attention", "sliding_attention"
 
@@ -378,7 +390,8 @@ def test_windows_are_those_that_all_layers_have(entries: dict[str, Any], window:
 
 @pytest.mark.parametrize(("entries", "message"), [
     ({"max_window_layers": 2}, "by max_window_layers, 2, some layers have a window"),
-    ({"layer_types": [FULL, SLIDING]}, "by layer_types, .* some layers have a window"),
+    ({"layer_types": [SLIDING]}, r"layer_types is \['sliding_attention'\]"),
+    ({"layer_types": [FULL, SLIDING] * 2}, "by layer_types, .* some layers have a window"),
     ({"layer_types": ["linear_attention"]}, r"layer_types is \['linear_attention'\]"),
     ({"layer_types": [[]]}, r"layer_types is \[\[\]\]"),
     ({"max_window_layers": "two"}, "max_window_layers is 'two'"),
@@ -445,7 +458,7 @@ def test_arguments_that_a_model_does_not_take_are_named(call: Any, message: str)
     config = ts.models.GPTConfig(vocab_size=50, n_positions=64, n_embd=32, n_layer=2, n_head=4)
     with pytest.raises(ts.errors.TessellaError) as caught:
         call(ts.models.GPT(config), ts.tensor(tokens(2, 4)) % 50)
-    assert message in str(caught.value) and "  at test_models.py:" in str(caught.value)
+    assert message in told(caught.value) and "  at test_models.py:" in str(caught.value)
 
 
 def test_padding_may_be_compiled_and_hides_places_beyond_those_learned() -> None:

@@ -1,3 +1,4 @@
+// Whole vectors are written past the caches; what lies before and behind them is not.
 #include "streaming.h"
 
 #include "../simd/vector.h"

@@ -12,6 +12,7 @@ import sys
 from tessella import _core
 from tessella.compiler import capture_errors, cuts, pullback
 from tessella.compiler.capture_errors import AsWritten
+from tessella.compiler.frames import watched
 from tessella.compiler.program import (
     ARENA,
     ARGUMENT,
@@ -24,7 +25,7 @@ from tessella.compiler.program import (
     Output,
     Program,
 )
-from tessella.compiler.watch import Watch, watched
+from tessella.compiler.watch import Watch
 from tessella.dtypes import DType
 from tessella.exceptions import PACKAGE, CaptureError, InvalidArgument, site_parts
 from tessella.hints import Any, Callable
@@ -72,7 +73,9 @@ def capture(
             if graphs != [(x.requires_grad, x.grad_fn) for x in tensors]:
                 raise AsWritten("an argument becomes part of a graph")
             if watch.has_toggled():
-                raise AsWritten("it changes whether a tensor needs gradients")
+                raise AsWritten("requires_grad of a tensor that it uses is changed")
+            if watch.has_missed:
+                raise AsWritten("it reaches more objects than can be watched")
             if watch.has_loaded:
                 raise AsWritten("a module is imported")
             if watch.bumped_at:  # a repeated call would not do it

@@ -49,13 +49,13 @@ def reason_of(captured: Any, programs: list[Any]) -> str:
     why = captured.why
     if why is not None:
         return f"{why.why} (at {why.line})" if why.line else str(why.why)
-    changed = captured.watch.changed()
+    changed = captured.watch.changed("by the call itself")
     if changed:
-        return f"it reads {changed} by the call itself"
+        return f"it reads {changed}"
     for each in reversed(programs):
-        changed = each.watch.changed()
+        changed = each.watch.changed("from call to call")
         if changed:
-            return f"it reads {changed} from call to call"
+            return f"it reads {changed}"
         if each.changes != changes.count():
             return "modules, parameter groups or hooks change from call to call"
     return "where arguments lie, which gradients are there, or requires_grad changes at each call"

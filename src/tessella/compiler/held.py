@@ -6,13 +6,17 @@ being the same object.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
+import os
+from collections import ChainMap, UserDict, deque
+from types import MappingProxyType
 
 from tessella.hints import Any
 
 MOST_ITEMS = 1000  # of a container whose items are compared
-DEPTH = 8  # of containers in each other whose items are compared
+DEPTH = 50  # of containers in each other whose items are compared
+# Others run code of their own when they are asked.
+MAPPINGS: Any = dict | UserDict | ChainMap | MappingProxyType | type(os.environ)
+SEQUENCES: Any = list | tuple | set | frozenset | deque
 CONSTANT = (int, float, complex, str, bytes, type(None))
 
 
@@ -25,28 +29,37 @@ class Restless:
     __hash__ = object.__hash__
 
 
-def items_of(value: Any, depth: int = DEPTH) -> Any:
-    """Give what a container or an array holds, to be compared; None if it cannot change."""
-    found = parts_of(value)
-    if found is not None:
-        if len(found) > MOST_ITEMS or not depth:
+def items_of(value: Any, depth: int = DEPTH, known: dict[int, Any] | None = None) -> Any:
+    """Give what a container or an array holds, to be compared; None if it cannot change.
+
+    What is met again, in itself or elsewhere, is the same list: `known` has them by their ids.
+    """
+    known = {} if known is None else known
+    if id(value) in known:
+        return known[id(value)]
+    if isinstance(value, MAPPINGS | SEQUENCES) and not is_ours(module_of(type(value))):
+        if len(value) > MOST_ITEMS or not depth:
             return Restless()
-        behind = [each[1] for each in found] if isinstance(value, Mapping) else found
-        items = [(x, items_of(y, depth - 1)) for x, y in zip(found, behind, strict=True)]
-        is_fixed = isinstance(value, tuple) and all(below is None for _, below in items)
-        return None if is_fixed else items
+        found: list[Any] = []
+        known[id(value)] = None if isinstance(value, tuple) else found
+        is_mapping = isinstance(value, MAPPINGS)
+        for part in value.items() if is_mapping else value:
+            held = part[1] if is_mapping else part
+            is_constant = type(held) in CONSTANT
+            found.append((part, None if is_constant else items_of(held, depth - 1, known)))
+        if isinstance(value, tuple):  # which changes in its items alone
+            known[id(value)] = found if any(below is not None for _, below in found) else None
+        return known[id(value)]
     if isinstance(value, bytearray) or is_plain_array(value):
         return bytes(value)
     return digest(value) if is_array(value) else None
 
 
-def parts_of(value: Any) -> list[Any] | None:
-    """Give the parts of a container, of mappings pairs; None if it is none, or of the package."""
-    if isinstance(value, list | tuple | set | frozenset | deque):
-        return list(value)
-    if isinstance(value, Mapping) and not is_ours(module_of(type(value))):
-        return list(value.items())
-    return None
+def parts_of(value: Any) -> Any:
+    """Give the parts of a container, of mappings the values; None if it is none."""
+    if isinstance(value, MAPPINGS) and not is_ours(module_of(type(value))):
+        return value.values()
+    return value if isinstance(value, SEQUENCES) else None
 
 
 def is_array(value: Any) -> bool:
@@ -77,15 +90,29 @@ def is_ours(module: str) -> bool:
     return module == "tessella" or module.startswith("tessella.")
 
 
-def same_items(now: Any, items: Any) -> bool:
+def same_items(now: Any, items: Any, seen: set[int] | None = None) -> bool:
     """Compare what containers or arrays hold."""
     if not isinstance(items, list):
         return bool(now == items)
-    return isinstance(now, list) and len(now) == len(items) and all(map(_same_item, now, items))
+    seen = set() if seen is None else seen
+    if id(items) in seen:  # it is compared already
+        return True
+    seen.add(id(items))
+    if not isinstance(now, list) or len(now) != len(items):
+        return False
+    return all(
+        same(x, y) and (below is None or same_items(under, below, seen))
+        for (x, under), (y, below) in zip(now, items, strict=True)
+    )
 
 
-def _same_item(now: tuple[Any, Any], before: tuple[Any, Any]) -> bool:
-    return same(now[0], before[0]) and (before[1] is None or same_items(now[1], before[1]))
+def is_restless(items: Any, seen: set[int] | None = None) -> bool:
+    """Tell whether something in a container was too large or too deep to compare."""
+    seen = set() if seen is None else seen
+    if not isinstance(items, list) or id(items) in seen:
+        return isinstance(items, Restless)
+    seen.add(id(items))
+    return any(is_restless(below, seen) for _, below in items)
 
 
 def same(x: Any, y: Any) -> bool:

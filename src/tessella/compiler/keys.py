@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections import deque
 
 from tessella import _core
-from tessella.compiler.held import digest, is_array, is_plain_array
+from tessella.compiler.held import (
+    MAPPINGS,
+    digest,
+    is_array,
+    is_ours,
+    is_plain_array,
+    module_of,
+)
 from tessella.hints import Any
 from tessella.trees import flatten
 
@@ -56,6 +63,8 @@ def _content(value: Any) -> Any:
     """Give what tells a value from others of its type, as the types of Python themselves see it."""
     if value is None:
         return None
+    if isinstance(value, int | float | complex | str | bytes) and getattr(value, "__dict__", None):
+        return _Held(value)  # it is more than its value
     if isinstance(value, int):
         return int.__index__(value)
     if isinstance(value, float):
@@ -69,8 +78,16 @@ def _content(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return frozenset((type(each), _content(each)) for each in value)
     if isinstance(value, deque):
-        return value.maxlen, tuple((type(each), _content(each)) for each in value)
+        return value.maxlen, _contents(value)
+    if isinstance(value, list | tuple):
+        return _contents(value)
+    if isinstance(value, MAPPINGS) and not is_ours(module_of(type(value))):
+        return _contents(value), _contents(value.values())
     return digest(value) if is_array(value) else _Held(value)
+
+
+def _contents(values: Any) -> tuple[Any, ...]:
+    return tuple((type(each), _content(each)) for each in values)
 
 
 class _Leaf:

@@ -7,21 +7,22 @@ from collections import namedtuple
 
 from tessella.hints import Any
 
+_VARARGS, _VARKEYWORDS = 4, 8  # bits of co_flags
 _SILENT = ("CACHE", "PRECALL", "PUSH_NULL", "NOP", "COPY", "RESUME", "EXTENDED_ARG")
 
-# A "global", "free" or "local" name and the attributes behind it.
+# A "global", "free" or "local" name, or a module that is imported there ("import"), and the
+# attributes behind it.
 Chain = namedtuple("Chain", "kind name attributes")
 
 
 class Reads:
     """What code reads."""
 
-    __slots__ = ("chains", "imports", "loose")
+    __slots__ = ("chains", "loose")
 
-    def __init__(self, chains: list[Any], loose: set[str], imports: list[str]) -> None:
+    def __init__(self, chains: list[Any], loose: set[str]) -> None:
         self.chains = chains
         self.loose = loose  # attributes of what no name stands for: items, results, local names
-        self.imports = imports
 
 
 _READS: dict[Any, Reads] = {}
@@ -35,8 +36,10 @@ def reads_of(code: Any) -> Reads:
 
 
 def arguments_of(code: Any) -> tuple[str, ...]:
-    """Give the names of the arguments of code."""
-    names: tuple[str, ...] = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    """Give the names of the arguments of code, those of *args and **keywords among them."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+    names: tuple[str, ...] = code.co_varnames[:count]
     return names
 
 
@@ -44,8 +47,10 @@ def _find_reads(code: Any) -> Reads:
     found: dict[Any, None] = {}
     loose: set[str] = set()
     stored: set[str] = set()
-    imports: list[str] = []
+    imported: dict[str, Any] = {}  # local names of modules, and of what is taken from them
     current: Any = None
+    taken: Any = None  # what was imported and has no name yet
+    constant: Any = ()
     for each in dis.get_instructions(code):
         name, value = each.opname, each.argval
         if name in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -56,6 +61,8 @@ def _find_reads(code: Any) -> Reads:
             continue
         if name in _SILENT:
             continue
+        if not name.startswith(("IMPORT_", "STORE_FAST")):
+            taken = None
         if current:
             found[current] = None
             if name == "STORE_ATTR" and value == "requires_grad":
@@ -66,19 +73,29 @@ def _find_reads(code: Any) -> Reads:
         elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
             current = Chain("free", str(value), ())
         elif name.startswith("LOAD_FAST"):
-            current = Chain("local", str(value[-1] if isinstance(value, tuple) else value), ())
+            local = str(value[-1] if isinstance(value, tuple) else value)
+            current = imported.get(local, Chain("local", local, ()))
         elif name.startswith("STORE_FAST"):
-            stored.update(value if isinstance(value, tuple) else (value,))
+            names = value if isinstance(value, tuple) else (value,)
+            stored.update(names)
+            if taken:
+                imported[names[0]] = taken
         elif name == "IMPORT_NAME":
-            imports.append(str(value))
+            taken = Chain("import", str(value), ())
+        elif name == "IMPORT_FROM":
+            taken = taken._replace(attributes=(str(value),))
+        elif name == "LOAD_CONST":
+            constant = value
+        elif name == "MATCH_CLASS" and isinstance(constant, tuple):
+            loose.update(map(str, constant))
     own = set(arguments_of(code)) - stored
     for chain in found:
         if chain.kind == "local" and chain.name not in own:
             loose.update(chain.attributes)
     if any(Chain("global", each, ()) in found for each in ("getattr", "hasattr")):
         # By name: any text of the code may be one.
-        names = [each for each in code.co_consts if isinstance(each, str) and each.isidentifier()]
-        loose.update(names)
+        texts = [each for each in code.co_consts if isinstance(each, str) and each.isidentifier()]
+        loose.update(texts)
         for kind, name, behind in list(found):
-            found.update(dict.fromkeys(Chain(kind, name, (*behind, each)) for each in names))
-    return Reads(list(found), loose, imports)
+            found.update(dict.fromkeys(Chain(kind, name, (*behind, each)) for each in texts))
+    return Reads(list(found), loose)

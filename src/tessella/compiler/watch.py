@@ -18,14 +18,14 @@ from collections import namedtuple
 from functools import partial
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
-from tessella import _core, changes, exceptions, threads
+from tessella import _core, exceptions
 from tessella.compiler import capture_errors
 from tessella.compiler.held import (
     CONSTANT,
     MOST_ITEMS,
-    Restless,
     is_array,
     is_ours,
+    is_restless,
     items_of,
     module_of,
     parts_of,
@@ -33,15 +33,13 @@ from tessella.compiler.held import (
     same_items,
 )
 from tessella.compiler.reads import arguments_of, reads_of
-from tessella.hints import Any, Callable
+from tessella.hints import Any
 
 MOST_REACHED = 10_000  # objects behind names and in containers
 _ABSENT = object()
 _FIELD: Any = type(vars(namedtuple("Fields", "one"))["one"])  # of named tuples
 Tensor = _core.Tensor
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
-_LIBRARY = os.path.dirname(os.__file__) + os.sep
-_INSTALLED = _LIBRARY + "site-packages" + os.sep
 # Modules whose functions give something else at each call, and methods of their classes.
 _RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
 _CLOCKS = ("now", "today", "utcnow")
@@ -105,9 +103,12 @@ class Watch:
         self._places: dict[tuple[str, int, str], Place] = {}
         self._functions: dict[Any, list[Any]] = {}  # by their code: whose closures are watched
         self._reached: dict[int, Any] = {}  # objects that names lead to, by their ids
+        self._walked: dict[int, Any] = {}  # containers that were looked through, likewise
+        self.has_missed = False  # there were more than are looked at
         self._loose: set[str] = set()  # attributes that are read of some of them
         self._is_inside = False  # the outermost frame of the user's was seen
-        self._made: set[Any] = set()  # codes of functions that are made in the call
+        # Codes of functions that are made in the call, with their variables that are not.
+        self._made: dict[Any, set[str]] = {}
         self._sought: dict[Any, list[Any]] = {}  # by their code: who refers to it
         self._owner = getattr(function, "__self__", None)  # of a method that is compiled
         self.has_loaded = False  # a module was imported in the call
@@ -122,19 +123,19 @@ class Watch:
             return False
         return all(place.holds() for place in (self._rest if is_rest else self._places.values()))
 
-    def changed(self) -> str:
+    def changed(self, how: str) -> str:
         """Name something that is not as it was, and say so; nothing if there is no such thing."""
         if self._threads not in (None, _core.num_threads()):
-            return "get_num_threads(), which is changed"
+            return f"get_num_threads(), which is changed {how}"
         for place in self._places.values():
             if place.holds():
                 continue
             name = place.name
             if place.kind == "attribute":
                 name = f"{getattr(place.holder, '__name__', type(place.holder).__name__)}.{name}"
-            if isinstance(place.items, Restless):
-                return f"{name}, which holds more than {MOST_ITEMS} items: they are not compared"
-            return f"{name}, which is changed"
+            if is_restless(place.items):
+                return f"{name}, which holds more than {MOST_ITEMS} items, or too deep ones"
+            return f"{name}, which is changed {how}"
         return ""
 
     def has_toggled(self) -> bool:
@@ -163,7 +164,7 @@ class Watch:
             return
         self._places[key] = place = Place(kind, holder, name, value)
         self._add_function(value)
-        for each, _ in place.items if isinstance(place.items, list) else ():
+        for each in parts_of(value) or () if isinstance(place.items, list) else ():
             self._add_function(each)
 
     def add_frame(self, frame: Any) -> None:
@@ -171,11 +172,9 @@ class Watch:
         code, locals_ = frame.f_code, frame.f_locals
         reads, arguments = reads_of(code), arguments_of(code)
         is_outermost, self._is_inside = not self._is_inside, True
-        for name in reads.imports:
-            if name in _RESTLESS:
-                raise capture_errors.restless_inside(name)
+        free = self._made.get(code, set(code.co_freevars))  # those that are made outside
         # Functions that are made in the call have variables that are made in it, too.
-        self._made.update(each for each in code.co_consts if isinstance(each, CodeType))
+        self._made |= {each: free for each in code.co_consts if isinstance(each, CodeType)}
         if code.co_freevars:
             self._find_function(frame)
         self._add_loose(reads.loose - self._loose)
@@ -184,18 +183,23 @@ class Watch:
                 value = frame.f_globals.get(name, _ABSENT)
                 if value is not _ABSENT or name not in frame.f_builtins:
                     self.add("dict", frame.f_globals, name, value)
+            elif kind == "import" and name in sys.modules:
+                value = sys.modules[name]
             elif name in locals_ and (kind == "free" or (kind == "local" and name in arguments)):
                 value = locals_[name]
             else:
                 continue
-            end = self._follow(value, attributes, kind != "local" or value is self._owner)
-            if kind != "local" or is_outermost:  # else it may be made in the call
-                self._reach(end)
+            is_given = kind == "local" and (is_outermost or id(value) in self._reached)
+            is_outside = kind in ("global", "import") or (kind == "free" and name in free)
+            is_outside |= value is self._owner
+            end = self._follow(value, attributes, is_outside, is_given)
+            if is_outside or is_given:  # else it may be made in the call
+                self._reach(end, is_outside)
 
     def end(self) -> None:
         """Let go of what only a call that is recorded needs."""
-        self._reached.clear()
-        self._sought.clear()
+        for held in (self._reached, self._walked, self._sought, self._functions, self._made):
+            held.clear()
 
     def note_threads(self) -> None:
         """Keep how many threads there are."""
@@ -258,16 +262,22 @@ class Watch:
             if getattr(value, "__code__", None) is frame.f_code and _is_of(value, frame):
                 self._add_function(value)
 
-    def _follow(self, value: Any, attributes: tuple[str, ...], is_outside: bool) -> Any:
-        """Keep what the attributes behind a name are; give what the last one is, if it is known."""
+    def _follow(
+        self, value: Any, attributes: tuple[str, ...], is_outside: bool, is_given: bool
+    ) -> Any:
+        """Keep what the attributes behind a name are; give what the last one is, if it is known.
+
+        What is neither from outside nor given to the call may be made in it.
+        """
         for at, name in enumerate(attributes):
             if isinstance(value, ModuleType):
-                if value.__name__ in _RESTLESS:
+                found = getattr(value, name, _ABSENT)
+                if value.__name__ in _RESTLESS and not isinstance(found, type):
                     raise capture_errors.restless_inside(f"{value.__name__}.{name}")
-                if is_ours(value.__name__) or not hasattr(value, name):
+                if is_ours(value.__name__) or found is _ABSENT:
                     return None
-                self.add("dict", vars(value), name, getattr(value, name))
-                value = getattr(value, name)
+                self.add("dict", vars(value), name, found)
+                value = found
                 continue
             if isinstance(value, type) and module_of(value) in _RESTLESS and name in _CLOCKS:
                 raise capture_errors.restless_inside(f"{value.__name__}.{name}")
@@ -276,9 +286,11 @@ class Watch:
             if is_ours(module_of(type(value))):
                 return value
             found = static_attribute(value, name)
-            if isinstance(found, property):
-                return None
-            self.add("attribute", value, name, found, is_outside)
+            if isinstance(found, property):  # its code is seen; what it gives has no name
+                self._add_loose(set(attributes[at + 1 :]) - self._loose)
+                return value
+            if found is not _ABSENT or is_outside or is_given:
+                self.add("attribute", value, name, found, is_outside)
             if found is _ABSENT:
                 return None
             value = found
@@ -291,24 +303,31 @@ class Watch:
         elif name in getattr(x, "__dict__", ()):
             self.add("attribute", x, name, x.__dict__[name])
 
-    def _reach(self, value: Any) -> None:
+    def _reach(self, value: Any, is_outside: bool) -> None:
         """Look at an object, and at those in a container, for attributes that code reads of some.
 
-        Of modules of the package, which count changes of their own, what they hold is looked at.
+        Of modules of the package, which count changes of their own, what they hold is looked at;
+        of tensors that are no arguments, whether they need gradients.
         """
         todo = [value]
-        seen: dict[int, Any] = {}  # they are held, so that no other gets their ids
-        while todo and len(self._reached) + len(seen) < MOST_REACHED:
+        while todo:
             value = todo.pop()
-            if id(value) in self._reached or id(value) in seen:
+            if id(value) in self._reached or id(value) in self._walked:
                 continue
             parts = parts_of(value)
             if parts is None and _is_module(value) and is_ours(module_of(type(value))):
-                parts = list(vars(value).values())
+                parts = vars(value).values()
+            is_seen = _has_attributes(value) or (is_outside and isinstance(value, Tensor))
             if parts is not None:
-                seen[id(value)] = value
-                todo += parts if len(parts) <= MOST_ITEMS else ()
-            elif _has_attributes(value):
+                if len(parts) > MOST_ITEMS:  # from outside, it is a place that never holds
+                    self.has_missed |= not is_outside and any(map(_has_attributes, parts))
+                    continue
+                self._walked[id(value)] = value
+                todo += [each for each in parts if not isinstance(each, CONSTANT)]
+            elif is_seen and len(self._reached) >= MOST_REACHED:
+                self.has_missed = True
+                return
+            elif is_seen:
                 self._reached[id(value)] = value
                 todo += self._look(value, self._loose)
 
@@ -316,10 +335,17 @@ class Watch:
         """Keep some attributes of an object that has them, and give them."""
         found = []
         for name in names:
+            if isinstance(value, Tensor):
+                self._add_state(value, name)
+                continue
             own = static_attribute(value, name)
-            if own is not _ABSENT and not isinstance(own, property):
-                self.add("attribute", value, name, own, is_outside=False)
-                found.append(own)
+            is_method = isinstance(value, type | ModuleType) and callable(own)
+            if own is _ABSENT or isinstance(own, property) or is_method:
+                continue
+            holder = vars(value) if isinstance(value, ModuleType) else value
+            kind = "attribute" if holder is value else "dict"
+            self.add(kind, holder, name, own, is_outside=False)
+            found.append(own)
         return found
 
     def _add_loose(self, names: set[str]) -> None:
@@ -327,7 +353,7 @@ class Watch:
         self._loose |= names
         for value in list(self._reached.values()) if names else ():
             for each in self._look(value, names):
-                self._reach(each)
+                self._reach(each, False)
 
 
 def _is_of(function: Any, frame: Any) -> bool:
@@ -340,94 +366,21 @@ def _is_of(function: Any, frame: Any) -> bool:
 
 
 def _has_attributes(value: Any) -> bool:
-    """Tell whether a value is an object of the user's with attributes: no tensor, no function."""
-    kinds = (*CONSTANT, Tensor, type, ModuleType, FunctionType, MethodType)
-    if isinstance(value, kinds) or is_array(value) or is_ours(module_of(type(value))):
+    """Tell whether a value is an object of the user's with attributes: no tensor, no array."""
+    if isinstance(value, (*CONSTANT, Tensor, MethodType)) or is_array(value):
         return False
-    return hasattr(value, "__dict__") or hasattr(type(value), "__slots__")
+    owner = value if isinstance(value, type) else type(value)
+    if isinstance(value, ModuleType):
+        return not is_ours(value.__name__)
+    if is_ours(module_of(owner)) or module_of(owner) == "builtins":
+        return isinstance(value, FunctionType) and bool(vars(value))
+    return hasattr(value, "__dict__") or hasattr(owner, "__slots__")
 
 
 def _is_module(value: Any) -> bool:
     """Tell whether a value is a module of `nn`, if anybody has loaded those."""
     found = sys.modules.get("tessella.nn.walks")
     return found is not None and isinstance(value, found.Owner)
-
-
-# Python's import of a module, up to where the module is there.
-_LOADING = sys.modules["_frozen_importlib"]._find_and_load.__code__
-_COUNTING = threads.get_num_threads.__code__
-_CHANGING = {each.__code__ for each in (changes.born, changes.bump, changes.switch)}
-
-
-class watched:  # noqa: N801 - used like a function
-    """Run what is inside with a watch on the frames of the user's code.
-
-    What modules do while they are imported is not the function's work, nor is what others do while
-    garbage is collected: it is not recorded.
-    """
-
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
-        self._loading = 0  # imports within each other, and callbacks of the collector
-        self._collecting = {getattr(each, "__code__", None) for each in gc.callbacks}
-        self._new: list[Any] = []  # modules and parameter groups that the call makes
-        self._error: Any = None
-
-    def __enter__(self) -> None:
-        self._before = sys.getprofile()
-        sys.setprofile(self._see())
-
-    def __exit__(self, *error: Any) -> None:
-        if self._before is None or callable(self._before):
-            sys.setprofile(self._before)
-        else:
-            self._before.enable()  # of cProfile, which is no function
-        self._watch.end()
-        if self._error is not None and error[0] is None:
-            raise self._error
-
-    def _see(self) -> Callable[[Any, str, Any], None]:
-        """Give the function that sees frames begin; what it finds is raised at the end."""
-
-        def see(frame: Any, event: str, argument: Any) -> None:
-            if frame.f_code is _LOADING and event in ("call", "return"):
-                self._see_import(frame, event == "call")
-            if frame.f_code in self._collecting and event in ("call", "return"):
-                self._leave_out(event == "call")
-                return
-            if frame.f_code is _COUNTING:
-                self._watch.note_threads()
-            if frame.f_code in _CHANGING and event == "call" and not self._loading:
-                self._see_change(frame)
-            if event != "call" or self._loading or not is_users(frame.f_code.co_filename):
-                return
-            try:
-                self._watch.add_frame(frame)
-            except exceptions.CaptureError as error:
-                self._error = self._error or error.locate(frame.f_code.co_name, [])
-
-        return see
-
-    def _see_change(self, frame: Any) -> None:
-        """Note where something is changed that was there before the call."""
-        owner = frame.f_locals["owner"]
-        if frame.f_code is changes.born.__code__:
-            self._new.append(owner)
-        elif owner is not None and all(owner is not each for each in self._new):
-            self._watch.bumped_at = self._watch.bumped_at or exceptions.user_site()
-
-    def _see_import(self, frame: Any, begins: bool) -> None:
-        if begins and not self._loading:
-            self._watch.has_loaded |= frame.f_locals.get("name") not in sys.modules
-        self._leave_out(begins)
-
-    def _leave_out(self, begins: bool) -> None:
-        """Record nothing up to the end of what is not the function's work."""
-        if begins and not self._loading:
-            _core.pause_recording()
-        self._loading += 1 if begins else -1
-        if not begins and not self._loading:
-            _core.resume_recording()
 
 
 def static_attribute(owner: Any, name: str) -> Any:
@@ -442,13 +395,6 @@ def static_attribute(owner: Any, name: str) -> Any:
                 return getattr(owner, name, _ABSENT)
             return found
     return _ABSENT
-
-
-def is_users(file: str) -> bool:
-    """Tell whether code is not of the package and not of Python's own library."""
-    if file.startswith((exceptions.PACKAGE, "<frozen ")):
-        return False
-    return not file.startswith(_LIBRARY) or file.startswith(_INSTALLED)
 
 
 def _refuse_restless(name: str, value: Any) -> None:

@@ -41,7 +41,7 @@ def check_padding(padding: Any, batch: int, places: int | None) -> None:
             raise model_errors.padding_outside(row, count, places)
 
 
-def to_kind(dtype: Any) -> DType:
+def to_cache_dtype(dtype: Any) -> DType:
     """Give the dtype of keys and values, which is one of floats."""
     kind = as_dtype(float32 if dtype is None else dtype)
     if not kind.is_floating:
@@ -62,7 +62,7 @@ class Cache(ABC):
         self.batch = to_size(type(self).__name__, "batch", batch)
         try:
             check_padding(padding, self.batch, places)
-            self.kind = to_kind(dtype)
+            self.dtype = to_cache_dtype(dtype)
         except errors.TessellaError as error:
             raise error.locate(type(self).__name__, []) from None
         self.padding = padding
@@ -119,7 +119,7 @@ class KVCache(Cache):
                  to_size("KVCache", "features", features))  # fmt: skip
 
         def make() -> list[Tensor]:
-            return [empty(shape, dtype=self.kind) for _ in range(self.layers)]
+            return [empty(shape, dtype=self.dtype) for _ in range(self.layers)]
 
         if allocator is None:
             self.keys, self.values = make(), make()
@@ -205,7 +205,7 @@ class GrowingCache(Cache):
                 to_size("GrowingCache", "features", features))  # fmt: skip
 
         def make() -> list[DynamicArray]:
-            return [DynamicArray(self.kind, 0, True, allocator, item) for _ in range(self.layers)]
+            return [DynamicArray(self.dtype, 0, True, allocator, item) for _ in range(self.layers)]
 
         self.keys, self.values = make(), make()
         self.count = 0
@@ -233,7 +233,7 @@ class GrowingCache(Cache):
         for array, new in ((self.keys[layer], keys), (self.values[layer], values)):
             while len(array) > self.count:  # of a call that failed half-way
                 array.pop()
-            array.extend(permute(new, (2, 0, 1, 3)).detach().astype(self.kind))
+            array.extend(permute(new, (2, 0, 1, 3)).detach().astype(self.dtype))
             found.append(permute(array.as_tensor(), (1, 2, 0, 3)).astype(new.dtype))
         return found[0], found[1]
 

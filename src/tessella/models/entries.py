@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from tessella.hints import Any
 from tessella.models import model_errors
 
@@ -26,7 +28,9 @@ def check_entries(given: dict[str, Any], known: dict[str, tuple[Any, ...]]) -> N
 def published(config: Any, given: dict[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
     """Take the entries that a configuration has fields for, except names that are our own."""
     names = [name for name in config.__dataclass_fields__ if name not in own]
-    return {name: given[name] for name in names if name in given}
+    truths = {each.name for each in dataclasses.fields(config) if each.type == "bool"}
+    found = {name: given[name] for name in names if name in given}
+    return {name: False if name in truths and x is None else x for name, x in found.items()}
 
 
 def rope_of(given: dict[str, Any], base: float) -> tuple[Any, dict[str, Any] | None]:
@@ -37,10 +41,10 @@ def rope_of(given: dict[str, Any], base: float) -> tuple[Any, dict[str, Any] | N
             raise model_errors.wrong_entry(name, found, "an object, such as that of rope_type")
         if any(isinstance(each, dict) for each in (found or {}).values()):
             raise model_errors.wrong_entry(name, found, "one object for all layers")
-    rope = given.get("rope_parameters") or {}
+    rope = given.get("rope_scaling") or given.get("rope_parameters") or {}
     check_entries(rope, {"partial_rotary_factor": LLAMA["partial_rotary_factor"]})
     theta = rope.get("rope_theta", given.get("rope_theta", base))
-    return theta, given.get("rope_scaling") or rope or None
+    return theta, rope or None
 
 
 def window_of(kind: str, given: dict[str, Any], layers: Any) -> Any:
@@ -50,8 +54,9 @@ def window_of(kind: str, given: dict[str, Any], layers: Any) -> Any:
         return None
     kinds = given.get("layer_types")
     if kinds is not None:
-        if not isinstance(kinds, list) or any(str(each) not in _WINDOWED for each in kinds):
-            wanted = f"a list of {' and '.join(map(repr, _WINDOWED))}"
+        is_list = isinstance(kinds, list) and len(kinds) == layers
+        if not is_list or any(str(each) not in _WINDOWED for each in kinds):
+            wanted = f"a list of {' and '.join(map(repr, _WINDOWED))}, one for each layer"
             raise model_errors.wrong_entry("layer_types", kinds, wanted)
         windowed, name = [_WINDOWED[str(each)] for each in kinds], "layer_types"
     elif kind == "qwen2" and window is not None:

@@ -29,7 +29,7 @@ from tessella.data_errors import located
 from tessella.dtypes import DType, float32, float64, int64, uint8
 from tessella.hints import Any
 from tessella.models import model_errors
-from tessella.models.caches import to_kind
+from tessella.models.caches import to_cache_dtype
 from tessella.models.outlines import Outline, outline
 from tessella.models.places import PIECE
 from tessella.models.rehearsals import step_bytes
@@ -117,7 +117,7 @@ def estimated(path: Any, context: int | None, batch: int, dtype: Any) -> Estimat
     rows = to_int("batch", batch)
     if rows < 1:
         raise model_errors.wrong_batch(rows)
-    kept = None if dtype is None else to_kind(dtype)
+    kept = None if dtype is None else to_cache_dtype(dtype)
     return Estimate(path, found, to_context(context, found.sizes.context), rows, kept)
 
 

@@ -15,7 +15,7 @@ from tessella.data_errors import located
 from tessella.dtypes import boolean
 from tessella.hints import Any, Iterable, Iterator
 from tessella.models import model_errors
-from tessella.models.caches import KVCache, to_kind
+from tessella.models.caches import KVCache, to_cache_dtype
 from tessella.models.places import PIECE
 from tessella.models.rooms import explained
 from tessella.models.samplers import Sampler
@@ -55,6 +55,7 @@ class Writer:
             raise errors.wrong_type("model", model, "a model of ts.models, such as GPT or Llama")
         if not (sampler is None or isinstance(sampler, Sampler)):
             raise errors.wrong_type("sampler", sampler, "a Sampler")
+        is_eager = to_bool("eager", eager)
         self.model, self.sampler = model, sampler or Sampler()
         made: Any = model
         places, config = to_int("capacity", capacity), made.config
@@ -63,7 +64,7 @@ class Writer:
         padding = [longest - len(row) for row in rows]
         self.prompt = tensor([[row[0]] * n + row for n, row in zip(padding, rows, strict=True)])
         self.left, self._is_begun = places - longest, False
-        kind = to_kind(dtype)
+        kind = to_cache_dtype(dtype)
         options = {"dtype": kind, "padding": tensor(padding) if any(padding) else None}
         try:
             self.cache: KVCache = made.cache(places, len(rows), allocator=allocator, **options)
@@ -78,7 +79,7 @@ class Writer:
                 self.seen[i, tensor(row)] = True
         self.rows = arange(len(rows))
         self.tokens = self.prompt[:, -1:]
-        self._step = self._advance if to_bool("eager", eager) else compiled(self._advance)
+        self._step = self._advance if is_eager else compiled(self._advance)
 
     def _advance(self, tokens: Tensor) -> Tensor:
         """Give the next token of each row, (B, 1)."""
@@ -115,14 +116,14 @@ class Writer:
         try:
             return self._taken(self._step(self.tokens))
         except errors.CaptureError as error:
-            error.hint += "; or write with eager=True: hooks may then read what layers give"
+            error.hint += "; or write with eager=True, where values may be read"
             raise
         except errors.OutOfMemory as error:
             raise self._explained(error) from None
 
     def _explained(self, error: errors.OutOfMemory) -> errors.TessellaError:
         cache = self.cache
-        sizes = (cache.capacity, cache.batch, cache.kind, cache.nbytes)
+        sizes = (cache.capacity, cache.batch, cache.dtype, cache.nbytes)
         return explained(error, self.model, *sizes)
 
     def _taken(self, tokens: Tensor) -> list[int]:

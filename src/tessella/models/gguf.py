@@ -6,6 +6,7 @@ computed with as they are, and halves become float32, in which all of these mode
 
 from __future__ import annotations
 
+import math
 import re
 
 from tessella._core import Tensor
@@ -112,7 +113,7 @@ class Said:
     def __init__(self, file: GGUFFile) -> None:
         self.metadata, self.tensors = file.metadata, file.tensors
         found = file.metadata.get("general.architecture")
-        if found not in NAMES:
+        if not isinstance(found, str) or found not in NAMES:
             raise model_errors.unknown_kind(found, tuple(NAMES), "general.architecture")
         self.architecture: str = found
         self.keys = {name: f"{found}.{key}" for name, key in KEYS[found].items()}
@@ -139,6 +140,7 @@ class Said:
             name: self.number(key)
             for name, key in KEYS[self.architecture].items()
             if name not in _OPTIONAL or self.keys[name] in self.metadata
+            if name != "sliding_window" or self.metadata.get(self.keys[name]) != 0  # it says: none
         }
 
     def must_be(self, name: str, wanted: float) -> None:
@@ -161,7 +163,14 @@ def scaling_of(said: Said, factors: Tensor | None) -> dict[str, Any] | None:
     old = said.optional("rope.scale_linear")
     default = None if key in said.metadata and old is None else old or 1.0
     factor = said.number("rope.scaling.factor", default) if kind == "linear" else 1.0
+    factor = factor or 1.0  # 0 says that there is none
+    if not 0 < factor < math.inf:
+        name = f"{said.architecture}.rope.scaling.factor"
+        raise model_errors.wrong_entry(name, factor, "a number above 0")
     if factors is not None:
+        if factors.ndim != 1 or not factors.dtype.is_floating:
+            found = f"{factors.dtype} {factors.shape}"
+            raise model_errors.wrong_entry(FACTORS, found, "a row of floats")
         return {"rope_type": "factors", "factors": [factor * by for by in factors.tolist()]}
     return None if factor == 1 else {"rope_type": "linear", "factor": factor}
 

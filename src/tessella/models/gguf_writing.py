@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from tessella import errors, io
 from tessella._core import Tensor
 from tessella.data_errors import located
@@ -12,6 +14,7 @@ from tessella.models import model_errors
 from tessella.models.gguf import FACTORS, KEYS, gguf_name
 from tessella.models.gpt import GPT
 from tessella.models.llama import Llama
+from tessella.models.sizes import Config
 from tessella.nn import LoRA, Module, QuantizedEmbedding, QuantizedLinear
 from tessella.nn.functional import quantize
 from tessella.nn.rotary import rotary_frequencies
@@ -73,14 +76,15 @@ def _factors(model: GPT | Llama) -> dict[str, Any]:
         return {}
     config = model.config
     plain = rotary_frequencies(config.features, config.rope_theta)
-    return {FACTORS: cast(plain / model.rotary.frequencies, float32)}
+    scaled = rotary_frequencies(config.features, config.rope_theta, config.rope_scaling)
+    return {FACTORS: cast(plain / scaled, float32)}
 
 
 def _linear_factor(model: Llama) -> float | None:
     """Give the number that all frequencies are divided by, if it is one."""
     scaling = model.config.rope_scaling or {}
     kind = scaling.get("rope_type", scaling.get("type", "default"))
-    return {"default": 1.0, "linear": scaling.get("factor")}.get(kind)
+    return {"default": 1.0, "linear": float(scaling.get("factor", 1))}.get(kind)
 
 
 def _metadata(model: GPT | Llama) -> tuple[str, dict[str, Any]]:
@@ -110,9 +114,19 @@ def _side_by_side(model: Any, name: str, x: Tensor) -> Tensor:
     return reshape(transpose(halves, 1, 2), x.shape)
 
 
+def _numbers(config: Config, architecture: str) -> dict[str, Any]:
+    """Give the numbers of a configuration, those that may be fractions as floats."""
+    fields = {each.name for each in dataclasses.fields(config) if each.type == "float"}
+    values = {name: getattr(config, name) for name in KEYS[architecture]}
+    return {
+        KEYS[architecture][name]: float(value) if name in fields else value
+        for name, value in values.items()
+    }
+
+
 def _llama_metadata(model: Llama, architecture: str) -> dict[str, Any]:
     config, factor = model.config, _linear_factor(model)
-    said = {key: getattr(config, name) for name, key in KEYS[architecture].items()} | {
+    said = _numbers(config, architecture) | {
         "attention.head_count_kv": config.kv_heads, "attention.key_length": config.features,
         "attention.value_length": config.features, "rope.dimension_count": config.features,
         "vocab_size": config.vocab_size,
@@ -123,6 +137,6 @@ def _llama_metadata(model: Llama, architecture: str) -> dict[str, Any]:
 
 
 def _gpt_metadata(model: GPT) -> dict[str, Any]:
-    said = {key: getattr(model.config, name) for name, key in KEYS["gpt2"].items()}
+    said = _numbers(model.config, "gpt2")
     said["feed_forward_length"] = model.config.inner
     return {f"gpt2.{key}": value for key, value in said.items()}

@@ -39,8 +39,8 @@ class GPTConfig:
     n_head: int = 12
     n_inner: int | None = None
     layer_norm_epsilon: float = 1e-5
-    tie_word_embeddings: bool = True
     dropout: float = 0.0
+    tie_word_embeddings: bool = True
 
     @property
     def inner(self) -> int:

@@ -100,14 +100,14 @@ def missing_weights(folder: str, whole: str, index: str) -> MissingFile:
     )
 
 
-def no_folder(path: str) -> InvalidArgument:
+def file_given(path: str) -> InvalidArgument:
     """A file where the folder of a model should be."""
     return InvalidArgument(
         f"{path} is a file", "give the folder that it lies in; a GGUF file is read by load_gguf"
     )
 
 
-def is_folder(path: str) -> InvalidArgument:
+def folder_given(path: str) -> InvalidArgument:
     """A folder where a GGUF file should be."""
     return InvalidArgument(
         f"{path} is a folder", "load_folder reads the folder of a model; this is for a GGUF file"

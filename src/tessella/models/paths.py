@@ -7,9 +7,8 @@ from pathlib import Path
 
 from tessella import errors
 from tessella.hints import Any
+from tessella.io.gguf_header import MAGIC
 from tessella.models import model_errors
-
-MAGIC = b"GGUF"
 
 
 def to_path(path: Any) -> Path:
@@ -28,7 +27,7 @@ def to_folder(path: Any) -> Path:
     """Require the folder of a model."""
     found = to_path(path)
     if not found.is_dir():
-        raise model_errors.no_folder(str(found))
+        raise model_errors.file_given(str(found))
     return found
 
 
@@ -38,11 +37,11 @@ def to_file(path: Any) -> Any:
         return path
     found = to_path(path)
     if found.is_dir():
-        raise model_errors.is_folder(str(found))
+        raise model_errors.folder_given(str(found))
     if found.is_file():  # others, such as pipes, are refused where files are opened
         with found.open("rb") as file:
             begin = file.read(len(MAGIC))
-        if begin != MAGIC:
+        if not MAGIC.startswith(begin):  # what is cut off is told where it is read
             raise model_errors.no_gguf(str(found), begin)
     return found
 

@@ -12,7 +12,7 @@ from tessella.data_errors import located
 from tessella.hints import Any, Iterable
 from tessella.io import open_gguf
 from tessella.models import model_errors
-from tessella.models.caches import to_kind
+from tessella.models.caches import to_cache_dtype
 from tessella.models.estimates import fitting_context, to_context
 from tessella.models.folders import Model, load_folder, read_json
 from tessella.models.generation import Writer, to_count
@@ -58,7 +58,7 @@ class LanguageModel:
         self.context = to_context(context, sizes_of(model.config).context)
         more = to_list("ends", ends, "a list of tokens")
         self.ends = tokenizer.ends.union([to_int("ends", token) for token in more])
-        self.dtype = computed_in(model) if dtype is None else to_kind(dtype)
+        self.dtype = computed_in(model) if dtype is None else to_cache_dtype(dtype)
 
     def __repr__(self) -> str:
         kind = type(self.model).__name__

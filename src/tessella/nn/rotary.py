@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from tessella import errors
 from tessella._core import Tensor
@@ -14,7 +15,6 @@ from tessella.nn import sequence_errors
 from tessella.nn.functional.rotary import rotary
 from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
-from tessella.nn.parameters import Buffer
 from tessella.ops.elementwise import cos, sin
 from tessella.ops.movement import unsqueeze
 from tessella.tensors import tensor
@@ -53,7 +53,7 @@ class RotaryEmbedding(Module):
             found = rotary_frequencies(self.features, base, scaling)
         except errors.TessellaError as error:
             raise error.locate("RotaryEmbedding", []) from None
-        self.frequencies = Buffer(found, persistent=False)
+        self.frequencies = found  # no buffer: halves would turn distant places to elsewhere
 
     def forward(self, places: Tensor) -> tuple[Tensor, Tensor]:
         """Give cosines and sines, (…, T, features / 2)."""
@@ -122,4 +122,4 @@ def _number(scaling: dict[str, Any], name: str) -> float:
 
 def _is_above_zero(value: Any) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 < value < math.inf
+    return is_number and 0 < value <= sys.float_info.max

@@ -48,7 +48,8 @@ def batch_of(query: Sequence[int], key: Sequence[int], is_grouped: bool) -> tupl
         try:
             return batch if batch == key[:-2] else tuple(_core.broadcast_shapes(batch, key[:-2]))
         except errors.TessellaError as error:
-            if len(query) > 2 and len(key) > 2 and key[-3] > 1 and query[-3] % key[-3] == 0:
+            has_heads = len(query) > 2 and len(key) > 2 and query[-3] > key[-3] > 1
+            if has_heads and query[-3] % key[-3] == 0:
                 error.hint = sequence_errors.GROUPED
             raise
     for name, shape in (("query", query), ("key", key)):
