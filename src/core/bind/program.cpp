@@ -338,10 +338,8 @@ void init_program(nb::module_& module) {
       .def("add_removal", &Program::add_removal)
       .def("add_generator", [](Program& self, nb::handle generator,
                                uint64_t used) { self.add_generator(generator.ptr(), used); })
-      .def("set_draw",
-           [](Program& self, int instruction, int generator, uint64_t delta) {
-             self.set_draw(instruction, {generator, delta});
-           })
+      .def("set_draw", [](Program& self, int instruction, int generator,
+                          uint64_t delta) { self.set_draw(instruction, {generator, delta}); })
       .def("set_guard",
            [](Program& self, uint64_t changes, nb::list places, nb::handle holds, bool is_partial) {
              self.set_guard(changes, watched_of(places), holds.ptr(), is_partial);
@@ -403,8 +401,7 @@ void init_program(nb::module_& module) {
             new (self) CompiledCall{replay.is_none() ? nullptr : replay.inc_ref().ptr()};
           },
           nb::arg("replay").none());
-  module.def(
-      "bump_changes", [](uint64_t by) { changes_count += by; }, nb::arg("by") = 1);
+  module.def("bump_changes", [](uint64_t by) { changes_count += by; }, nb::arg("by") = 1);
   module.def("count_changes", [] { return changes_count; });
   module.def("source_names", [] {
     nb::list names;
