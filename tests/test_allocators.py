@@ -327,7 +327,7 @@ def machine_test(machine: type[Machine]) -> Any:
     """Give the test of a machine."""
     case = machine.TestCase
     # Each refusal looks through all objects of the process for its report: few examples go far.
-    count = max(15, settings().max_examples // 6)
+    count = max(8, settings().max_examples // 6)
     case.settings = settings(max_examples=count, stateful_step_count=40)
     return case
 

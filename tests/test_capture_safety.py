@@ -68,7 +68,8 @@ def test_a_gradient_that_a_signal_takes_away() -> None:
     x = ts.ones(3)
     for _ in range(3):
         call(x, 2)
-    before = signal.signal(signal.SIGALRM, lambda *_: setattr(p, "grad", None))
+    # The parameter is a default: functions of a variable around them are looked for everywhere.
+    before = signal.signal(signal.SIGALRM, lambda *_, of=p: setattr(of, "grad", None))
     signal.setitimer(signal.ITIMER_REAL, 1e-3, 1.3e-4)
     try:
         for _ in range(5000):
