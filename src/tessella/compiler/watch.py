@@ -14,7 +14,6 @@ import gc
 import io
 import os
 import sys
-from collections import namedtuple
 from functools import partial
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
@@ -32,12 +31,12 @@ from tessella.compiler.held import (
     same,
     same_items,
 )
-from tessella.compiler.reads import arguments_of, reads_of
+from tessella.compiler.reads import Chain, arguments_of, reads_of
 from tessella.hints import Any
 
 MOST_REACHED = 10_000  # objects behind names and in containers
 _ABSENT = object()
-_FIELD: Any = type(vars(namedtuple("Fields", "one"))["one"])  # of named tuples
+_FIELD: Any = type(vars(Chain)["name"])  # of any named tuple
 Tensor = _core.Tensor
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
 # Modules whose functions give something else at each call, and methods of their classes.
