@@ -58,22 +58,24 @@ def files(ts: Any) -> dict[str, Path]:
 
 
 class Tessella:
-    """A Writer; its steps are compiled at the first `write`."""
+    """A Writer for each reading of the prompt; its steps are compiled at its first `write`."""
 
     def __init__(self, ts: Any, path: Path, threads: int) -> None:
         self.ts, self.threads = ts, threads
         self.model = ts.models.load_gguf(path)
-        sampler = ts.models.Sampler(temperature=0)
-        self.writer = ts.models.Writer(self.model, [PROMPT], ROOM, sampler)
+        self.writer: Any = None  # whose prompt has been read
 
     def read(self) -> int:
         """Give the token that follows the prompt."""
-        self.writer.cache.truncate(0)
+        models = self.ts.models
+        self.writer = models.Writer(self.model, [PROMPT], ROOM, models.Sampler(temperature=0))
         with self.ts.num_threads(self.threads):
             return int(self.writer.first()[0])
 
     def write(self) -> list[int]:
         """Give the tokens that follow the prompt and its last token, said twice."""
+        if self.writer is None:
+            self.read()
         self.writer.cache.truncate(len(PROMPT))
         self.writer.left = ROOM - len(PROMPT)
         self.writer.tokens = self.writer.prompt[:, -1:]
@@ -83,7 +85,8 @@ class Tessella:
     def logits(self) -> list[float]:
         """Give the logits at the end of the prompt."""
         with self.ts.no_grad():
-            out = self.model(self.writer.prompt, self.model.cache(len(PROMPT)), last=True)
+            prompt = self.ts.tensor([PROMPT])
+            out = self.model(prompt, self.model.cache(len(PROMPT)), last=True)
         found: list[float] = out[0, -1].tolist()
         return found
 
