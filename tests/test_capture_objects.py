@@ -25,7 +25,6 @@ from tessella.errors import CaptureError
 from worlds import Wrap, same, some
 
 CALLS = 8
-LATER: dict[str, float] = {}
 
 
 class Holder(NamedTuple):
@@ -254,7 +253,6 @@ def test_what_is_toggled_in_a_call_is_toggled_in_each(is_assigned: bool) -> None
 def test_what_is_not_there_yet() -> None:
     def play(wrap: Wrap) -> Any:
         plain: Any = SimpleNamespace()
-        LATER.clear()
         globals().pop("COMING", None)
 
         def tried(x: Any) -> Any:

@@ -70,7 +70,6 @@ def test_folders_that_are_not_whole(call: Any, who: str, here: Path) -> None:
 
 
 def test_folders_without_a_tokenizer() -> None:
-    pytest.importorskip("tokenizers")
     text = refused(lambda: ts.text.Tokenizer.from_file("half"), FileNotFoundError)
     assert text == (
         "Tokenizer.from_file: the folder half has no tokenizer.json\n"
