@@ -77,7 +77,7 @@ test-browser: $(BIN)/installed
 
 bench: peers
 	$(BENCH)/bin/python -m bench --rows "$(ROWS)" $(if $(CHECK),--check)
-	$(BENCH)/bin/python -m bench.report
+	$(BENCH)/bin/python -m bench.publish
 
 wheel: $(BIN)/installed
 	rm -rf dist

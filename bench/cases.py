@@ -36,7 +36,8 @@ class Bar:
     `ahead`: Tessella's speed over that of each contender in `of` is at least `limit`.
     `at_most`: Tessella's value is at most `limit`.
     `part_of`: Tessella's value over that of each contender in `of` is at most `limit`.
-    A bar of a Row is judged on the geometric mean of its cases.
+    `steady`: at every size Tessella's speed is at least `limit` of that at the size before.
+    A bar of a Row is judged on all of its cases: the first two on their geometric mean.
     """
 
     kind: str
@@ -64,6 +65,11 @@ def within(limit: float, *of: str) -> Bar:
 def at_most(limit: float, unit: str) -> Bar:
     """Tessella's value is at most `limit`."""
     return Bar("at_most", limit, (), f"≤ {limit:g} {unit}".rstrip())
+
+
+def steady(limit: float) -> Bar:
+    """The cases of a row are sizes, and none is slower than this part of the one before."""
+    return Bar("steady", limit, (), f"speed at a size ≥ {limit:g} of that at the size before")
 
 
 def part_of(limit: float, *of: str) -> Bar:
@@ -101,10 +107,14 @@ class Once:
 
 @dataclass(frozen=True)
 class Row:
-    """A named group of cases. A row has either timed `cases` or a `once` that measures itself."""
+    """A named group of cases. A row has either timed `cases` or a `once` that measures itself.
+
+    The cases of a ladder are one work at growing sizes.
+    """
 
     name: str
     what: str
     cases: tuple[Case, ...] = ()
     once: Callable[[], Iterable[Once]] | None = None
     bars: tuple[Bar, ...] = field(default=())
+    is_ladder: bool = False

@@ -1,12 +1,10 @@
 """What is printed: the table of a run, and the README's table made from results/latest.json.
 
-`python -m bench.report` rewrites the part of README.md between the two markers. Nothing is
-measured here, and losses are printed like wins.
+Nothing is measured here, and losses are printed like wins.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,8 @@ LATEST = ROOT / "bench" / "results" / "latest.json"
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 UNITS = {"flop": ("GFLOP/s", 1e9), "byte": ("GB/s", 1e9), "token": ("tokens/s", 1.0)}
-HEAD = ("case", SUBJECT, *RIVALS, "best peer", "speed", "of peak", "bars")
+RACERS = (SUBJECT, *RIVALS)
+HEAD = ("case", *RACERS, "best peer", "speed", "of peak", "bars")
 
 
 def time_text(seconds: float) -> str:
@@ -65,7 +64,7 @@ def better_time(case: Json, name: str) -> float | None:
 
 def timed_line(case: Json) -> list[str]:
     """The table's cells of a timed case."""
-    times = [better_time(case, name) for name in (SUBJECT, *RIVALS)]
+    times = [better_time(case, name) for name in RACERS]
     cells = ["" if one is None else time_text(one) for one in times]
     best = "" if case["best_peer"] is None else f"x {digits(case['best_peer'])}"
     speed = ""
@@ -87,21 +86,28 @@ def case_line(case: Json) -> list[str]:
             bars_text(case["bars"]),
         ]
     if "values" in case:
-        values = [case["values"].get(name) for name in (SUBJECT, *RIVALS)]
+        values = [case["values"].get(name) for name in RACERS]
         cells = ["" if one is None else f"{digits(one)} {case['unit']}".strip() for one in values]
         return [case["name"], *cells, "", "", "", bars_text(case["bars"])]
     return [case["name"], *timed_line(case), bars_text(case["bars"])]
 
 
+def kept_columns(row: Json) -> list[list[str]]:
+    """The lines of a row's table, the head first, without columns that are empty."""
+    lines = [list(HEAD)] + [case_line(case) for case in row["cases"]]
+    keep = [i for i in range(len(HEAD)) if any(line[i] for line in lines[1:])]
+    return [[line[i] for i in keep] for line in lines]
+
+
 def print_row(row: Json) -> None:
     """One row as an aligned table."""
-    lines = [list(HEAD)] + [case_line(case) for case in row["cases"]]
-    shown = [[cell[:60] for cell in line[:-1]] + line[-1:] for line in lines]
-    keep = [i for i in range(len(HEAD)) if any(line[i] for line in shown[1:])]
-    widths = [max(len(line[i]) for line in shown if "failed" not in line[1]) for i in keep]
+    shown = [[cell[:60] for cell in line[:-1]] + line[-1:] for line in kept_columns(row)]
+    widths = [
+        max(len(line[i]) for line in shown if "failed" not in line[1]) for i in range(len(shown[0]))
+    ]
     print(f"\n{row['name']}: {row['what']}")
     for line in shown:
-        cells = [line[i].ljust(width) for i, width in zip(keep, widths, strict=True)]
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
         print("  " + "  ".join(cells).rstrip())
     if row["bars"]:
         print(f"  {bars_text(row['bars'])}")
@@ -163,7 +169,12 @@ def readme_table(results: Json) -> str:
     lines = [
         "| row | what | Tessella, or its speed over the best peer | peers | bars met |",
         "|---|---|---|---|---|",
-        *[line for row in results["rows"] for line in readme_lines(row)],
+        *[
+            line
+            for row in results["rows"]
+            if not row.get("is_ladder")
+            for line in readme_lines(row)
+        ],
         "",
         f"Measured by `make bench` on {machine['processor']}, {machine['cores']} cores; "
         f"{versions}. A number without a unit is the best peer's time over Tessella's.",
@@ -171,17 +182,10 @@ def readme_table(results: Json) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Rewrites the README's table."""
-    results = json.loads(LATEST.read_text(encoding="utf-8"))
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
+def readme_with(text: str, results: Json) -> str:
+    """The README's text with the table of these results between its two markers."""
     if BEGIN not in text or END not in text:
         raise SystemExit(f"README.md needs the lines {BEGIN} and {END}")
     before, rest = text.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    readme.write_text(f"{before}{BEGIN}\n{readme_table(results)}\n{END}{after}", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    return f"{before}{BEGIN}\n{readme_table(results)}\n{END}{after}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from bench.cases import PEAK, SUBJECT, Bar, Case, Once, Row
@@ -34,7 +35,7 @@ def judge(bar: Bar, value: float | None) -> Json:
     if value is None:
         met = False
     else:
-        met = value >= bar.limit if bar.kind == "ahead" else value <= bar.limit
+        met = value <= bar.limit if bar.kind in ("at_most", "part_of") else value >= bar.limit
     return {"text": bar.text, "limit": bar.limit, "value": value, "met": met}
 
 
@@ -74,12 +75,32 @@ def geometric_mean(bar: Bar, cases: list[Json]) -> float | None:
     return math.exp(sum(logs) / len(logs))
 
 
+def steadiness(cases: list[Json]) -> float | None:
+    """The least of Tessella's speeds over the speed at the size before."""
+    if any("error" in case for case in cases):
+        return None
+    speeds: list[float] = [
+        case["measured"]["default"]["contenders"][SUBJECT]["amount_per_s"] for case in cases
+    ]
+    return min(speed / before for before, speed in pairwise(speeds))
+
+
 def judge_row(row: Row, cases: list[Json]) -> Json:
-    """A row with its cases and the bars on their geometric mean."""
-    bars = [judge(bar, geometric_mean(bar, cases)) for bar in row.bars]
-    for bar in bars:
-        bar["text"] += ", geometric mean"
-    return {"name": row.name, "what": row.what, "cases": cases, "bars": bars}
+    """A row with its cases and the bars on all of them."""
+    bars = []
+    for bar in row.bars:
+        if bar.kind == "steady":
+            bars.append(judge(bar, steadiness(cases)))
+        else:
+            found = judge(bar, geometric_mean(bar, cases))
+            bars.append(found | {"text": f"{found['text']}, geometric mean"})
+    return {
+        "name": row.name,
+        "what": row.what,
+        "is_ladder": row.is_ladder,
+        "cases": cases,
+        "bars": bars,
+    }
 
 
 def all_bars(rows: list[Json]) -> list[Json]:

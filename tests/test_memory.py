@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 import tessella as ts
@@ -19,6 +21,7 @@ def counts() -> tuple[int, int]:
 
 
 def test_a_few_large_blocks_are_kept_and_count_as_free() -> None:
+    ts.memory.trim()
     live, _ = counts()
     blocks = [ts.empty(ELEMENTS, dtype=ts.uint8) for _ in range(5)]
     assert counts()[0] == live + 5 * ELEMENTS
@@ -63,3 +66,49 @@ def test_kept_blocks_are_given_back_before_the_limit_is_reached() -> None:
         del y
     finally:
         _core.set_memory_limit(limit)
+
+
+# --- many blocks of many sizes --------------------------------------------------------------------
+
+SIZES = [20_000 + 64 * i for i in range(3000)]  # together more than what is kept
+
+
+def test_what_is_kept_of_many_sizes_is_bounded_and_the_newest() -> None:
+    ts.memory.trim()
+    live, _ = counts()
+    blocks = [ts.empty(size, dtype=ts.uint8) for size in SIZES]
+    while blocks:
+        blocks.pop(0)
+    left, kept = counts()
+    assert left == live
+    is_keeping = kept > 0  # a sanitized core keeps nothing
+    assert not is_keeping or MOST_KEPT - 2 * SIZES[-1] < kept <= MOST_KEPT
+    newest = ts.empty(SIZES[-1], dtype=ts.uint8)
+    assert (counts()[1] < kept) == is_keeping
+    kept = counts()[1]
+    oldest = ts.empty(SIZES[0], dtype=ts.uint8)  # given back long ago
+    assert counts()[1] == kept
+    del newest, oldest
+
+
+def test_blocks_that_come_and_go_in_any_order_add_up() -> None:
+    ts.memory.trim()
+    live, _ = counts()
+    random = Random(5)
+    held: list[ts.Tensor] = []
+    for _ in range(4000):
+        if held and random.random() < 0.5:
+            held.pop(random.randrange(len(held)))
+        else:
+            size = random.choice([17_000, 40_000, 40_064, 1_000_000, 5_000_000])
+            held.append(ts.full(size, len(held) % 256, dtype=ts.uint8))
+        if len(held) > 30:
+            held.clear()
+    # None shares its memory with another.
+    assert all((block == block[0]).all().item() for block in held)
+    held.clear()
+    assert counts()[0] == live
+    kept = counts()[1]
+    assert kept <= MOST_KEPT
+    assert ts.memory.trim() >= kept
+    assert counts() == (live, 0)

@@ -28,11 +28,11 @@ def start(np: Any) -> list[Any]:
     return arrays
 
 
-def examples(np: Any) -> tuple[Any, Any]:
+def examples(np: Any, batch: int) -> tuple[Any, Any]:
     """Images and their classes."""
     random = np.random.default_rng(1)
-    images = random.standard_normal((BATCH, CHANNELS[0], SIDE, SIDE)).astype(np.float32)
-    return images, random.integers(0, CLASSES, BATCH)
+    images = random.standard_normal((batch, CHANNELS[0], SIDE, SIDE)).astype(np.float32)
+    return images, random.integers(0, CLASSES, batch)
 
 
 def loss_of(functions: Any, parameters: list[Any], x: Any, y: Any) -> Any:
@@ -44,12 +44,14 @@ def loss_of(functions: Any, parameters: list[Any], x: Any, y: Any) -> Any:
     return functions.cross_entropy(functions.linear(x, w3, b3), y)
 
 
-def step(library: Any, np: Any, compile: Compiler = None, **options: Any) -> Step:
+def step(
+    library: Any, np: Any, compile: Compiler = None, *, batch: int = BATCH, **options: Any
+) -> Step:
     """Give a function that trains once: the same text for Tessella and PyTorch."""
     parameters = [library.tensor(array, requires_grad=True) for array in start(np)]
-    batch = [library.tensor(array) for array in examples(np)]
+    given = [library.tensor(array) for array in examples(np, batch)]
     optimizer = adam(library, parameters, **options)
-    return step_of(partial(loss_of, library.nn.functional, parameters), optimizer, batch, compile)
+    return step_of(partial(loss_of, library.nn.functional, parameters), optimizer, given, compile)
 
 
 # --- JAX ------------------------------------------------------------------------------------------
@@ -65,10 +67,10 @@ def jax_loss(jax: Any, parameters: list[Any], x: Any, y: Any) -> Any:
         x = jax.lax.conv_general_dilated(x, kernel, (1, 1), "VALID", dimension_numbers=layouts)
         x = jax.nn.relu(x + b)
     side = x.shape[1] // 2
-    x = x.reshape(BATCH, side, 2, side, 2, CHANNELS[-1]).max(axis=(2, 4)).transpose(0, 3, 1, 2)
-    return jax_cross_entropy(jax, x.reshape(BATCH, -1) @ w3.T + b3, y)
+    x = x.reshape(-1, side, 2, side, 2, CHANNELS[-1]).max(axis=(2, 4)).transpose(0, 3, 1, 2)
+    return jax_cross_entropy(jax, x.reshape(len(x), -1) @ w3.T + b3, y)
 
 
-def jax_step(jax: Any, np: Any) -> Step:
+def jax_step(jax: Any, np: Any, *, batch: int = BATCH) -> Step:
     """Give a function that trains once."""
-    return jitted_step(jax, partial(jax_loss, jax), start(np), examples(np))
+    return jitted_step(jax, partial(jax_loss, jax), start(np), examples(np, batch))

@@ -22,26 +22,28 @@ def start(np: Any) -> list[Any]:
     return [random.uniform(-bound, bound, shape).astype(np.float32) for shape in shapes]
 
 
-def examples(np: Any) -> list[Any]:
+def examples(np: Any, batch: int) -> list[Any]:
     """What goes in and what should come out."""
     random = np.random.default_rng(1)
-    shape = (STEPS, BATCH, WIDTH)
+    shape = (STEPS, batch, WIDTH)
     return [random.standard_normal(shape).astype(np.float32) for _ in range(2)]
 
 
-def step(library: Any, np: Any, compile: Compiler = None, **options: Any) -> Step:
+def step(
+    library: Any, np: Any, compile: Compiler = None, *, batch: int = BATCH, **options: Any
+) -> Step:
     """Give a function that trains once: the same text for Tessella and PyTorch."""
     module = library.nn.LSTM(WIDTH, WIDTH)
     with library.no_grad():
         for x, array in zip(module.parameters(), start(np), strict=True):
             x.copy_(library.tensor(array))
-    batch = [library.tensor(array) for array in examples(np)]
+    given = [library.tensor(array) for array in examples(np, batch)]
 
     def loss_of(x: Any, y: Any) -> Any:
         output, _ = module(x)
         return library.nn.functional.mse_loss(output, y)
 
-    return step_of(loss_of, adam(library, module.parameters(), **options), batch, compile)
+    return step_of(loss_of, adam(library, module.parameters(), **options), given, compile)
 
 
 # --- JAX ------------------------------------------------------------------------------------------
@@ -64,6 +66,6 @@ def jax_loss(jax: Any, parameters: list[Any], x: Any, y: Any) -> Any:
     return ((output - y) ** 2).mean()
 
 
-def jax_step(jax: Any, np: Any) -> Step:
+def jax_step(jax: Any, np: Any, *, batch: int = BATCH) -> Step:
     """Give a function that trains once."""
-    return jitted_step(jax, partial(jax_loss, jax), start(np), examples(np))
+    return jitted_step(jax, partial(jax_loss, jax), start(np), examples(np, batch))

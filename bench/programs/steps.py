@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from bench.programs import images, sequences, training, transformer
 from bench.programs.stepping import Maker
@@ -40,3 +41,21 @@ PROGRAMS = {
         "an LSTM, 128 wide, 32 sequences of 64, Adam", sequences.step, sequences.jax_step
     ),
 }
+
+
+def sized(name: str, size: int) -> Program:
+    """Give a program with another batch; xor, whose batch is all there is, with another width."""
+    options: dict[str, Any] = {"batch": size}
+    if name in training.TASKS:
+        task = training.TASKS[name]
+        if task.is_binary:
+            inputs, _, outputs = task.widths
+            options = {"task": replace(task, widths=(inputs, size, outputs))}
+        else:
+            options = {"task": replace(task, batch=size)}
+    program = PROGRAMS[name]
+    return replace(
+        program,
+        step=partial(program.step, **options),
+        jax_step=partial(program.jax_step, **options),
+    )

@@ -26,9 +26,9 @@ def start(np: Any) -> list[Any]:
     return [random.normal(0.1, 0.05, shape).astype(np.float32) for shape in SHAPES]
 
 
-def examples(np: Any) -> tuple[Any, Any]:
+def examples(np: Any, batch: int) -> tuple[Any, Any]:
     """Texts (B, T), and the letters that follow each of theirs (B * T)."""
-    letters = np.random.default_rng(1).integers(0, LETTERS, (BATCH, CONTEXT + 1))
+    letters = np.random.default_rng(1).integers(0, LETTERS, (batch, CONTEXT + 1))
     return letters[:, :-1].copy(), letters[:, 1:].flatten()
 
 
@@ -51,10 +51,10 @@ def network(library: Any) -> Any:
             self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
 
         def attend(self, x: Any) -> Any:
-            parts = self.qkv(x).reshape(BATCH, CONTEXT, 3, HEADS, WIDTH // HEADS)
+            parts = self.qkv(x).reshape(-1, CONTEXT, 3, HEADS, WIDTH // HEADS)
             q, k, v = parts.permute(2, 0, 3, 1, 4)  # each (B, H, T, D)
             y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            return self.join(y.transpose(1, 2).reshape(BATCH, CONTEXT, WIDTH))
+            return self.join(y.transpose(1, 2).reshape(-1, CONTEXT, WIDTH))
 
         def forward(self, x: Any) -> Any:
             x = x + self.attend(self.norm1(x))
@@ -76,19 +76,21 @@ def network(library: Any) -> Any:
     return Network()
 
 
-def step(library: Any, np: Any, compile: Compiler = None, **options: Any) -> Step:
+def step(
+    library: Any, np: Any, compile: Compiler = None, *, batch: int = BATCH, **options: Any
+) -> Step:
     """Give a function that trains once."""
     module = network(library)
     with library.no_grad():
         for x, array in zip(module.parameters(), start(np), strict=True):
             x.copy_(library.tensor(array))
-    batch = [library.tensor(array) for array in examples(np)]
+    given = [library.tensor(array) for array in examples(np, batch)]
     optimizer = adam(library, module.parameters(), "AdamW", weight_decay=DECAY, **options)
 
     def loss_of(ids: Any, wanted: Any) -> Any:
         return library.nn.functional.cross_entropy(module(ids), wanted)
 
-    return step_of(loss_of, optimizer, batch, compile)
+    return step_of(loss_of, optimizer, given, compile)
 
 
 # --- JAX ------------------------------------------------------------------------------------------
@@ -104,7 +106,7 @@ def jax_norm(jax: Any, x: Any, weight: Any, bias: Any) -> Any:
 def jax_block(jax: Any, parameters: list[Any], x: Any) -> Any:
     """Attention, then two layers on each place."""
     w1, b1, qkv, join, w2, b2, up, up_bias, down, down_bias = parameters
-    parts = (jax_norm(jax, x, w1, b1) @ qkv.T).reshape(BATCH, CONTEXT, 3, HEADS, WIDTH // HEADS)
+    parts = (jax_norm(jax, x, w1, b1) @ qkv.T).reshape(-1, CONTEXT, 3, HEADS, WIDTH // HEADS)
     q, k, v = parts.transpose(2, 0, 3, 1, 4)  # each (B, H, T, D)
     logits = q @ k.swapaxes(-1, -2) / math.sqrt(WIDTH // HEADS)
     causal = jax.numpy.tri(CONTEXT, dtype=bool)
@@ -124,6 +126,6 @@ def jax_loss(jax: Any, parameters: list[Any], ids: Any, wanted: Any) -> Any:
     return jax_cross_entropy(jax, logits.reshape(-1, LETTERS), wanted)
 
 
-def jax_step(jax: Any, np: Any) -> Step:
+def jax_step(jax: Any, np: Any, *, batch: int = BATCH) -> Step:
     """Give a function that trains once."""
-    return jitted_step(jax, partial(jax_loss, jax), start(np), examples(np), DECAY)
+    return jitted_step(jax, partial(jax_loss, jax), start(np), examples(np, batch), DECAY)

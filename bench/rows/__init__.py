@@ -11,6 +11,7 @@ from bench.rows import (
     footprint,
     fused,
     gemm,
+    growth,
     importing,
     lines,
     moving,
@@ -54,4 +55,5 @@ ROWS: tuple[Row, ...] = (
     decode.READ,
     decode.MEMORY,
     wild.ROW,
+    *growth.ROWS,
 )

@@ -24,9 +24,9 @@ def gelu(xp: Any, x: Any) -> Any:
     return 0.5 * x * (1 + xp.tanh(SCALE * (x + CUBIC * (x * x * x))))
 
 
-def build(libs: Libraries) -> dict[str, Work]:
+def build(libs: Libraries, size: int = SIZE) -> dict[str, Work]:
     """The same numbers, in memory that each has allocated."""
-    array = libs.normal(SIZE)
+    array = libs.normal(size)
     x = libs.copies(array)
     ts, torch, jax = libs.ts, libs.torch, libs.jax
 
@@ -48,7 +48,7 @@ def build(libs: Libraries) -> dict[str, Work]:
         name: Work(statement, {"f": f, "x": given}, 2.0 * array.nbytes)
         for name, (statement, f, given) in functions.items()
     }
-    return works | {PEAK: peaks.copy(libs.aligned(SIZE), array)}
+    return works | {PEAK: peaks.copy(libs.aligned(size), array)}
 
 
 BARS = (ahead(2, "torch", "torch, written out", COMPILED_TORCH, "jax"),)

@@ -18,11 +18,11 @@ NAMES = ("softmax", "layer norm", "cross entropy")
 Step = Callable[[], Any]
 
 
-def data(libs: Libraries) -> tuple[Any, Any, Any]:
+def data(libs: Libraries, rows: int) -> tuple[Any, Any, Any]:
     """x, the gradient of a result, and classes."""
     random = libs.np.random.default_rng(1)
-    g = random.standard_normal((ROWS, WIDTH), dtype=libs.np.float32)
-    return libs.normal(ROWS, WIDTH), g, random.integers(0, WIDTH, ROWS)
+    g = random.standard_normal((rows, WIDTH), dtype=libs.np.float32)
+    return libs.normal(rows, WIDTH), g, random.integers(0, WIDTH, rows)
 
 
 def eager_step(functional: Any, tensor: Any, name: str, arrays: tuple[Any, Any, Any]) -> Step:
@@ -80,15 +80,15 @@ def jax_step(jax: Any, jnp: Any, name: str, arrays: tuple[Any, Any, Any]) -> Ste
     return step
 
 
-def build(libs: Libraries, name: str) -> dict[str, Work]:
+def build(libs: Libraries, name: str, rows: int = ROWS) -> dict[str, Work]:
     """The same numbers for all three."""
-    arrays = data(libs)
+    arrays = data(libs, rows)
     steps = {
         "tessella": eager_step(libs.ts.nn.functional, libs.ts.tensor, name, arrays),
         "torch": eager_step(libs.torch.nn.functional, libs.torch.tensor, name, arrays),
         "jax": jax_step(libs.jax, libs.jnp, name, arrays),
     }
-    return {who: Work("step()", {"step": step}) for who, step in steps.items()}
+    return {who: Work("step()", {"step": step}, rows) for who, step in steps.items()}
 
 
 ROW = Row(

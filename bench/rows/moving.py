@@ -52,22 +52,23 @@ def case(name: str, arrays: Arrays, statement: Statements, tolerance: float | No
 # --- indexing ------------------------------------------------------------------------------------
 
 
-def indexed(libs: Libraries) -> dict[str, Any]:
-    """A million rows and columns to take from, and what to take."""
+def indexed(libs: Libraries, times: float = 1) -> dict[str, Any]:
+    """A table and a line of a million elements (or `times` as many), and what to take from them."""
     generator = libs.np.random.default_rng(1)
+    height, taken, length = int(20_000 * times), int(16_384 * times), int(1_000_000 * times)
     return {
-        "table": libs.normal(20_000, 64),
-        "rows": generator.integers(0, 20_000, 16_384),
+        "table": libs.normal(height, 64),
+        "rows": generator.integers(0, height, taken),
         "columns": generator.integers(0, 64, 64),
-        "flat": libs.normal(1_000_000),
-        "points": generator.integers(0, 1_000_000, 500_000),
-        "distinct": generator.permutation(1_000_000)[:500_000],
-        "mask": generator.random(1_000_000) < 0.5,
-        "rare": generator.random(1_000_000) < 0.01,
-        "line_mask": generator.random(20_000) < 0.5,
-        "matrix_mask": generator.random((20_000, 64)) < 0.5,
-        "new_rows": libs.normal(16_384, 64),
-        "new_points": libs.normal(500_000),
+        "flat": libs.normal(length),
+        "points": generator.integers(0, length, length // 2),
+        "distinct": generator.permutation(length)[: length // 2],
+        "mask": generator.random(length) < 0.5,
+        "rare": generator.random(length) < 0.01,
+        "line_mask": generator.random(height) < 0.5,
+        "matrix_mask": generator.random((height, 64)) < 0.5,
+        "new_rows": libs.normal(taken, 64),
+        "new_points": libs.normal(length // 2),
     }
 
 
@@ -109,31 +110,30 @@ INDEX = Row(
 # --- concat and stack ----------------------------------------------------------------------------
 
 
-def joined(libs: Libraries) -> dict[str, Any]:
+def joined(libs: Libraries, rows: int = 1024) -> dict[str, Any]:
     """A few large parts, and many small ones."""
     return {
-        "parts": [libs.normal(1024, 1024) for _ in range(4)],
+        "parts": [libs.normal(rows, 1024) for _ in range(4)],
         "small": [libs.normal(16) for _ in range(64)],
     }
 
 
+JOIN_STATEMENTS = {
+    name: {"tessella": text, "numpy": text, "torch": text.replace("concat", "cat")}
+    for name, text in {
+        "concat, axis 0": "xp.concat(parts, axis=0)",
+        "concat, axis 1": "xp.concat(parts, axis=1)",
+        "stack, axis 0": "xp.stack(parts, axis=0)",
+        "stack, axis 1": "xp.stack(parts, axis=1)",
+        "stack, axis -1": "xp.stack(parts, axis=-1)",
+        "concat of 64": "xp.concat(small, axis=0)",
+        "stack of 64": "xp.stack(small, axis=0)",
+    }.items()
+}
 JOIN = Row(
     "join",
     "concat and stack of four 1024 x 1024, and of 64 parts of 16",
-    tuple(
-        case(
-            name, joined, {"tessella": text, "numpy": text, "torch": text.replace("concat", "cat")}
-        )
-        for name, text in {
-            "concat, axis 0": "xp.concat(parts, axis=0)",
-            "concat, axis 1": "xp.concat(parts, axis=1)",
-            "stack, axis 0": "xp.stack(parts, axis=0)",
-            "stack, axis 1": "xp.stack(parts, axis=1)",
-            "stack, axis -1": "xp.stack(parts, axis=-1)",
-            "concat of 64": "xp.concat(small, axis=0)",
-            "stack of 64": "xp.stack(small, axis=0)",
-        }.items()
-    ),
+    tuple(case(name, joined, statement) for name, statement in JOIN_STATEMENTS.items()),
 )
 
 # --- casts ---------------------------------------------------------------------------------------
@@ -185,9 +185,9 @@ CAST = Row(
 # --- cumulative sums -----------------------------------------------------------------------------
 
 
-def summed(libs: Libraries) -> dict[str, Any]:
+def summed(libs: Libraries, rows: int = SIDE) -> dict[str, Any]:
     """Positive numbers, so that results can be compared."""
-    matrix = libs.aligned(SIDE, SIDE)
+    matrix = libs.aligned(rows, SIDE)
     matrix += libs.np.random.default_rng(3).random(SIDE, dtype=libs.np.float32)
     return {"x": matrix, "flat": matrix.reshape(-1)[: 1 << 20], "whole": matrix.reshape(-1)}
 

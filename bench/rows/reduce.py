@@ -30,17 +30,19 @@ def statements(function: str, axis: int | None) -> dict[str, str]:
     }
 
 
-def build(libs: Libraries, side: int, function: str, axis: int | None) -> dict[str, Work]:
+def build(
+    libs: Libraries, shape: tuple[int, int], function: str, axis: int | None
+) -> dict[str, Work]:
     """One matrix in memory that all but JAX share."""
     # Beyond 1, so that a sum is no cancellation and results can be compared.
-    array = libs.normal(side, side)
+    array = libs.normal(*shape)
     array += 8
     tensors = libs.wrap(array)
     works = {
         name: Work(statement, {"x": tensors[name]}, array.nbytes)
         for name, statement in statements(function, axis).items()
     }
-    return works | {PEAK: peaks.read(array, threads=1 if side == CACHED else None)}
+    return works | {PEAK: peaks.read(array, threads=1 if shape == (CACHED, CACHED) else None)}
 
 
 def case(side: int, function: str, axis: int | None) -> Case:
@@ -48,7 +50,7 @@ def case(side: int, function: str, axis: int | None) -> Case:
     place = "in cache, " if side == CACHED else ""
     which = "all" if axis is None else f"axis {axis}"
     bars: tuple[Bar, ...] = (ahead(0.8, PEAK),) if function == "sum" else ()
-    job = partial(build, side=side, function=function, axis=axis)
+    job = partial(build, shape=(side, side), function=function, axis=axis)
     return Case(f"{place}{function}, {which}", job, bars, unit="byte", tolerance=1e-3)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from bench.cases import Bar, Case, Row, Work, ahead, within
 from bench.libraries import COMPILED_TORCH, Libraries
 from bench.programs.stepping import ByParts, Step
-from bench.programs.steps import PROGRAMS
+from bench.programs.steps import PROGRAMS, Program
 
 TRAIN = "step()"
 WARM = 4  # steps before the first that counts: Tessella records three of them
@@ -33,45 +33,47 @@ EAGER_AHEAD = {"xor": 3, "digits": 3, "mnist": 1, "gpt": 1, "conv": 1, "lstm": 1
 WATCHED = {"xor": 2, "mnist": 1.15}
 
 
-def eager_steps(libs: Libraries, name: str) -> dict[str, Step]:
+def eager_steps(libs: Libraries, program: Program) -> dict[str, Step]:
     """The same network, numbers and optimizer for both."""
-    program = PROGRAMS[name]
     return {
         "tessella": program.step(libs.ts, libs.np),
         "torch": program.step(libs.torch, libs.np, fused=True),
     }
 
 
-def compiled_steps(libs: Libraries, name: str) -> dict[str, Step]:
+def compiled_steps(libs: Libraries, program: Program) -> dict[str, Step]:
     """Tessella and JAX compiled, PyTorch eager."""
-    program = PROGRAMS[name]
-    return eager_steps(libs, name) | {
+    return eager_steps(libs, program) | {
         "tessella": program.step(libs.ts, libs.np, libs.ts.compile),
         "jax": program.jax_step(libs.jax, libs.np),
     }
 
 
-def all_steps(libs: Libraries, name: str) -> dict[str, Step]:
+def all_steps(libs: Libraries, program: Program) -> dict[str, Step]:
     """PyTorch compiled, too."""
     libs.torch.compiler.reset()
-    step = PROGRAMS[name].step(libs.torch, libs.np, ByParts(libs.torch.compile))
-    return compiled_steps(libs, name) | {COMPILED_TORCH: step}
+    step = program.step(libs.torch, libs.np, ByParts(libs.torch.compile))
+    return compiled_steps(libs, program) | {COMPILED_TORCH: step}
 
 
 def build(
-    libs: Libraries, name: str, make: Callable[[Libraries, str], dict[str, Step]]
+    libs: Libraries,
+    program: Program,
+    make: Callable[[Libraries, Program], dict[str, Step]],
+    amount: float = 1.0,
 ) -> dict[str, Work]:
     """Steps that have begun, so that it is compiled ones whose losses must agree."""
-    steps = make(libs, name)
+    steps = make(libs, program)
     for step in steps.values():
         for _ in range(WARM):
             step()
-    return {who: Work(TRAIN, {"step": step}) for who, step in steps.items()}
+    return {who: Work(TRAIN, {"step": step}, amount) for who, step in steps.items()}
 
 
 def compiled_row(name: str) -> Row:
     """A row with one case."""
-    case = Case(PROGRAMS[name].what, partial(build, name=name, make=all_steps), COMPILED[name])
+    program = PROGRAMS[name]
+    case = Case(program.what, partial(build, program=program, make=all_steps), COMPILED[name])
     return Row(f"step-{name}", "a whole training step, compiled", (case,))
 
 
@@ -80,7 +82,11 @@ EAGER = Row(
     "step-eager",
     "the same training steps without compile",
     tuple(
-        Case(name, partial(build, name=name, make=eager_steps), (ahead(bar, "torch"),))
+        Case(
+            name,
+            partial(build, program=PROGRAMS[name], make=eager_steps),
+            (ahead(bar, "torch"),),
+        )
         for name, bar in EAGER_AHEAD.items()
     ),
 )
@@ -91,7 +97,7 @@ def busy_case(name: str, is_compiled: bool) -> Case:
     make, peers = (compiled_steps, ("torch", "jax")) if is_compiled else (eager_steps, ("torch",))
     return Case(
         name if is_compiled else f"{name}, eager",
-        partial(build, name=name, make=make),
+        partial(build, program=PROGRAMS[name], make=make),
         (ahead(1, *peers),),
         is_busy=True,
     )

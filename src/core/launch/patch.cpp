@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "../kernels/fill.h"
+
 namespace tessella::launch {
 
 namespace {
@@ -44,15 +46,16 @@ struct Copy {
 
 // One element, repeated.
 template <int64_t Bytes>
-void fill_run(int64_t count, char* to, const char* element) {
-  Item<Bytes> value;
-  memcpy(&value, element, Bytes);
-  for (int64_t i = 0; i < count; ++i) memcpy(to + i * Bytes, &value, Bytes);
+void fill(const Copy& c) {
+  char pattern[PATTERN_BYTES];
+  for (int64_t i = 0; i < PATTERN_BYTES; i += Bytes) memcpy(pattern + i, c.from, Bytes);
+  TS_CHOSEN(fill_kernels)
+      .rows(c.rows, c.columns * Bytes, c.to_steps.row * Bytes, c.to, pattern);
 }
 
 template <int64_t Bytes>
 void copy_run(int64_t count, char* to, int64_t to_step, const char* from, int64_t from_step) {
-  if (to_step == 1 && from_step == 0) return fill_run<Bytes>(count, to, from);
+  if (to_step == 1 && from_step == 0) return fill<Bytes>({1, count, to, {0, 1}, from, {0, 0}});
   // The parts of complex numbers, and what is turned round: loops of shuffles.
   if (to_step == 1 && from_step == 2) {
     for (int64_t i = 0; i < count; ++i) memcpy(to + i * Bytes, from + i * 2 * Bytes, Bytes);
@@ -146,6 +149,8 @@ int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 template <int64_t Bytes>
 void copy(Copy c) {
   if (c.rows > 1 && magnitude(c.to_steps.column) > magnitude(c.to_steps.row)) c = c.transposed();
+  bool is_constant = c.from_steps.column == 0 && (c.rows == 1 || c.from_steps.row == 0);
+  if (is_constant && c.to_steps.column == 1) return fill<Bytes>(c);
   if (c.columns < SHORT_ROW && c.rows > c.columns) return copy_rows<Bytes>(c.transposed());
   bool turns = c.rows > 1 && magnitude(c.from_steps.row) < magnitude(c.from_steps.column);
   turns ? copy_squares<Bytes>(c) : copy_rows<Bytes>(c);

@@ -1,8 +1,7 @@
 // The general allocators: aligned blocks from the C library. Small ones have free lists, so that
-// small eager tensors cost no call into it; of large ones the last few are kept, because the system
+// small eager tensors cost no call into it; larger ones are kept up to a total, because the system
 // clears every page that it hands out, which takes longer than most operations on it.
 #include <stdlib.h>
-#include <string.h>
 #if __has_include(<malloc.h>)
 #include <malloc.h>
 #endif
@@ -29,9 +28,9 @@ constexpr int CLASSES = SMALL_BYTES / ALIGNMENT;
 constexpr int KEPT = 64;                // blocks kept for each small size, at most,
 constexpr size_t KEPT_BYTES = 1 << 16;  // and not more than this
 
-constexpr size_t HUGE_BYTES = 1 << 22;                      // from here on, large pages save time
-constexpr size_t MOST_LARGE_BYTES = KEEPS ? 128 << 20 : 0;  // of large blocks kept, together,
-constexpr int64_t LARGE_SHARE = 16;                         // and at most this part of the limit
+constexpr size_t HUGE_BYTES = 1 << 22;                     // from here on, large pages save time
+constexpr size_t MOST_KEPT_BYTES = KEEPS ? 128 << 20 : 0;  // of larger blocks kept, together,
+constexpr int64_t KEPT_SHARE = 16;                         // and at most this part of the limit
 
 // The first touch of a page costs as much as copying it: large pages have fewer of these. Advice
 // only: where it is not taken, nothing changes.
@@ -46,45 +45,61 @@ void ask_for_huge_pages(void* block, size_t bytes) {
 #endif
 }
 
-// Freed large blocks, the oldest first. A loop asks for the same sizes again and again, so only
-// blocks of exactly the size are taken.
-class LargeBlocks {
+// Freed blocks that are not small. A loop asks for the same sizes again and again, so only blocks of
+// exactly the size are taken, the newest first; the oldest of any size go when there are too many.
+// What is known of a block stands at its beginning.
+class KeptBlocks {
  public:
   void* take(size_t bytes) {
-    for (int i = count_; i-- > 0;)
-      if (blocks_[i].bytes == bytes) return remove(i);
+    for (Kept* block = *chain_of(bytes); block; block = block->next)
+      if (block->bytes == bytes) return remove(block);
     return nullptr;
   }
 
-  bool keep(void* block, size_t bytes) {
-    size_t share = static_cast<size_t>(account.limit / LARGE_SHARE);
-    size_t most = share < MOST_LARGE_BYTES ? share : MOST_LARGE_BYTES;
+  bool keep(void* memory, size_t bytes) {
+    size_t share = static_cast<size_t>(account.limit / KEPT_SHARE);
+    size_t most = share < MOST_KEPT_BYTES ? share : MOST_KEPT_BYTES;
     if (bytes > most) return false;
-    while (count_ == MOST || static_cast<size_t>(account.kept) + bytes > most) drop_oldest();
-    blocks_[count_++] = {block, bytes};
+    while (static_cast<size_t>(account.kept) + bytes > most) drop_oldest();
+    auto* block = static_cast<Kept*>(memory);
+    Kept** chain = chain_of(bytes);
+    *block = {bytes, newest_, nullptr, *chain, chain};
+    if (*chain) (*chain)->link = &block->next;
+    *chain = block;
+    (newest_ ? newest_->newer : oldest_) = block;
+    newest_ = block;
     account.kept += static_cast<int64_t>(bytes);
     return true;
   }
 
-  void drop_oldest() { ::free(remove(0)); }
-  bool is_empty() const { return count_ == 0; }
+  void drop_oldest() { ::free(remove(oldest_)); }
+  bool is_empty() const { return !oldest_; }
 
  private:
-  static constexpr int MOST = 16;
+  static constexpr int CHAINS_LOG2 = 8;
   struct Kept {
-    void* block;
     size_t bytes;
+    Kept *older, *newer;
+    Kept* next;   // in its chain, which has the blocks of some sizes,
+    Kept** link;  // and what points to this one there
   };
 
-  void* remove(int i) {
-    Kept found = blocks_[i];
-    memmove(blocks_ + i, blocks_ + i + 1, sizeof(Kept) * static_cast<size_t>(--count_ - i));
-    account.kept -= static_cast<int64_t>(found.bytes);
-    return found.block;
+  Kept** chain_of(size_t bytes) {  // Fibonacci hashing of the size
+    uint64_t mixed = bytes / ALIGNMENT * 0x9E3779B97F4A7C15u;
+    return &chains_[mixed >> (64 - CHAINS_LOG2)];
   }
 
-  Kept blocks_[MOST];
-  int count_ = 0;
+  void* remove(Kept* block) {
+    *block->link = block->next;
+    if (block->next) block->next->link = block->link;
+    (block->older ? block->older->newer : oldest_) = block->newer;
+    (block->newer ? block->newer->older : newest_) = block->older;
+    account.kept -= static_cast<int64_t>(block->bytes);
+    return block;
+  }
+
+  Kept* chains_[1 << CHAINS_LOG2] = {};
+  Kept *oldest_ = nullptr, *newest_ = nullptr;
 };
 
 // What every heap takes its blocks from.
@@ -94,12 +109,11 @@ class Blocks {
     size_t rounded = round_up(bytes);
     if (rounded <= SMALL_BYTES) {
       List& list = lists_[rounded / ALIGNMENT - 1];
-      if (list.count) return list.blocks[--list.count];
+      return list.count ? list.blocks[--list.count] : aligned_alloc(ALIGNMENT, rounded);
     }
-    if (rounded < HUGE_BYTES) return aligned_alloc(ALIGNMENT, rounded);
-    if (void* kept = large_.take(rounded)) return kept;
+    if (void* kept = larger_.take(rounded)) return kept;
     void* block = aligned_alloc(ALIGNMENT, rounded);
-    if (block) ask_for_huge_pages(block, rounded);
+    if (block && rounded >= HUGE_BYTES) ask_for_huge_pages(block, rounded);
     return block;
   }
 
@@ -112,13 +126,13 @@ class Blocks {
         return;
       }
     }
-    if (rounded >= HUGE_BYTES && large_.keep(block, rounded)) return;
+    if (rounded > SMALL_BYTES && larger_.keep(block, rounded)) return;
     ::free(block);
   }
 
   int64_t trim() {
     int64_t before = kept();
-    while (!large_.is_empty()) large_.drop_oldest();
+    while (!larger_.is_empty()) larger_.drop_oldest();
     for (List& list : lists_)
       while (list.count) ::free(list.blocks[--list.count]);
 #if defined(__GLIBC__)
@@ -139,7 +153,7 @@ class Blocks {
     void* blocks[KEPT];
   };
   List lists_[CLASSES];
-  LargeBlocks large_;
+  KeptBlocks larger_;
 };
 
 Blocks& blocks() {

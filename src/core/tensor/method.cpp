@@ -32,8 +32,9 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* 
   PyObject** all = const_cast<PyObject**>(args) - 1;
   PyObject* before = all[0];
   all[0] = method->self;
-  PyObject* out =
-      PyObject_Vectorcall(method->function, all, static_cast<size_t>(count + 1), keywords);
+  // Every function that is bound here has a vectorcall (see bind_to): without Python's checks.
+  vectorcallfunc function = PyVectorcall_Function(method->function);
+  PyObject* out = function(method->function, all, static_cast<size_t>(count + 1), keywords);
   all[0] = before;
   return out;
 }
@@ -135,9 +136,8 @@ PyMemberDef members[] = {
 PyObject* make_method(PyObject* function, PyObject* self) {
   Method* method;
   if (kept_count > 0) {
-    method = kept[--kept_count];
-    PyObject_Init(reinterpret_cast<PyObject*>(method), method_type);
-    Py_DECREF(method_type);  // a kept one still holds its reference
+    method = kept[--kept_count];  // which still holds its type
+    _Py_NewReference(reinterpret_cast<PyObject*>(method));
   } else {
     method = PyObject_GC_New(Method, method_type);
     if (!method) return nullptr;
