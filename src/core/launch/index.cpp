@@ -145,6 +145,16 @@ struct Least {
   }
 };
 
+// Without loops of their own for single elements, as those take more code than they are worth.
+template <class Op>
+constexpr bool is_rare = false;
+template <>
+constexpr bool is_rare<Multiply> = true;
+template <>
+constexpr bool is_rare<Greatest> = true;
+template <>
+constexpr bool is_rare<Least> = true;
+
 // Runs Op between x and values, element type T. The points of a block and the rest are two nested
 // loops; inside goes the one whose steps in memory are smaller.
 template <class Op, class T>
@@ -175,9 +185,11 @@ class Mover {
   // The points [first, last), in order, and of the rest the elements [begin, end). Tells whether
   // every index was inside its axis.
   bool operator()(int64_t first, int64_t last, int64_t begin, int64_t end) const {
-    if (rest_.size == 1 && task_.index_count == 1) return points_alone<1>(first, last);
-    if (rest_.size == 1 && task_.index_count == 2) return points_alone<2>(first, last);
-    if (rest_.size == 1 && task_.index_count == 3) return points_alone<3>(first, last);
+    if constexpr (!is_rare<Op>) {
+      if (rest_.size == 1 && task_.index_count == 1) return points_alone<1>(first, last);
+      if (rest_.size == 1 && task_.index_count == 2) return points_alone<2>(first, last);
+      if (rest_.size == 1 && task_.index_count == 3) return points_alone<3>(first, last);
+    }
     Block block;
     bool is_good = true;
     for (int64_t at = first; at < last; at += block_points) {

@@ -49,8 +49,7 @@ template <int64_t Bytes>
 void fill(const Copy& c) {
   char pattern[PATTERN_BYTES];
   for (int64_t i = 0; i < PATTERN_BYTES; i += Bytes) memcpy(pattern + i, c.from, Bytes);
-  TS_CHOSEN(fill_kernels)
-      .rows(c.rows, c.columns * Bytes, c.to_steps.row * Bytes, c.to, pattern);
+  TS_CHOSEN(fill_kernels).rows(c.rows, c.columns * Bytes, c.to_steps.row * Bytes, c.to, pattern);
 }
 
 template <int64_t Bytes>

@@ -72,9 +72,17 @@ class TileRun {
   }
 
   void compute(const TileOp& op) {
+    if (!op.links.empty()) return compute_chain(op);
     char* in[] = {place(op.in[0]), place(op.in[1]), place(op.in[2])};
     if (op.has_spreads) return compute_spread(op, place(op.out), in);
     call(op, op.is_of_rows ? rows_ : count_, place(op.out), in);
+  }
+
+  void compute_chain(const TileOp& op) {
+    ChainStep steps[MOST_LINKS];
+    int count = 0;
+    for (const TileLink& link : op.links) steps[count++] = {link.code, place(link.stream)};
+    op.chain(op.is_of_rows ? rows_ : count_, place(op.out), place(op.in[0]), steps, count);
   }
 
   void call(const TileOp& op, int64_t count, char* out, char* const (&given)[3]) {
@@ -202,7 +210,7 @@ void run_parts(const TiledTask& task, char* scratch) {
     if (task.has_reductions) return run_reduced_part(task, own, partials, row, chunk % spans);
     run_part(task, own, nullptr, row, begin, std::min(begin + CHUNK, task.length));
   };
-  auto ops = static_cast<int64_t>(task.ops.size());
+  int64_t ops = task.operations();
   parallel(task.rows * spans, CHUNK * ops * NS_TIMES_4 / 4, task.interruptible, body, task.workers);
   each_reduction(task, [&](const TileOp& op, int, int64_t offset) {
     char* out = task.streams[static_cast<size_t>(op.out)].data;
@@ -224,7 +232,7 @@ void run_whole_rows(const TiledTask& task, char* scratch) {
   };
   int64_t chunks = (task.rows + each - 1) / each;
   if (chunks <= 1) return body(0, 0);
-  auto ops = static_cast<int64_t>(task.ops.size());
+  int64_t ops = task.operations();
   parallel(chunks, each * task.length * ops * NS_TIMES_4 / 4, task.interruptible, body,
            task.workers);
 }

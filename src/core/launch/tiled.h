@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../kernels/cast.h"
+#include "../kernels/chain.h"
 #include "../kernels/elementwise.h"
 #include "reduce_plan.h"
 #include "space.h"
@@ -44,19 +45,38 @@ enum class TileWork : uint8_t {
   reduce,   // each row to a value
 };
 
+constexpr int MOST_LINKS = 16;
+
+struct TileLink {
+  ChainCode code;
+  int stream;  // the other operand; -1: none
+};
+
 struct TileOp {
   TileWork work;
   bool is_of_rows = false;  // it computes with values of rows
   bool has_casts = false;
   bool has_spreads = false;
   bool is_spread[3] = {};  // the stream has the values of rows, each to be used over its row
+  Opcode opcode = {};
   ElementwiseFn kernel = nullptr;
+  ChainFn chain = nullptr;    // what computes it as part of a chain; or null
   CastFn cast_in[3] = {};     // into the dtype that is computed in; or null
   int64_t bytes[3] = {};      // of an element of that dtype
   CastFn cast_out = nullptr;  // of the result; or null
   const ReducePlan* reduction = nullptr;
   int out = -1;
-  int in[3] = {-1, -1, -1};  // streams, -1: none
+  int in[3] = {-1, -1, -1};          // streams, -1: none
+  std::vector<TileLink> links = {};  // of a chain, which begins with in[0]
+
+  template <class F>
+  void each_input(F body) const {
+    for (int stream : in)
+      if (stream >= 0) body(stream);
+    for (const TileLink& link : links)
+      if (link.stream >= 0) body(link.stream);
+  }
+  int64_t length() const { return links.empty() ? 1 : static_cast<int64_t>(links.size()); }
 };
 
 struct TiledTask {
@@ -68,6 +88,11 @@ struct TiledTask {
   bool has_reductions, interruptible;
   int workers;
 
+  int64_t operations() const {
+    int64_t count = 0;
+    for (const TileOp& op : ops) count += op.length();
+    return count;
+  }
   bool has_parts() const { return !has_reductions || length > LONGEST_ROW; }
 };
 

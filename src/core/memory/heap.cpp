@@ -45,9 +45,9 @@ void ask_for_huge_pages(void* block, size_t bytes) {
 #endif
 }
 
-// Freed blocks that are not small. A loop asks for the same sizes again and again, so only blocks of
-// exactly the size are taken, the newest first; the oldest of any size go when there are too many.
-// What is known of a block stands at its beginning.
+// Freed blocks that are not small. A loop asks for the same sizes again and again, so only blocks
+// of exactly the size are taken, the newest first; the oldest of any size go when there are too
+// many. What is known of a block stands at its beginning.
 class KeptBlocks {
  public:
   void* take(size_t bytes) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../kernels/streaming.h"
+#include "../launch/chaining.h"
 #include "../memory/account.h"
 #include "../threads.h"
 
@@ -81,6 +82,7 @@ TileGroup::TileGroup(const Tape& tape, std::span<const int> instructions,
     else
       add_copy(each);
   }
+  launch::join_chains(&ops_, streams_);
   assign_tiles();
   if (needs_spares_) tiles_ += launch::SPARE_TILES;
   buffers_ = {};
@@ -109,6 +111,7 @@ void TileGroup::add_elementwise(const Instruction& each) {
   const ElementwiseCall& call = *each.elementwise;
   const ElementwiseKernel& kernel = kernel_of(call);
   TileOp op{TileWork::compute};
+  op.opcode = call.opcode;
   op.kernel = kernel.fn;
   size_t next = 1;
   for (int i = 0; i < call.arity; ++i) {
@@ -128,6 +131,7 @@ void TileGroup::add_elementwise(const Instruction& each) {
   if (out != kernel.out) op.cast_out = cast_kernel(kernel.out, out), op.has_casts = true;
   widest_ = std::max(widest_, itemsize(kernel.out));
   needs_spares_ |= op.has_casts;
+  if (!op.has_casts && !op.has_spreads) op.chain = launch::chain_of(call.opcode, kernel.out);
   is_interruptible_ &= call.interruptible;
   write(op, each, is_of_rows(each));
 }
@@ -224,8 +228,7 @@ void TileGroup::assign_tiles() {
   std::vector<size_t> last(streams_.size());
   for (size_t i = 0; i < ops_.size(); ++i) {
     last[static_cast<size_t>(ops_[i].out)] = i;
-    for (int in : ops_[i].in)
-      if (in >= 0) last[static_cast<size_t>(in)] = i;
+    ops_[i].each_input([&](int in) { last[static_cast<size_t>(in)] = i; });
   }
   // What is strided is gathered before the first operation.
   for (launch::Stream& stream : streams_)
@@ -238,8 +241,7 @@ void TileGroup::assign_tiles() {
 void TileGroup::find_streamed(const std::vector<size_t>& last) {
   std::vector<bool> is_read(streams_.size());
   for (const TileOp& op : ops_)
-    for (int in : op.in)
-      if (in >= 0) is_read[static_cast<size_t>(in)] = true;
+    op.each_input([&](int in) { is_read[static_cast<size_t>(in)] = true; });
   for (size_t i = 0; i < ops_.size(); ++i) {
     auto at = static_cast<size_t>(ops_[i].out);
     launch::Stream& out = streams_[at];
@@ -258,15 +260,14 @@ void TileGroup::share_tiles(const std::vector<size_t>& last) {
     const TileOp& op = ops_[i];
     launch::Stream& out = streams_[static_cast<size_t>(op.out)];
     auto give_ended = [&](bool only_alike) {
-      for (int in : op.in) {
-        if (in < 0 || in == op.out) continue;
+      op.each_input([&](int in) {
         auto at = static_cast<size_t>(in);
         bool is_alike = streams_[at].itemsize == out.itemsize;
-        if (last[at] != i || is_given[at] || streams_[at].tile < 0) continue;
-        if (only_alike && !is_alike) continue;
+        if (in == op.out || last[at] != i || is_given[at] || streams_[at].tile < 0) return;
+        if (only_alike && !is_alike) return;
         is_given[at] = true;
         free.push_back(streams_[at].tile);
-      }
+      });
     };
     // A result may lie where an operand lay that ends here: elements are read before written.
     if (op.work == TileWork::compute && !op.has_spreads) give_ended(true);
@@ -318,7 +319,7 @@ void TileGroup::run() {
   aim();
   launch::TiledTask task = this->task();
   Scratch scratch(static_cast<size_t>(launch::tiled_scratch_bytes(task)));
-  LongWork work(rows_ * length_ * static_cast<int64_t>(ops_.size()), {});
+  LongWork work(rows_ * length_ * task.operations(), {});
   launch::tiled(task, scratch.data());
 }
 
