@@ -148,9 +148,17 @@ PyObject* append(PyObject* self, PyObject* value) {
   Buffer* buffer = a->buffer;
   int64_t at = a->length;
   bool is_plain = !(a->item_ndim | a->is_filled);  // one branch
-  bool is_double = a->dtype == DType::float64 && is_plain && PyFloat_CheckExact(value);
-  if (!is_double || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
-  reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
+  if (!is_plain || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
+  if (a->dtype == DType::float64 && PyFloat_CheckExact(value)) {
+    reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
+  } else if (a->dtype == DType::int64 && PyLong_CheckExact(value)) {
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow) return append_any(self, value);
+    reinterpret_cast<int64_t*>(buffer->data)[at] = number;
+  } else {
+    return append_any(self, value);
+  }
   a->length = at + 1;
   mark_written(buffer);
   Py_RETURN_NONE;
