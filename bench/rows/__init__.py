@@ -19,6 +19,7 @@ from bench.rows import (
     size,
     sorting,
     steps,
+    threads,
     wild,
 )
 
@@ -31,6 +32,7 @@ ROWS: tuple[Row, ...] = (
     steps.EAGER,
     steps.BUSY,
     steps.ANOMALY,
+    threads.ROW,
     compiling.COMPILE_TIME,
     compiling.CALL,
     footprint.MEMORY,

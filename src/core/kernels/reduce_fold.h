@@ -160,8 +160,9 @@ void join_partials(int64_t n, Partials out, Partials x) {
 }
 
 // One block of columns. The tree over lanes is walked depth first, so that at each level only one
-// run of columns waits for its partner; its lowest DEPTH levels are walked in registers.
-template <class Op, class T, int DEPTH>
+// run of columns waits for its partner; its lowest DEPTH levels are walked in registers. Rows that
+// lie FAR apart are more than the processor looks ahead for: those of the next lanes are fetched.
+template <class Op, class T, int DEPTH, bool FAR>
 struct ColumnTree {
   using V = Vec<T>;
   static constexpr int W = vector_width<T>, L = lane_count<T>;
@@ -181,10 +182,21 @@ struct ColumnTree {
     join_runs<Op, false>(columns, out, waiting[level]);
   }
 
+  // The lane that is walked after this one and those `span` apart: the highest bits change first.
+  int64_t next_lane(int64_t lane, int64_t span) const {
+    int64_t bit = span / 2;
+    for (; lane & bit; bit /= 2) lane -= bit;
+    return lane + bit;
+  }
+
   // The same for so few lanes that their sums stay in registers.
   void fold_near(int64_t lane, int64_t span, T* out) {
-    int64_t j = 0;
-    auto read = [&](int64_t row, int k) { return load<V>(x + offsets[row] + j + k * W); };
+    int64_t j = 0, ahead = next_lane(lane, span) - lane;
+    auto read = [&](int64_t row, int k) {
+      if constexpr (FAR)
+        if (row + ahead < rows) __builtin_prefetch(x + offsets[row + ahead] + j + k * W, 0, 2);
+      return load<V>(x + offsets[row] + j + k * W);
+    };
     for (; j + AT_ONCE * W <= columns; j += AT_ONCE * W) {
       V acc[AT_ONCE];
       fold_vectors<DEPTH>(lane, span, acc, read);
@@ -224,9 +236,9 @@ struct ColumnTree {
   }
 };
 
-template <class Op, class T, int DEPTH>
+template <class Op, class T, int DEPTH, bool FAR>
 void fold_tree(int64_t rows, int64_t columns, const int64_t* offsets, T* out, const T* x) {
-  ColumnTree<Op, T, DEPTH> tree;
+  ColumnTree<Op, T, DEPTH, FAR> tree;
   tree.rows = rows;
   tree.columns = columns;
   tree.offsets = offsets;
@@ -274,9 +286,9 @@ void fold_columns(int64_t rows, int64_t columns, const int64_t* offsets, Partial
   if constexpr (!is_floating<T>)
     fold_integers<Op, T>(rows, columns, offsets, to, from);
   else if (reach > -NEAR && reach < NEAR)
-    fold_tree<Op, T, VB == 64 ? 3 : 2>(rows, columns, offsets, to, from);
+    fold_tree<Op, T, VB == 64 ? 3 : 2, false>(rows, columns, offsets, to, from);
   else
-    fold_tree<Op, T, 1>(rows, columns, offsets, to, from);
+    fold_tree<Op, T, 1, true>(rows, columns, offsets, to, from);
 }
 
 // All lanes of all columns are one long row: element r * columns + j belongs to lane r % L of
