@@ -64,10 +64,15 @@ ROW = Row(
     "gemm",
     "matrix products into a given output",
     tuple(
-        Case(shape_name(shape), partial(build_into, shape=shape), unit="flop")
+        Case(
+            shape_name(shape),
+            partial(build_into, shape=shape),
+            (ahead(0.85, "numpy", "torch"),),
+            unit="flop",
+        )
         for shape in SQUARE + ODD + THIN + TALL + TRANSPOSED
     ),
-    bars=(ahead(0.8, "numpy", "torch"),),
+    bars=(ahead(0.95, "numpy", "torch"),),
 )
 
 SMALL = Row(
