@@ -9,7 +9,7 @@ ROWS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 # `make test` samples the larger families of cases by the seed; `make proof` runs all of them.
-PYTEST := TESSELLA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n 2
+PYTEST := TESSELLA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 ASAN := build/asan
 

@@ -33,6 +33,15 @@ UNSURE = ("empty", "empty_like", "new_empty")
 NAMES = [name for name in DECLARED if calls_of(name)]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_objects() -> Iterator[None]:
+    """Hide what other tests have left from the collector: each error looks through all it knows."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @contextmanager
 def failing_from(n: int) -> Iterator[None]:
     """Let the n-th allocation and all after it fail."""

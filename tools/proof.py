@@ -37,7 +37,7 @@ class Step:
 def steps() -> list[Step]:
     """Give every step."""
     python = sys.executable
-    pytest = [python, "-m", "pytest", "-n", "2"]
+    pytest = [python, "-m", "pytest", "-n", "2", "--dist", "worksteal"]
     found = [Step("lint", ["make", "lint"])]
     found.append(Step("tests, full counts", pytest, {"TESSELLA_TEST_FULL": "1"}))
     # Instruction sets differ in kernels, which a sample of the cases reaches.

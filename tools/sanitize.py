@@ -65,7 +65,19 @@ def main() -> int:
     build = Path(sys.argv[1]).resolve()
     python: str = getattr(sys, "_base_executable", sys.executable)
     # -S: packages that the base interpreter may have are not seen.
-    command = [python, "-S", "-m", "pytest", "-s", "-n", "2", *LEFT_OUT, *sys.argv[2:]]
+    command = [
+        python,
+        "-S",
+        "-m",
+        "pytest",
+        "-s",
+        "-n",
+        "2",
+        "--dist",
+        "worksteal",
+        *LEFT_OUT,
+        *sys.argv[2:],
+    ]
     running = subprocess.Popen(command, cwd=ROOT, env=environment(build), stderr=subprocess.PIPE,
                                text=True, errors="replace")  # fmt: skip
     findings = []
