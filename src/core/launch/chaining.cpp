@@ -4,8 +4,6 @@
 // taken for one to an operand in memory.
 #include "chaining.h"
 
-#include <algorithm>
-
 namespace tessella::launch {
 
 namespace {
