@@ -89,6 +89,7 @@ def test_ctrl_c_is_answered_before_state_is_written_or_at_the_end() -> None:
     for line in done.stdout.splitlines():
         name, *numbers = line.split()
         rows[name] = [float(number) for number in numbers]
+    assert list(rows) == ["before", "after"], done.stdout + done.stderr
     taken, _, added = rows["before"]
     assert taken < 0.5 and added == 0
     taken, whole, added = rows["after"]  # that call is done to its end, and the next not begun
