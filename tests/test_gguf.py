@@ -237,12 +237,13 @@ def test_a_large_vocabulary_is_read_at_once(path: Path) -> None:
         "scores": [float(i) for i in range(count)],
         "types": [i % 6 for i in range(count)],
     }
-    ts.io.save_gguf({}, path, values)
     begin = time.process_time()
+    ts.io.save_gguf({}, path, values)
+    written = time.process_time()
     with ts.io.open_gguf(path) as file:
-        seconds = time.process_time() - begin
+        read = time.process_time()
         assert file.metadata == values
-    assert seconds < 1.0
+    assert read - written < 4 * (written - begin)  # as long as it takes to write; sanitized too
 
 
 # --- the package gguf ----------------------------------------------------------------------------
