@@ -102,7 +102,7 @@ PATTERNS: dict[str, Pattern] = {
     "arena: 500 small tensors that die together": (
         fill_and_drop, drawn(SMALL, 500), lambda m: m.Arena("4MiB"), (ahead(0.9, "heap"),)),
     "arena: 20 tensors of 1 MB that die together": (
-        fill_and_drop, drawn(LARGE, 20), lambda m: m.Arena("32MiB"), (ahead(0.95, "heap"),)),
+        fill_and_drop, drawn(LARGE, 20), lambda m: m.Arena("32MiB"), (ahead(0.9, "heap"),)),
     "pool: equal sizes that come and go": (
         come_and_go, [1024] * 500, lambda m: m.Pool(1024, 65), (ahead(0.9, "heap"),)),
     "pool: equal sizes of 64 KiB": (
