@@ -36,10 +36,10 @@ def cmake_words(pattern: str) -> list[str]:
     return found[1].split()
 
 
-# As the kernels are compiled.
+# As the kernels are compiled; what surrounds them throws.
 FLAGS = ["-std=c++20", *cmake_words(r"set\(FLAGS ([^)]*)\)"),
          *cmake_words(r"APPEND KERNEL_FLAGS \$\{FLAGS\} ([^)]*)\)"),
-         "-pthread", f"-I{CORE}"]  # fmt: skip
+         "-fexceptions", "-pthread", f"-I{CORE}"]  # fmt: skip
 ISAS = {
     isa: cmake_words(rf"set\(FLAGS_{isa} ([^)]*)\)")
     for isa in cmake_words(r"set\(ISAS (baseline [^)]*)\)")
