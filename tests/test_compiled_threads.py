@@ -47,6 +47,7 @@ def test_other_threads_run_during_a_call_of_many_short_steps() -> None:
 
 INTERRUPTED = """
 import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
 import tessella as ts
 sys.path.insert(0, {tests!r})
 from test_compiled_threads import many_short_steps
