@@ -177,8 +177,10 @@ def test_saved_again_blocks_are_the_same(tmp_path: Path) -> None:
 def test_blocks_made_before_saving_are_what_they_were(kind: str, tmp_path: Path) -> None:
     model = quantized(drawn(MODELS[kind]()))
     again, x = saved(model, tmp_path), ts.tensor(tokens(2, 12))
+    # Files have the parts of heads in another order, and so sums of them: a last bit may send an
+    # activation to the other one of two of its 255 steps.
     with ts.no_grad():
-        ts.testing.assert_close(again(x), model(x), rtol=1e-4, atol=1e-5)
+        ts.testing.assert_close(again(x), model(x), rtol=1e-4, atol=3e-3)
     assert any(isinstance(part, ts.nn.QuantizedLinear) for part in again.modules())
 
 
