@@ -178,9 +178,14 @@ def test_blocks_made_before_saving_are_what_they_were(kind: str, tmp_path: Path)
     model = quantized(drawn(MODELS[kind]()))
     again, x = saved(model, tmp_path), ts.tensor(tokens(2, 12))
     # Files have the parts of heads in another order, and so sums of them: a last bit may send an
-    # activation to the other one of two of its 255 steps.
+    # activation to the other one of two of its 255 steps, but hardly for every text.
+    agree = []
     with ts.no_grad():
-        ts.testing.assert_close(again(x), model(x), rtol=1e-4, atol=3e-3)
+        for texts in (x, x.flip(axis=1), x.flip(axis=0)[:, 1:]):
+            found, wanted = again(texts), model(texts)
+            ts.testing.assert_close(found, wanted, rtol=1e-4, atol=3e-3)
+            agree.append(ts.allclose(found, wanted, rtol=1e-4, atol=1e-5))
+    assert sum(map(bool, agree)) >= 2
     assert any(isinstance(part, ts.nn.QuantizedLinear) for part in again.modules())
 
 
