@@ -109,7 +109,7 @@ class Once:
 class Row:
     """A named group of cases. A row has either timed `cases` or a `once` that measures itself.
 
-    The cases of a ladder are one work at growing sizes.
+    The cases of a ladder are one work at growing sizes, whose times are drawn in a picture.
     """
 
     name: str
@@ -118,3 +118,4 @@ class Row:
     once: Callable[[], Iterable[Once]] | None = None
     bars: tuple[Bar, ...] = field(default=())
     is_ladder: bool = False
+    picture: str = ""

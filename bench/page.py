@@ -5,7 +5,7 @@ The pictures of it are drawn by `plots`. Nothing is measured here.
 
 from __future__ import annotations
 
-from bench.plots import PICTURES, ladders
+from bench.plots import PREFIX, pictures
 from bench.report import Json, bar_text, digits, kept_columns
 
 HEAD = """\
@@ -86,16 +86,15 @@ def table(row: Json) -> list[str]:
 
 def growth_lines(results: Json) -> list[str]:
     """The pictures, then the ladders."""
-    found = ladders(results)
     lines = [
         "## Growth",
         "",
         "Time against size, both by factors.",
         "",
     ]
-    for picture, names in PICTURES.items():
-        if any(name in found for name in names):
-            lines += [f"![time against size: {', '.join(names)}](benchmarks/{picture}.svg)", ""]
+    for picture, rows in pictures(results).items():
+        names = ", ".join(row["name"].removeprefix(PREFIX) for row in rows)
+        lines += [f"![time against size: {names}](benchmarks/{picture}.svg)", ""]
     for row in results["rows"]:
         if row.get("is_ladder"):
             lines += table(row)

@@ -15,22 +15,16 @@ from bench.report import Json, better_time
 COLUMNS = 3
 PANEL = (3.6, 2.7)  # inches
 COLOURS = {"tessella": "#c0392b", "numpy": "#7f8c8d", "torch": "#d68910", "jax": "#2471a3"}
-# The pictures, and the ladders in each; a ladder named nowhere is an error.
-PICTURES: dict[str, tuple[str, ...]] = {
-    "steps": ("xor", "digits", "mnist", "gpt", "conv", "lstm"),
-    "arithmetic": ("gemm", "add", "gelu", "softmax", "layer-norm", "cross-entropy"),
-    "moving": ("sum", "columns", "sort", "rows", "mask", "concat", "cumsum"),
-}
 PREFIX = "growth-"
 
 
-def ladders(results: Json) -> dict[str, Json]:
-    """The timed ladders of some results by their short names."""
-    return {
-        row["name"].removeprefix(PREFIX): row
-        for row in results["rows"]
-        if row.get("is_ladder") and all("measured" in case for case in row["cases"])
-    }
+def pictures(results: Json) -> dict[str, list[Json]]:
+    """The ladders of some results, by the picture that each is drawn in."""
+    found: dict[str, list[Json]] = {}
+    for row in results["rows"]:
+        if row.get("picture"):
+            found.setdefault(row["picture"], []).append(row)
+    return found
 
 
 def draw_ladder(axes: Any, row: Json) -> None:
@@ -72,11 +66,5 @@ def draw_all(results: Json, folder: Path) -> None:
     matplotlib = importlib.import_module("matplotlib")
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "tessella"
-    found = ladders(results)
-    unknown = set(found) - {name for names in PICTURES.values() for name in names}
-    if unknown:
-        raise SystemExit(f"in no picture of bench/plots.py: {', '.join(sorted(unknown))}")
-    for picture, names in PICTURES.items():
-        rows = [found[name] for name in names if name in found]
-        if rows:
-            draw(rows, folder / f"{picture}.svg")
+    for picture, rows in pictures(results).items():
+        draw(rows, folder / f"{picture}.svg")

@@ -98,6 +98,7 @@ def judge_row(row: Row, cases: list[Json]) -> Json:
         "name": row.name,
         "what": row.what,
         "is_ladder": row.is_ladder,
+        "picture": row.picture,
         "cases": cases,
         "bars": bars,
     }

@@ -38,6 +38,7 @@ def raced(libs: Libraries, build: Build, options: Mapping[str, Any]) -> dict[str
 
 
 def ladder(
+    picture: str,
     name: str,
     what: str,
     build: Build,
@@ -47,12 +48,14 @@ def ladder(
     unit: str = "",
     tolerance: float | None = 1e-3,
 ) -> Row:
-    """A row of one work, with the options of `build` at each size, the smallest first."""
+    """A row of one work in a picture; `sizes` has the options of `build`, the smallest first."""
     cases = tuple(
         Case(size, partial(raced, build=build, options=options), (), unit, tolerance)
         for size, options in sizes.items()
     )
-    return Row(f"growth-{name}", what, cases, bars=(steady(keeps),), is_ladder=True)
+    return Row(
+        f"growth-{name}", what, cases, bars=(steady(keeps),), is_ladder=True, picture=picture
+    )
 
 
 def step_ladder(name: str) -> Row:
@@ -63,7 +66,11 @@ def step_ladder(name: str) -> Row:
     }
     build = partial(steps.build, make=steps.compiled_steps)
     return ladder(
-        name, f"the compiled step of {PROGRAMS[name].what}, larger and smaller", build, sizes
+        "steps",
+        name,
+        f"the compiled step of {PROGRAMS[name].what}, larger and smaller",
+        build,
+        sizes,
     )
 
 
@@ -81,7 +88,7 @@ def row_ladder(name: str) -> Row:
     sizes = {f"{rows} x {lines.WIDTH}": {"rows": rows} for rows in (512, 4096, 32_768)}
     what = f"{name}, forward and backward"
     build = partial(lines.build, name=name)
-    return ladder(name.replace(" ", "-"), what, build, sizes, keeps=LEAVES_CACHE)
+    return ladder("arithmetic", name.replace(" ", "-"), what, build, sizes, keeps=LEAVES_CACHE)
 
 
 def reduce_ladder(name: str, what: str, axis: int | None) -> Row:
@@ -89,7 +96,7 @@ def reduce_ladder(name: str, what: str, axis: int | None) -> Row:
     shapes = [(rows, reduce.LARGE) for rows in (512, 4096, 32_768)]
     sizes = {f"{rows} x {width}": {"shape": (rows, width)} for rows, width in shapes}
     build = partial(reduce.build, function="sum", axis=axis)
-    return ladder(name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte")
+    return ladder("moving", name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte")
 
 
 def moving_ladder(name: str, what: str, statement: moving.Statements) -> Row:
@@ -99,7 +106,9 @@ def moving_ladder(name: str, what: str, statement: moving.Statements) -> Row:
         for times in (1 / 8, 1, 8)
     }
     build = partial(moving.build, statement=statement)
-    return ladder(name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte", tolerance=None)
+    return ladder(
+        "moving", name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte", tolerance=None
+    )
 
 
 def shaped_ladder(
@@ -112,12 +121,15 @@ def shaped_ladder(
     """Arrays with more and more rows."""
     sizes = {f"{n} rows": {"arrays": partial(make, rows=n)} for n in rows}
     build = partial(moving.build, statement=statement)
-    return ladder(name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte", tolerance=None)
+    return ladder(
+        "moving", name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte", tolerance=None
+    )
 
 
 TIMED = (
     *map(step_ladder, STEP_SIZES),
     ladder(
+        "arithmetic",
         "gemm",
         "a matrix product into a given output",
         gemm.build_into,
@@ -125,6 +137,7 @@ TIMED = (
         unit="flop",
     ),
     ladder(
+        "arithmetic",
         "add",
         "x + y",
         build_add,
@@ -133,6 +146,7 @@ TIMED = (
         unit="byte",
     ),
     ladder(
+        "arithmetic",
         "gelu",
         "GELU written with 9 operations, compiled",
         fused.build,
@@ -143,6 +157,7 @@ TIMED = (
     reduce_ladder("sum", "a sum of all elements", None),
     reduce_ladder("columns", "sums of columns", 0),
     ladder(
+        "moving",
         "sort",
         "a sorted line",
         partial(sorting.build, function="sort", dtype="float32", axis=0),
