@@ -4,9 +4,10 @@ Weights and cache follow exactly from headers. Intermediates are a bound. A prom
 model in pieces, whose tensors are counted where a layer holds most of them:
 
     attention    what came in, its norm, and the larger of
-                 queries, keys, values with those that are turned: 2 W + 3 K
-                 queries, what was found, its copy, the result:    3 W + C
-                 (GPT-2, where queries, keys, values are one:      5 W + C)
+                 queries, keys, values, with queries while they are turned (as much again,
+                 twice), or with turned queries and keys that are turned: 3 W + 2 K, 2 W + 4 K
+                 queries, what was found, its copy, the result: 3 W + C
+                 (GPT-2, where queries, keys, values are one: 5 W + C)
     on places    what came in, after attention, its norm: 3 C; inner rows of
                  gate, up and product: 3 I (GPT-2: before and after the bend, 2 I),
                  or the last of them and the result: I + C
@@ -207,7 +208,8 @@ def held_by_layers(found: Outline, context: int, batch: int, tokens: int) -> int
     sizes, rows = found.sizes, batch * tokens
     width, all_heads = sizes.width, sizes.heads * sizes.features
     kept = sizes.kv_heads * sizes.features
-    attention = 2 * width + max(2 * all_heads + 3 * kept, 3 * all_heads + width)
+    turning = max(3 * all_heads + 2 * kept, 2 * all_heads + 4 * kept)
+    attention = 2 * width + max(turning, 3 * all_heads + width)
     if not sizes.is_gated:
         attention = 2 * width + 5 * all_heads + width
     # A gate and what it lets through are held until the layer is done.
