@@ -32,7 +32,7 @@ lint: $(BIN)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy tests tools bench examples
+	$(BIN)/mypy tests tools bench examples docs
 	git ls-files 'src/core/**.cpp' 'src/core/**.h' 'tests/cpp/*.cpp' | xargs $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/python tools/size.py
 
