@@ -41,7 +41,7 @@ format: $(BIN)/installed
 	$(BIN)/ruff format .
 	git ls-files 'src/core/**.cpp' 'src/core/**.h' 'tests/cpp/*.cpp' | xargs $(BIN)/clang-format -i
 
-# What is derived from the table of operations: stubs, catalogue.py, docs/operations.md, docs/from_pytorch.md.
+# What is derived from the table of operations: stubs, catalogue.py, docs/operations/, docs/from_pytorch.md.
 generate: $(BIN)/installed
 	$(BIN)/python tools/generate.py
 

@@ -148,19 +148,41 @@ def test_operations_explain_themselves(name: str) -> None:
     run_examples(name, doc)
 
 
-def test_operation_reference_has_an_example_for_every_operation_that_runs() -> None:
-    page = (ROOT / "docs" / "operations.md").read_text()
-    entries = re.split(r"^### ", page, flags=re.MULTILINE)[1:]
-    missing = [entry.split("(")[0] for entry in entries if ">>>" not in entry]
-    assert not missing
+TOPICS = sorted(path.stem for path in ROOT.glob("docs/operations/*.md"))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_operation_reference_has_an_example_for_every_operation_that_runs(topic: str) -> None:
+    page = (ROOT / "docs" / "operations" / f"{topic}.md").read_text()
+    entries = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    assert entries
     for entry in entries:
-        run_examples(entry.split("(")[0], entry.replace("```", ""))
+        name = entry.partition("\n")[0]
+        assert run_examples(name, entry.replace("```", "")) > 0, name
 
 
-PAGES = ["README.md", "ARCHITECTURE.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+def test_operation_reference_lists_every_operation_with_its_gradient() -> None:
+    index = (ROOT / "docs" / "operations.md").read_text()
+    pages = {topic: (ROOT / "docs" / "operations" / f"{topic}.md").read_text() for topic in TOPICS}
+    for path, anchor in re.findall(r"\(operations/(\w+)\.md#([\w]+)\)", index):
+        headings = re.findall(r"^## (.*)", pages[path], re.MULTILINE)
+        assert anchor in [heading.replace(".", "") for heading in headings]
+    whole = "\n".join(pages.values())
+    for name, op in OPS.items():
+        if not (op.is_function or op.is_method):
+            continue
+        (entry,) = re.findall(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", whole, re.M | re.S)
+        told = re.findall(r"^- gradient of (\w+): \S", entry, re.MULTILINE)
+        rules = zip(op.operands, op.vjp, strict=False)
+        assert told == [operand for operand, rule in rules if rule], name
+        assert f"#{name.replace('.', '')})" in index
 
 
-@pytest.mark.parametrize("file", sorted(set(PAGES) - {"docs/operations.md"}))
+PAGES = ["README.md", "ARCHITECTURE.md",
+         *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("file", [each for each in PAGES if "/operations" not in each])
 def test_examples_of_a_page_run(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may build on each other."""
     monkeypatch.chdir(tmp_path)  # some write files

@@ -29,13 +29,13 @@ FILES: dict[str, Callable[[], str]] = {
         for home in namespace.load()
     },
     "docs/from_pytorch.md": migration.migration_page,
-    "docs/operations.md": operations.operations_page,
 }
+REFERENCE = "docs/operations"  # a folder in which nothing else lies
 
 
 def tidy(text: str, name: str) -> str:
     """Sort imports and lay out a stub as `make lint` wants it."""
-    if name.endswith(".md"):
+    if not name.endswith((".py", ".pyi")):
         return text
     ruff = [sys.executable, "-m", "ruff"]
     fix = [*ruff, "check", "-q", "--fix", "--exit-zero", "--select", "I,F401,UP"]
@@ -52,15 +52,20 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare only")
     is_check = parser.parse_args().check
     stale = []
-    for name, make in FILES.items():
-        text = tidy(make(), name)
-        path = ROOT / name
+    texts = {name: make() for name, make in FILES.items()} | operations.operations_pages()
+    for name in texts:
+        path, text = ROOT / name, tidy(texts[name], name)
         if path.is_file() and path.read_text() == text:
             continue
         stale.append(name)
         if not is_check:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
+    for path in sorted((ROOT / REFERENCE).iterdir()):
+        if f"{REFERENCE}/{path.name}" not in texts:
+            stale.append(f"{REFERENCE}/{path.name}")
+            if not is_check:
+                path.unlink()
     word = "stale" if is_check else "written"
     print("\n".join(f"{word}: {name}" for name in stale) or "up to date")
     return 1 if is_check and stale else 0

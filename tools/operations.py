@@ -1,25 +1,26 @@
-"""The text of docs/operations.md: every operation and function, with an example that was run.
+"""The pages of docs/operations/, and their index: every operation, with an example that was run.
 
 An example that the record does not bring is derived: an elementwise operation is shown on two
-numbers of its domain, another on the first sample of its tests.
+numbers of its domain, another on the first sample of its tests. Gradients are what the rules say.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import tessella as ts
+from curves import has_picture, name_of_picture, picture_of
+from rules import gradient_lines
 from tessella import _core, dtypes, namespace
-from tessella.composites import COMPOSITES, Composite
-from tessella.records import OPS, Op
+from tessella.composites import Composite
+from tessella.records import Op
 
 HEAD = """\
 # Operations
 
-Written by tools/generate.py from the table of operations: change that, not this page.
+Written by tools/generate.py from the table of operations: change that, not these pages.
 
 Operands may be tensors of any layout. Elementwise operations promote and broadcast their operands,
 and take Python numbers in place of tensors. `axis`, `keepdims` and their kin have PyTorch's
@@ -30,6 +31,10 @@ result is written into: it may have any strides, be an operand or overlap one, a
 dtype of the same or a higher kind. Where a call fails, `out` is as it was. Entries say which
 functions may give a view of an operand; those, and the ones that give several tensors or other
 values, have no `out=`. The examples assume `import tessella as ts`.
+
+In gradients, `g` is the gradient of the result and `out` the result itself; they are added up over
+axes that were broadcast. Pictures show a function, and dashed its slope. A function without a line
+about its gradient is made of other operations, and has theirs.
 """
 
 GROUPS = {
@@ -146,7 +151,7 @@ def example_of(op: Op) -> str:
     return run(code) if code else ""
 
 
-# --- the page ------------------------------------------------------------------------------------
+# --- entries -------------------------------------------------------------------------------------
 
 
 def fenced(example: str) -> str:
@@ -154,14 +159,26 @@ def fenced(example: str) -> str:
     return f"\n```python\n{example}\n```\n" if example else ""
 
 
-def entry(op: Op) -> str:
+def entry(each: Op | Composite) -> str:
     """Write the entry of one operation."""
-    why = f" ({op.no_gradient})" if op.no_gradient else ""
-    gradient = "differentiable" if op.is_differentiable else f"no gradient{why}"
-    facts = [f"dtypes: {dtypes_of(op)}", gradient]
-    facts += names_of(op)
-    head = f"### {op.name}{op.signature()}\n\n{op.doc}\n\n{'; '.join(facts)}.\n"
-    return head + fenced(example_of(op))
+    facts = names_of(each)
+    if isinstance(each, Op):
+        why = f" ({each.no_gradient})" if each.no_gradient else ""
+        gradient = [] if each.is_differentiable else [f"no gradient{why}"]
+        facts = [f"dtypes: {dtypes_of(each)}", *gradient, *facts]
+    lines = [f"- {fact}" for fact in facts]
+    if isinstance(each, Op):
+        lines += gradient_lines(each)
+    head = f"## {each.name}\n\n`{called(each)}{each.signature()}`\n\n{each.doc}\n"
+    listed = "\n" + "\n".join(lines) + "\n" if lines else ""
+    shown = f"\n![{each.name}]({name_of_picture(each)})\n" if has_picture(each) else ""
+    example = example_of(each) if isinstance(each, Op) else each.example
+    return head + listed + shown + fenced(example)
+
+
+def called(each: Op | Composite) -> str:
+    """Write how it is called: as a function, or else as a method."""
+    return f"ts.{each.name}" if each.is_function else f"x.{each.name}"
 
 
 def names_of(each: Op | Composite) -> list[str]:
@@ -178,62 +195,91 @@ def names_of(each: Op | Composite) -> list[str]:
     return facts
 
 
-def is_public(op: Op) -> bool:
-    """Tell whether users can call it."""
-    return op.is_method or op.is_function
-
-
-def record_sections() -> Iterable[str]:
-    """Write the operations, one section for each kind."""
-    kinds: dict[type[Op], list[Op]] = {}
-    for op in OPS.values():
-        if is_public(op):
-            kinds.setdefault(type(op), []).append(op)
-    for kind, members in kinds.items():
-        doc = inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0]
-        yield f"## {kind.__name__}\n\n{doc}\n"
-        yield from (entry(op) for op in members)
-
-
 def function_entry(name: str, function: Any) -> str:
     """Write the entry of a plain function or method."""
     doc, _, example = inspect.cleandoc(function.__doc__ or "").partition(">>>")
     signature = str(inspect.signature(function)).replace("'", "").split(" -> ")[0]
     shown = f">>>{example}".strip() if example else ""
-    return f"### {name}{signature}\n\n{doc.strip()}\n{fenced(shown)}"
+    return f"## {name}\n\n`{name}{signature}`\n\n{doc.strip()}\n{fenced(shown)}"
 
 
-def composite_entry(each: Composite) -> str:
-    """Write the entry of a composite."""
-    facts = names_of(each)
-    head = f"### {each.name}{each.signature()}\n\n{each.doc}\n"
-    return head + (f"\n{'; '.join(facts)}.\n" if facts else "") + fenced(each.example)
+# --- pages ---------------------------------------------------------------------------------------
 
 
-def composite_sections() -> Iterable[str]:
-    """Write the composites, one section for each module."""
-    modules: dict[str, list[Composite]] = {}
-    for each in COMPOSITES.values():
-        modules.setdefault(each.body.__module__, []).append(each)
-    for name, members in modules.items():
-        doc = inspect.cleandoc(sys.modules[name].__doc__ or "").split("\n\n")[0]
-        yield f"## {name.removeprefix('tessella.')}\n\n{doc}\n"
-        yield from map(composite_entry, members)
+def intro(module: str) -> str:
+    """Give the first paragraph of a module's docstring."""
+    return inspect.cleandoc(sys.modules[f"tessella.{module}"].__doc__ or "").split("\n\n")[0]
 
 
-def function_sections() -> Iterable[str]:
-    """Write the functions and methods that are neither records nor composites."""
+def topics() -> dict[str, dict[str, str]]:
+    """Give each topic's entries by their names; a topic is a module of ops/, or a subpackage."""
+    found: dict[str, dict[str, str]] = {}
+    for each in namespace.declared():
+        if each.is_method or each.is_function:
+            topic = each.home or each.module.removeprefix("tessella.")
+            found.setdefault(topic, {})[each.name] = entry(each)
     for module, names in namespace.FUNCTIONS.items():
-        doc = inspect.cleandoc(module.__doc__ or "").split("\n\n")[0]
-        yield f"## {module.__name__.removeprefix('tessella.')}\n\n{doc}\n"
-        yield from (function_entry(name, getattr(module, name)) for name in names)
-    yield "## Methods\n\nMethods of `Tensor` that are not operations.\n"
-    for name, method in namespace.METHODS.items():
-        if inspect.isfunction(method):
-            yield function_entry(name, method)
+        entries = found.setdefault(module.__name__.removeprefix("tessella."), {})
+        entries |= {name: function_entry(name, getattr(module, name)) for name in names}
+    methods = {name: method for name, method in namespace.METHODS.items()
+               if inspect.isfunction(method)}  # fmt: skip
+    found["methods"] = {name: function_entry(name, method) for name, method in methods.items()}
+    return dict(sorted(found.items(), key=lambda pair: stem(pair[0])))
 
 
-def operations_page() -> str:
-    """Give the whole page."""
-    assert _core.isa()  # the page is made with the build that it describes
-    return "\n".join([HEAD, *record_sections(), *composite_sections(), *function_sections()])
+def stem(topic: str) -> str:
+    """Give the name of a topic's page."""
+    return topic.rpartition(".")[2]
+
+
+def title(topic: str) -> str:
+    """Give the heading of a topic."""
+    is_package = topic in namespace.SUBPACKAGES
+    return topic if is_package else stem(topic).capitalize()
+
+
+def introduction(topic: str) -> str:
+    """Say what a topic is about."""
+    if topic == "methods":
+        return "Methods of `Tensor` that are not operations."
+    return intro(topic)
+
+
+def topic_page(topic: str, entries: dict[str, str]) -> str:
+    """Give the page of one topic."""
+    back = "Part of the [operations](../operations.md)."
+    head = f"# {title(topic)}\n\n{introduction(topic)}\n\n{back}\n"
+    return "\n".join([head, *(entries[name] for name in sorted(entries))])
+
+
+def index_page(found: dict[str, dict[str, str]]) -> str:
+    """Give the page that lists all names."""
+    lines = [HEAD]
+    for topic, entries in found.items():
+        page = f"operations/{stem(topic)}.md"
+        links = [f"[{shown(name, topic)}]({page}#{anchor(name)})" for name in sorted(entries)]
+        lines.append(f"## [{title(topic)}]({page})\n\n{introduction(topic)}\n")
+        lines.append(" · ".join(links) + "\n")
+    return "\n".join(lines)
+
+
+def shown(name: str, topic: str) -> str:
+    """Give a name as the index shows it: a subpackage's name stands above."""
+    return name.removeprefix(f"{topic}.").replace("__", r"\_\_")
+
+
+def anchor(name: str) -> str:
+    """Give the anchor of a heading, as GitHub and MkDocs make it."""
+    return name.replace(".", "")
+
+
+def operations_pages() -> dict[str, str]:
+    """Give every page and picture of the reference, by its path."""
+    assert _core.isa()  # the pages are made with the build that they describe
+    namespace.load()
+    found = topics()
+    pages = {f"docs/operations/{stem(topic)}.md": topic_page(topic, entries)
+             for topic, entries in found.items()}  # fmt: skip
+    pictures = {f"docs/operations/{name_of_picture(each)}": picture_of(each)
+                for each in namespace.declared() if has_picture(each)}  # fmt: skip
+    return {"docs/operations.md": index_page(found), **pages, **pictures}

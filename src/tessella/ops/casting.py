@@ -11,6 +11,7 @@ from tessella.ops.elementwise import real
 
 
 def _cast_back(g: Tensor, x_dtype: DType) -> Tensor:
+    """Give g in the dtype of x; the real part where x was made complex."""
     is_made_complex = g.dtype.is_complex and not x_dtype.is_complex
     return astype(real(g) if is_made_complex else g, x_dtype)
 

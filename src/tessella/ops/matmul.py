@@ -71,6 +71,7 @@ def as_matrices(a: Tensor, b: Tensor, out: Tensor) -> tuple[Tensor, Tensor, Tens
 
 
 def _gradient_a(g: Tensor, b: Tensor, a_shape: Sequence[int]) -> Tensor:
+    """Give g @ b.mH, with the axes that vectors lack."""
     b = conjugate(b)
     if b.ndim == 1:
         return unsqueeze(g, -1) * b
@@ -81,6 +82,7 @@ def _gradient_a(g: Tensor, b: Tensor, a_shape: Sequence[int]) -> Tensor:
 
 
 def _gradient_b(g: Tensor, a: Tensor, b_shape: Sequence[int]) -> Tensor:
+    """Give a.mH @ g, with the axes that vectors lack."""
     a = conjugate(a)
     if a.ndim == 1:
         return unsqueeze(a, -1) * unsqueeze(g, -2) if len(b_shape) > 1 else a * g
