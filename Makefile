@@ -13,7 +13,7 @@ PYTEST := TESSELLA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n 2 --dist workste
 
 ASAN := build/asan
 
-.PHONY: demo test test-interop test-browser proof peers bench lint format generate sanitize wheel clean
+.PHONY: demo test test-interop test-browser proof peers bench lint format generate docs sanitize wheel clean
 
 $(BIN)/installed: pyproject.toml CMakeLists.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -44,6 +44,10 @@ format: $(BIN)/installed
 # What is derived from the table of operations: stubs, catalogue.py, docs/operations/, docs/from_pytorch.md.
 generate: $(BIN)/installed
 	$(BIN)/python tools/generate.py
+
+# The documentation site, into build/site; a warning, such as a link that leads nowhere, is an error.
+docs: $(BIN)/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # The tests over a core with ASan and UBSan, then the C++ tests over the same objects, and those of the
 # pool under TSan.

@@ -1,4 +1,4 @@
-"""Writes what is derived from the table of operations: stubs, the reference, the page for PyTorch.
+"""Writes what is derived: stubs, the reference, drawings, the page for those who come from PyTorch.
 
 ``python tools/generate.py`` writes the files, ``--check`` only names those that are stale and then
 exits with 1. The texts are made in stubs.py, operations.py and migration.py.
@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import catalogue
+import drawings
 import migration
 import operations
 import stubs
@@ -28,6 +29,7 @@ FILES: dict[str, Callable[[], str]] = {
         f"src/tessella/{home.replace('.', '/')}/__init__.pyi": partial(stubs.subpackage_stub, home)
         for home in namespace.load()
     },
+    "docs/design/arena.svg": drawings.arena_drawing,
     "docs/from_pytorch.md": migration.migration_page,
 }
 REFERENCE = "docs/operations"  # a folder in which nothing else lies

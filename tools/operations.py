@@ -169,7 +169,7 @@ def entry(each: Op | Composite) -> str:
     lines = [f"- {fact}" for fact in facts]
     if isinstance(each, Op):
         lines += gradient_lines(each)
-    head = f"## {each.name}\n\n`{called(each)}{each.signature()}`\n\n{each.doc}\n"
+    head = f"## {heading(each.name)}\n\n`{called(each)}{each.signature()}`\n\n{each.doc}\n"
     listed = "\n" + "\n".join(lines) + "\n" if lines else ""
     shown = f"\n![{each.name}]({name_of_picture(each)})\n" if has_picture(each) else ""
     example = example_of(each) if isinstance(each, Op) else each.example
@@ -200,7 +200,7 @@ def function_entry(name: str, function: Any) -> str:
     doc, _, example = inspect.cleandoc(function.__doc__ or "").partition(">>>")
     signature = str(inspect.signature(function)).replace("'", "").split(" -> ")[0]
     shown = f">>>{example}".strip() if example else ""
-    return f"## {name}\n\n`{name}{signature}`\n\n{doc.strip()}\n{fenced(shown)}"
+    return f"## {heading(name)}\n\n`{name}{signature}`\n\n{doc.strip()}\n{fenced(shown)}"
 
 
 # --- pages ---------------------------------------------------------------------------------------
@@ -265,12 +265,17 @@ def index_page(found: dict[str, dict[str, str]]) -> str:
 
 def shown(name: str, topic: str) -> str:
     """Give a name as the index shows it: a subpackage's name stands above."""
-    return name.removeprefix(f"{topic}.").replace("__", r"\_\_")
+    return heading(name.removeprefix(f"{topic}."))
+
+
+def heading(name: str) -> str:
+    """Give a name as text: two underscores would make it bold."""
+    return name.replace("__", r"\_\_")
 
 
 def anchor(name: str) -> str:
     """Give the anchor of a heading, as GitHub and MkDocs make it."""
-    return name.replace(".", "")
+    return name.replace(".", "").lower()
 
 
 def operations_pages() -> dict[str, str]:

@@ -1,0 +1,63 @@
+"""Drawings of docs/design: the arena of a small training step, as its plan says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tessella as ts
+from tessella import nn, optim
+
+if TYPE_CHECKING:  # the stubs list what is loaded
+    from tessella.compiler.plan import MemoryTable
+
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 720, 300, 60, 12, 30
+COLORS = ("#4b7bb5", "#6a9a5b", "#c0843d", "#8a6bb1", "#b4565c", "#3f9a9a")
+
+
+def planned_step() -> MemoryTable:
+    """Give the memory of a training step of two layers."""
+    ts.manual_seed(0)
+    model = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.LayerNorm(128), nn.Linear(128, 10))
+    optimizer = optim.AdamW(model.parameters(), lr=1e-2)
+
+    @ts.compile
+    def step(x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    x, y = ts.randn(256, 64), ts.randint(0, 10, (256,))
+    for _ in range(3):
+        step(x, y)
+    table: MemoryTable = step.memory()
+    return table
+
+
+def arena_drawing() -> str:
+    """Draw buffers as boxes: across, the steps they live for; down, the bytes they lie at."""
+    table = planned_step()
+    steps = 1 + max(dies for *_, dies, _ in table.rows)
+    across, down = (WIDTH - LEFT - 8) / steps, (HEIGHT - TOP - BOTTOM) / table.peak
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
+        f'height="{HEIGHT}" font-family="sans-serif" font-size="10" fill="#777">'
+    ]
+    for i, (name, _, size, born, dies, offset) in enumerate(table.rows):
+        x, y = LEFT + born * across, TOP + offset * down
+        box = f'x="{x:.1f}" y="{y:.1f}" width="{(dies - born + 1) * across:.1f}"'
+        height = max(size * down, 1.0)
+        color = COLORS[i % len(COLORS)]
+        parts.append(f'<rect {box} height="{height:.1f}" fill="{color}" fill-opacity="0.75"/>')
+        if height > 11:
+            parts.append(f'<text x="{x + 3:.1f}" y="{y + 10:.1f}" fill="#fff">{name}</text>')
+    floor = HEIGHT - BOTTOM
+    parts += [f'<text x="{LEFT + i * across:.1f}" y="{floor + 12}">{i}</text>' for i in range(steps)]
+    parts += [
+        f'<text x="{LEFT}" y="{floor + 26}">steps of the program</text>',
+        f'<text x="{LEFT - 6}" y="{TOP + 8}" text-anchor="end">0</text>',
+        f'<text x="{LEFT - 6}" y="{floor}" text-anchor="end">{table.peak // 1024} KiB</text>',
+        "</svg>", "",
+    ]  # fmt: skip
+    return "\n".join(parts)
