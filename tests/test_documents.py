@@ -26,16 +26,27 @@ def test_generated_files_are_up_to_date() -> None:
     assert done.returncode == 0, f"run `make generate`\n{done.stdout}{done.stderr}"
 
 
-def test_capabilities_page_names_tests_that_exist() -> None:
-    page = (ROOT / "docs" / "capabilities.md").read_text()
-    named = re.findall(r"`(tests/[\w/]+\.(?:py|cpp))(?:::(\w+))?`", page)
-    assert len(named) > 20
+def test_pages_name_tests_that_exist() -> None:
+    found: dict[str, int] = {}
     missing = []
-    for file, test in named:
-        path = ROOT / file
-        if not path.is_file() or (test and f"def {test}(" not in path.read_text()):
-            missing.append(f"{file}::{test}")
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        named = re.findall(r"`(tests/[\w/]+\.(?:py|cpp))(?:::(\w+))?`", page.read_text())
+        found[str(page.relative_to(ROOT / "docs"))] = len(named)
+        for file, test in named:
+            path = ROOT / file
+            if not path.is_file() or (test and f"def {test}(" not in path.read_text()):
+                missing.append(f"{page.name}: {file}::{test}")
     assert not missing
+    assert found["capabilities.md"] > 20
+    promises = [page for page in found if page.startswith("promises/")]
+    assert len(promises) == 6 and all(found[page] > 2 for page in promises)
+
+
+@pytest.mark.parametrize("file", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_links_lead_to_files(file: str) -> None:
+    """Those of docs/ are checked when the site is built."""
+    for target in re.findall(r"\]\(([^)#]+)", (ROOT / file).read_text()):
+        assert (ROOT / target).is_file(), target
 
 
 def test_every_capability_test_is_named_on_its_page() -> None:
