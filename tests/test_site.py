@@ -64,7 +64,8 @@ def test_reference_has_every_public_name(site: Path, page: str, package: object)
 
 def test_examples_of_docstrings_are_code(site: Path) -> None:
     text = (site / "api" / "nn.html").read_text()
-    assert "<blockquote>" not in text and 'class="language-python' in text
+    assert "<blockquote>" not in text
+    assert text.count('<span class="gp">&gt;&gt;&gt; </span>') > 100
 
 
 def test_every_page_of_docs_is_in_the_site(site: Path) -> None:

@@ -53,7 +53,8 @@ def arena_drawing() -> str:
         if height > 11:
             parts.append(f'<text x="{x + 3:.1f}" y="{y + 10:.1f}" fill="#fff">{name}</text>')
     floor = HEIGHT - BOTTOM
-    parts += [f'<text x="{LEFT + i * across:.1f}" y="{floor + 12}">{i}</text>' for i in range(steps)]
+    places = [LEFT + i * across for i in range(steps)]
+    parts += [f'<text x="{x:.1f}" y="{floor + 12}">{i}</text>' for i, x in enumerate(places)]
     parts += [
         f'<text x="{LEFT}" y="{floor + 26}">steps of the program</text>',
         f'<text x="{LEFT - 6}" y="{TOP + 8}" text-anchor="end">0</text>',

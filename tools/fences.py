@@ -13,7 +13,7 @@ def fenced(text: str) -> str:
     is_inside = False
     for line in [*text.splitlines(), ""]:
         if line.startswith(">>>") and not is_inside:
-            lines.append("```python")
+            lines.append("```pycon")
             is_inside = True
         elif is_inside and not line.strip():
             lines.append("```")
