@@ -281,7 +281,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "into folder": (lambda p: save({}, p.parent), ValueError, "is a folder"),
     "open path": (lambda p: ts.io.open_gguf(None), TypeError, "path must be a path or a binary"),
     "open text": (lambda p: ts.io.open_gguf(io.StringIO("")), TypeError, "does not give bytes"),
-    "missing": (lambda p: ts.io.open_gguf(p), FileNotFoundError, "No such file"),
+    "missing": (lambda p: ts.io.open_gguf(p), FileNotFoundError, "there is no file /"),
     "folder": (lambda p: ts.io.open_gguf(p.parent), IsADirectoryError, "Is a directory"),
     "device": (lambda p: ts.io.open_gguf("/dev/zero"), ValueError, "a pipe, a socket or a device"),
 }  # fmt: skip

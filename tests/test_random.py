@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -314,3 +315,28 @@ def test_states_of_generators_are_checked(state: Any) -> None:
     with pytest.raises(ts.errors.ArgumentError, match="new_state must be what get_state gives"):
         generator.set_state(state)
     assert generator.state_dict() == {"seed": 3, "counter": 0}
+
+
+def test_threads_that_draw_from_one_generator_draw_different_numbers() -> None:
+    """Large draws let go of the interpreter's lock."""
+    ts.manual_seed(0)
+    rounds, gate = 6, threading.Barrier(4)
+    found: list[tuple[float, ...]] = []
+
+    def draw(kind: Callable[[], Any]) -> None:
+        for _ in range(rounds):
+            gate.wait()
+            found.append(tuple(kind()[:4].tolist()))
+
+    ones = ts.ones(200_000)
+    for kind in (
+        lambda: ts.rand(200_000),
+        lambda: ts.randperm(200_000),
+        lambda: ts.nn.functional.dropout(ones, 0.5, training=True).cumsum(0)[-100:],
+    ):
+        threads = [threading.Thread(target=draw, args=(kind,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(set(found)) == len(found) == 3 * 4 * rounds

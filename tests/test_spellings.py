@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 import tessella as ts
@@ -72,6 +74,7 @@ def test_call_that_the_standard_defines_runs(row: Refusal) -> None:
         ("x.concat", r"it is a function: ts.concat(x, …)"),
         ("ts.view", r"call it as x.view(…)"),
         ("x.nothing_like_it", "docs/operations.md lists the names"),
+        ("x.copy()", "NumPy's arrays have it; write x.clone()"),
     ],
 )
 def test_unknown_name_suggests_ours(expression: str, hint: str) -> None:
@@ -81,6 +84,14 @@ def test_unknown_name_suggests_ours(expression: str, hint: str) -> None:
     assert str(caught.value).startswith(f"{owner} has no attribute '")
     assert f"  hint: {hint}" in str(caught.value)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize("name", spellings.OF_NUMPY)
+def test_name_of_numpy_is_not_ours_and_what_does_the_same_runs(name: str, tmp_path: Path) -> None:
+    x = ts.arange(6.0)
+    assert hasattr(numpy.ndarray, name) and not hasattr(x, name)
+    names = {"ts": ts, "x": x, "mask": x > 2, "shape": (2, 3), "path": tmp_path / "x.npy"}
+    eval(spellings.OF_NUMPY[name], names)
 
 
 def test_hasattr_is_false_and_looks_for_no_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,6 +118,16 @@ def test_the_environment_gives_the_default() -> None:
     assert done.stdout.strip() == "3", done.stderr
 
 
+@pytest.mark.parametrize("bad", ["two", "0", "257", "3x", "", "-1", "²", "9" * 5000])
+def test_a_number_in_the_environment_that_is_none_is_refused(bad: str) -> None:
+    done = run("", TESSELLA_NUM_THREADS=bad)
+    assert done.returncode == 1
+    *_, what, hint = done.stderr.strip().splitlines()
+    shown = repr(bad) if len(bad) < 50 else repr(bad)[:57] + "..."
+    assert what == f"tessella.exceptions.InvalidArgument: TESSELLA_NUM_THREADS is {shown}"
+    assert hint == "  hint: TESSELLA_NUM_THREADS must be between 1 and 256"
+
+
 def test_the_affinity_limits_the_default() -> None:
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n" + PREPARE
     code += "print(ts.get_num_threads())"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from tessella import errors
@@ -105,13 +106,16 @@ def main(arguments: list[str] | None = None) -> int:
     check(reader, given)
     try:
         if given.command == "info":
-            print(facts.describe())
+            print(facts.describe(), flush=True)
             return 0
         if given.command == "generate":
             return writing.generate(given)
         if given.command == "estimate":
             return writing.show_estimate(given)
         return tasks.run(given)
+    except BrokenPipeError:  # of somebody who has read enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes at its end
+        return 141
     except (errors.TessellaError, OSError) as error:
         print(f"error: {told(error)}", file=sys.stderr)
         return 1

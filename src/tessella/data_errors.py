@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 
@@ -12,12 +13,16 @@ from tessella.errors import (
     IllegalState,
     IndexOutOfBounds,
     InvalidArgument,
+    MissingFile,
     ShapeError,
     TessellaError,
     brief,
     type_name,
 )
-from tessella.hints import Any, Callable, ParamSpec, TypeVar
+from tessella.hints import TYPE_CHECKING, Any, Callable, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,6 +42,29 @@ def located(operation: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return call
 
     return decorate
+
+
+def missing_file(path: str | os.PathLike[str]) -> MissingFile:
+    """A path that leads nowhere; what its folder has that is called alike."""
+    import difflib  # nobody needs it before
+
+    text = os.fspath(path)
+    folder, name = os.path.split(text)
+    hint = f"there is no folder {folder}"
+    if os.path.isdir(folder or "."):
+        near = difflib.get_close_matches(name, os.listdir(folder or "."), 3)
+        hint = f"did you mean {', '.join(near)}?" if near else f"it is looked for in {os.getcwd()}"
+    error = MissingFile(f"there is no file {text}", hint)
+    error.errno, error.filename = errno.ENOENT, text
+    return error
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to be read."""
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise missing_file(path) from None
 
 
 def placed(error: BaseException, place: str) -> None:

@@ -218,7 +218,7 @@ def inplace_on_leaf(name: str = "x") -> InplaceError:
     """An in-place write to a tensor that gradients flow to."""
     return InplaceError(
         f"{name} requires gradients and would be overwritten",
-        f"write to {name}.detach(), or compute a new tensor",
+        "`with ts.no_grad():` around an update, or compute a new tensor",
     )
 
 

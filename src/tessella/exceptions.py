@@ -302,4 +302,5 @@ def brief(value: object) -> str:
         text = repr(value)
     except builtins.Exception:
         text = f"<{type_name(value)}>"
+    text = " ".join(text.split("\n")) if "\n" in text else text
     return text if len(text) <= 60 else text[:57] + "..."

@@ -280,7 +280,7 @@ def equal_items(x: Any, y: Any) -> Tensor:
 def check_condition(condition: Any) -> None:
     """Require a bool tensor."""
     if not isinstance(condition, Tensor):
-        raise errors.not_tensor("condition", condition)
+        raise errors.not_tensor("condition", condition, "a tensor of booleans")
     if condition.dtype is not boolean:
         rule = "bool: compare, as in x != 0"
         raise errors.wrong_value("condition.dtype", condition.dtype, rule)

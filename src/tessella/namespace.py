@@ -313,6 +313,7 @@ def install(module: dict[str, Any]) -> None:
     for op in OPS.values():
         _core.set_slot(op.name, op.function)
     errors.set_reporter(report_shortage)
+    threads.check_environment()
     if "TESSELLA_MEMORY_LIMIT" in os.environ:
         find("memory")
     _core.set_hook("anomaly", lambda *call: load_module("anomalies").judge(*call))

@@ -118,8 +118,14 @@ ABSENT: dict[str, Refusal] = {
         "torch.distributions.Categorical(logits=x)",
         ("ts.softmax(x, dim=-1).multinomial(1)", "ts.log_softmax(x, dim=-1).gather(1, i[:, None])"),
         "draws, and gives logarithms of probabilities"),
+    "ts.get_rng_state": refusal(
+        "torch.get_rng_state()", "ts.Generator(0).get_state()",
+        "gives the state of the default generator; here generators that are passed have one"),
     "ts.jit": refusal(
         "torch.jit.script(model)", "ts.compile(model)", "compiles"),
+    "ts.promote_types": refusal(
+        "torch.promote_types(torch.int8, torch.half)", "ts.result_type(ts.int8, ts.half)",
+        "gives the dtype of both together"),
     "ts.set_default_dtype": refusal(
         "torch.set_default_dtype(torch.double)", ("ts.ones(2, dtype=ts.double)", "model.double()"),
         "changes the dtype of what is made later; here it is float32"),
@@ -139,6 +145,13 @@ ABSENT: dict[str, Refusal] = {
         "repeats the whole tensor, in NumPy each element"),
 }  # fmt: skip
 MOVED = refusal("model.cuda()", "model", _HOST)
+
+# What NumPy's arrays have, and what does the same.
+OF_NUMPY = {
+    "argpartition": "ts.argsort(x)", "compress": "x[mask]", "copy": "x.clone()",
+    "dump": "ts.save(x, path)", "flat": "x.reshape(-1)", "partition": "ts.sort(x)",
+    "resize": "x.reshape(shape)", "tobytes": "bytes(x)", "tofile": "ts.io.save_npy(x, path)",
+}  # fmt: skip
 
 # Calls that the array API standard defines: they run, with its meaning.
 STANDARD = (
@@ -167,6 +180,8 @@ def suggest(owner: str, name: str, own: Iterable[str], others: Iterable[str]) ->
     """Give the hint for a name that `owner` ("x" or "ts") lacks and the other may have."""
     if found := absent(owner, name):
         return found
+    if owner == "x" and name in OF_NUMPY:
+        return f"NumPy's arrays have it; write {OF_NUMPY[name]}"
     if name in others:
         return f"it is a function: ts.{name}(x, …)" if owner == "x" else f"call it as x.{name}(…)"
     import difflib

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from types import TracebackType
 
 from tessella import _core, errors
 from tessella.arguments import to_int
 from tessella.hints import Any
 
+_MOST = 256
+_WISHED = "TESSELLA_NUM_THREADS"  # the core reads it
+_RULE = f"between 1 and {_MOST}"
+
+
+def check_environment() -> None:
+    """Refuse a number of threads in the environment that is none."""
+    text = os.environ.get(_WISHED)
+    if text is not None and text not in map(str, range(1, _MOST + 1)):
+        raise errors.wrong_value(_WISHED, text, _RULE)
+
 
 def _checked(n: Any) -> int:
     count = to_int("n", n)
-    if not 1 <= count <= 256:
-        raise errors.wrong_value("n", n, "between 1 and 256")
+    if not 1 <= count <= _MOST:
+        raise errors.wrong_value("n", n, _RULE)
     return count
 
 

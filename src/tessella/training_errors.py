@@ -22,6 +22,15 @@ def odd_batch(batch: object) -> ArgumentError:
     )
 
 
+def one_batch(name: str, count: int) -> ArgumentError:
+    """Inputs and targets where batches should be."""
+    return ArgumentError(
+        f"{name} is a tuple of {count} tensors, which is one batch and not several",
+        f"{name}=[(inputs, targets)] is one batch for each epoch; "
+        "data.DataLoader(data.TensorDataset(inputs, targets), 32, shuffle=True) makes many",
+    )
+
+
 def odd_loss(value: object) -> ArgumentError:
     """A loss that is not one number."""
     return ArgumentError(

@@ -1,4 +1,4 @@
-// Random numbers into fresh tensors. Each call says how far the generator advances.
+// Random numbers into fresh tensors, and how far a generator advances by them.
 #include "../launch/random.h"
 
 #include "../launch/dropout.h"
@@ -11,8 +11,7 @@ namespace tessella {
 
 namespace {
 
-// Gives how far the generator advances.
-uint64_t run_random(Tensor* out, Distribution distribution, Draw from, uint64_t low, uint64_t range,
+void run_random(Tensor* out, Distribution distribution, Draw from, uint64_t low, uint64_t range,
                     double p) {
   Noted noted;
   if (is_taping()) {
@@ -37,10 +36,9 @@ uint64_t run_random(Tensor* out, Distribution distribution, Draw from, uint64_t 
                           .interruptible = true};
   LongWork work(out->size, {out});
   if (!noted.is_rehearsed()) launch::random(task);
-  return launch::random_counters(task);
 }
 
-uint64_t run_permutation(Tensor* out, Draw from) {
+void run_permutation(Tensor* out, Draw from) {
   Noted noted;
   if (is_taping()) {
     noted.take("permutation", "", {out}, {},
@@ -52,11 +50,10 @@ uint64_t run_permutation(Tensor* out, Draw from) {
                                .n = out->size,
                                .out = reinterpret_cast<int64_t*>(out->data()),
                                .interruptible = true};
-  if (noted.is_rehearsed()) return launch::permutation_counters(out->size);
+  if (noted.is_rehearsed()) return;
   Scratch scratch(static_cast<size_t>(launch::permutation_scratch_bytes(out->size)));
   LongWork work(out->size * 8, {out});
   launch::permutation(task, scratch.data());
-  return launch::permutation_counters(out->size);
 }
 
 }  // namespace
@@ -69,12 +66,17 @@ void init_random(nb::module_& module) {
   // Positions of the distributions in the enum Distribution.
   module.def("random", [](nb::handle out, int distribution, uint64_t key, uint64_t counter,
                           uint64_t low, uint64_t range, double p) {
-    return run_random(numbers_of(out), static_cast<Distribution>(distribution), {key, counter}, low,
-                      range, p);
+    run_random(numbers_of(out), static_cast<Distribution>(distribution), {key, counter}, low, range,
+               p);
   });
   module.def("permutation", [](nb::handle out, uint64_t key, uint64_t counter) {
-    return run_permutation(numbers_of(out), {key, counter});
+    run_permutation(numbers_of(out), {key, counter});
   });
+  module.def("random_counters", [](nb::handle out, int distribution) {
+    Tensor* x = numbers_of(out);
+    return launch::random_counters(static_cast<Distribution>(distribution), x->dtype, x->size);
+  });
+  module.def("permutation_counters", launch::permutation_counters);
   // A generator moves on by `used` numbers.
   module.def("note_drawing",
              [](nb::handle generator, uint64_t key, uint64_t counter, uint64_t used) {

@@ -124,8 +124,8 @@ bool has_random(Distribution distribution, DType dtype) {
   return !is_user(dtype) && fill[static_cast<int>(dtype)] != nullptr;
 }
 
-uint64_t random_counters(const RandomTask& task) {
-  return counters_of(task.n * random_words_each(task.distribution, task.dtype));
+uint64_t random_counters(Distribution distribution, DType dtype, int64_t n) {
+  return counters_of(n * random_words_each(distribution, dtype));
 }
 
 void random(const RandomTask& task) {

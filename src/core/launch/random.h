@@ -28,7 +28,7 @@ struct RandomTask {
 };
 
 bool has_random(Distribution distribution, DType dtype);
-uint64_t random_counters(const RandomTask& task);
+uint64_t random_counters(Distribution distribution, DType dtype, int64_t n);
 void random(const RandomTask& task);
 
 // The integers below n in random order, every order equally likely (but for the 2^-64 above).

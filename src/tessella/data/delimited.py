@@ -111,7 +111,7 @@ def _texts(name: str, values: Any) -> list[str]:
 def _read(path: Any, encoding: str) -> Tensor:
     """Give the bytes of a text as UTF-8, with a newline behind them."""
     if isinstance(path, str | os.PathLike):
-        with open(path, "rb") as file:
+        with data_errors.opened(path) as file:
             if _is_utf8(encoding):
                 return _read_bytes(file)
             return _copied(_decoded(path, file.read(), encoding).encode())

@@ -42,7 +42,7 @@ def load_idx(path: str | os.PathLike[str]) -> Tensor:
     """
     if not isinstance(path, str | os.PathLike):
         raise errors.wrong_type("path", path, "a path")
-    with open(path, "rb") as file:
+    with data_errors.opened(path) as file:
         info = os.fstat(file.fileno())
         if not stat.S_ISREG(info.st_mode):
             raise _malformed(path, "is no file that can be read twice")

@@ -6,6 +6,7 @@ its bytes, and what can be done.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from tessella.errors import (
@@ -13,6 +14,7 @@ from tessella.errors import (
     FormatError as FormatError,
     IllegalState,
     InvalidArgument,
+    MissingFile,
     TessellaError,
     brief,
     is_foreign_array,
@@ -71,6 +73,16 @@ def not_binary(value: object) -> ArgumentError:
         f"path is a file that does not give bytes: {type_name(value)}",
         'open it as a binary file: open(path, "rb")',
     )
+
+
+def missing_folder(path: str, folder: str) -> MissingFile:
+    """A file to be saved in a folder that is not there."""
+    error = MissingFile(
+        f"there is no folder {folder} to save {os.path.basename(path)} in",
+        f"os.makedirs({folder!r}, exist_ok=True)",
+    )
+    error.errno, error.filename = errno.ENOENT, path
+    return error
 
 
 def not_regular(path: str) -> InvalidArgument:

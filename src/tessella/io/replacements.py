@@ -38,6 +38,8 @@ class replacing:  # noqa: N801 - used like a function
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:
             descriptor = os.open(self.temporary, flags, 0o666)  # less the umask
+        except FileNotFoundError:
+            raise file_errors.missing_folder(self.path, self.folder) from None
         except OSError as error:
             raise self._explained(error) from None
         self.file = os.fdopen(descriptor, "wb")

@@ -15,6 +15,7 @@ from typing import Self
 
 from tessella import _core
 from tessella._core import Tensor
+from tessella.data_errors import missing_file
 from tessella.dtypes import uint8
 from tessella.hints import Any
 from tessella.io import file_errors
@@ -147,8 +148,10 @@ def open_mapped(file: Any, access: str = READ_ONLY) -> Mapped:
 
 def _descriptor(path: str) -> int:
     """Open a regular file."""
-    # A pipe that nobody writes to must not stop the process.
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:  # a pipe that nobody writes to must not stop the process
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise missing_file(path) from None
     try:
         _check_regular(path, os.fstat(descriptor).st_mode)
     except BaseException:

@@ -100,21 +100,38 @@ class Generator:
         self, out: Tensor, distribution: int, *, low: int = 0, range_: int = 0, p: float = 0.0
     ) -> Tensor:
         """Fill a fresh tensor and advance."""
-        used = _core.random(
-            out, distribution, self.seed, self.counter, low & _WORD, range_ & _WORD, p
-        )
-        self.advance(used)
+        with taking(self, _core.random_counters(out, distribution)) as start:
+            _core.random(out, distribution, self.seed, start, low & _WORD, range_ & _WORD, p)
         return out
-
-    def advance(self, used: int) -> None:
-        """Go on behind numbers that were used."""
-        _core.note_drawing(self, self.seed, self.counter, used)
-        self.counter = (self.counter + used) & _WORD
 
     def permute(self, out: Tensor) -> Tensor:
         """Fill an int64 tensor with 0 … n-1 in random order and advance."""
-        self.advance(_core.permutation(out, self.seed, self.counter))
+        with taking(self, _core.permutation_counters(out.size)) as start:
+            _core.permutation(out, self.seed, start)
         return out
+
+
+class taking:  # noqa: N801 - used like a function
+    """Numbers of a generator for a `with` block: taken before it, as other threads may draw too.
+
+    If the block fails they are given back, unless somebody has drawn meanwhile.
+    """
+
+    def __init__(self, generator: Generator, used: int) -> None:
+        self.generator = generator
+        self.used = used
+
+    def __enter__(self) -> int:
+        # No call stands between reading and writing: there a thread would wait for others.
+        self.start = start = self.generator.counter
+        self.generator.counter = self.end = (start + self.used) & _WORD
+        return start
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        if kind is None:
+            _core.note_drawing(self.generator, self.generator.seed, self.start, self.used)
+        elif self.generator.counter == self.end:
+            self.generator.counter = self.start
 
 
 default_generator = Generator(int.from_bytes(os.urandom(8), "little"))

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from tessella.data_errors import opened
 from tessella.text import text_errors
 from tessella.text.vocabulary import ENDS, TURN_ENDS, Marks
 
@@ -126,7 +127,7 @@ class FileStream:
 
 def _load(path: str) -> Any:
     package = need_tokenizers()
-    with open(path, "rb") as file:
+    with opened(path) as file:
         content = file.read()
     try:
         found = package.Tokenizer.from_buffer(content)

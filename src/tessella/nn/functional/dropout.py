@@ -17,7 +17,7 @@ from tessella.fusions import Fused, need_float, settled
 from tessella.hints import Any
 from tessella.ops.creation import ones
 from tessella.ops.elementwise import where
-from tessella.ops.random import Generator, bernoulli, default_generator
+from tessella.ops.random import Generator, bernoulli, default_generator, taking
 
 
 def _normal(x: Tensor, key: int, counter: int, p: float) -> list[Any]:
@@ -59,8 +59,8 @@ def _result(x: Tensor, out: Tensor, inplace: bool) -> Tensor:
 def _drawn(x: Tensor, p: float, generator: Generator | None) -> Tensor:
     """Drop elements, and move the generator on."""
     source = generator or default_generator
-    out: Tensor = drop(x, source.seed, source.counter, p)
-    source.advance(_core.dropout_counters(x.size))
+    with taking(source, _core.dropout_counters(x.size)) as start:
+        out: Tensor = drop(x, source.seed, start, p)
     return out
 
 
