@@ -388,6 +388,8 @@ class Tensor:
         """Give what rebuilds the tensor; from protocol 5 on its bytes may travel out of band."""
     def __reversed__(self) -> Iterator[Tensor]:
         """Answer reversed(x): the slices along the first axis, the last one first."""
+    def _repr_html_(self) -> _str:
+        """Give HTML, with the values that `repr` shows."""
     def abs(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Absolute value; real for complex x."""
     def abs_(self) -> Self:

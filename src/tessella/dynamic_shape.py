@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from tessella import _core, errors
+from tessella import _core, errors, notebooks
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -98,3 +98,8 @@ class ShapedArray(_core.DynamicArray):
             return f"{self.summary} freed"
         text = repr(self.as_tensor())
         return self.summary + text.removeprefix(f"tensor {self.dtype} {self.shape}")
+
+    def _repr_html_(self) -> str:
+        if self.is_freed:
+            return notebooks.title(repr(self))
+        return notebooks.show(self.as_tensor(), self.summary)

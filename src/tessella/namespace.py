@@ -108,6 +108,12 @@ def array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
     return sys.modules["tessella"]
 
 
+def show_in_notebook(self: Tensor) -> str:
+    """Give HTML, with the values that `repr` shows."""
+    html: str = load_module("notebooks").show(self)
+    return html
+
+
 METHODS: dict[str, Any] = {
     "at": tensors.at,
     "clear": inplace.zero_,
@@ -155,6 +161,7 @@ PROTOCOLS: dict[str, Any] = {
     "__format__": printing.formatted,
     "__reduce_ex__": pickling.reduced,
     "__reversed__": tensors.iterate_back,
+    "_repr_html_": show_in_notebook,
 }
 
 

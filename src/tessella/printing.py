@@ -17,18 +17,21 @@ def represent(x: Tensor) -> str:
     >>> ts.arange(3)
     tensor int64 (3,) [0, 1, 2]
     """
+    if x.is_virtual or x.is_freed:
+        return head(x)
+    body = lines(texts_of(x), x.ndim)
+    return f"{head(x)} {body}" if "\n" not in body else f"{head(x)}\n{body}"
+
+
+def head(x: Tensor, noun: str = "tensor") -> str:
+    """Say what a tensor is, without its values."""
     state = ""
     if x.grad_fn is not None:
         state = f" from {x.grad_fn.function.__name__}"
     elif x.requires_grad:
         state = " requires_grad"
-    head = f"tensor {x.dtype} {x.shape}{state}"
-    if x.is_virtual:
-        return f"{head} virtual"
-    if x.is_freed:
-        return f"{head} freed"
-    body = _lines(_formatted(x), x.ndim)
-    return f"{head} {body}" if "\n" not in body else f"{head}\n{body}"
+    memory = " virtual" if x.is_virtual else " freed" if x.is_freed else ""
+    return f"{noun} {x.dtype} {x.shape}{state}{memory}"
 
 
 def formatted(self: Tensor, specification: str) -> str:
@@ -39,17 +42,13 @@ def formatted(self: Tensor, specification: str) -> str:
     """
     if not specification:
         return str(self)
-    plain = self.detach()
-    values = _shortened(plain) if self.size > _SHOWN else plain.tolist()
-    texts = _map(values, lambda v: v if v is ... else format(v, specification))
-    return _lines(texts, self.ndim)
+    texts = _map(_values(self), lambda v: v if v is ... else format(v, specification))
+    return lines(texts, self.ndim)
 
 
-def _formatted(x: Tensor) -> Any:
-    """Nest the texts of the shown elements, padded to one width."""
-    plain = x.detach()
-    values = _shortened(plain) if x.size > _SHOWN else plain.tolist()
-    texts: list[str] = []
+def texts_of(x: Tensor) -> Any:
+    """Nest the texts of the shown elements, padded to one width; `...` stands for the others."""
+    values = _values(x)
     floats = [v for v in _flatten(values) if isinstance(v, float) and math.isfinite(v)]
     largest = max((abs(v) for v in floats), default=0.0)
     smallest = min((abs(v) for v in floats if v), default=1.0)
@@ -59,16 +58,19 @@ def _formatted(x: Tensor) -> Any:
     def text(value: Any) -> str:
         if isinstance(value, complex):
             return f"{value:.4g}"
-        if not isinstance(value, float):
-            return str(value)
-        if not math.isfinite(value):
+        if not isinstance(value, float) or not math.isfinite(value):
             return str(value)
         return f"{value:.4e}" if scientific else f"{value:.0f}." if whole else f"{value:.4f}"
 
-    for value in _flatten(values):
-        texts.append(text(value))
-    width = max(map(len, texts), default=0) if x.ndim else 0
+    width = max((len(text(v)) for v in _flatten(values)), default=0) if x.ndim else 0
     return _map(values, lambda v: v if v is ... else text(v).rjust(width))
+
+
+def _values(x: Tensor) -> Any:
+    """Nest the shown elements; lists of no elements are shortened too where they are many."""
+    plain = x.detach()
+    is_long = math.prod(size or 1 for size in x.shape) > _SHOWN
+    return _shortened(plain) if is_long else plain.tolist()
 
 
 def _shortened(x: Tensor) -> Any:
@@ -98,8 +100,9 @@ def _map(values: Any, function: Any) -> Any:
     return [_map(v, function) for v in values] if isinstance(values, list) else function(values)
 
 
-def _lines(values: Any, ndim: int, indent: int = 1) -> str:
+def lines(values: Any, ndim: int, indent: int = 1) -> str:
+    """Lay nested texts out in brackets."""
     if not isinstance(values, list):
         return "..." if values is ... else str(values)
     separator = ", " if ndim <= 1 else "," + "\n" * (ndim - 1) + " " * indent
-    return "[" + separator.join(_lines(v, ndim - 1, indent + 1) for v in values) + "]"
+    return "[" + separator.join(lines(v, ndim - 1, indent + 1) for v in values) + "]"

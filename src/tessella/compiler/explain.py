@@ -57,7 +57,7 @@ class Explanation:
         self.instructions = len(program.instructions)
         self.rows = ends_of(program)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [
             f"compiled {self.name}: {counted(self.instructions, 'instruction')} in "
             f"{counted(len(self.rows), 'step')}"

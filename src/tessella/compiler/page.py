@@ -58,6 +58,12 @@ def page_of(name: str, program: Program) -> str:
     )
 
 
+def framed_page(name: str, program: Program) -> str:
+    """Give the page as a part of another one, whose style it neither sees nor changes."""
+    page = escape(page_of(name, program).encode("utf-8", "backslashreplace").decode())
+    return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
+
+
 def _article(title: str, program: Program) -> str:
     table = MemoryTable("", program)
     heading = f"<h2>{escape(title)}</h2>\n" if title else ""

@@ -174,7 +174,7 @@ class MemoryTable:
             self.rows.append(row)
         self.without_reuse = sum(-(-row[2] // ALIGNMENT) * ALIGNMENT for row in self.rows)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [
             f"compiled {self.name}: peak {self.peak:,} B in 1 arena, "
             f"{len(self.rows)} buffers (without reuse {self.without_reuse:,} B)",

@@ -53,7 +53,7 @@ class Profile:
         ]  # fmt: skip
         self.seconds = sum(row.seconds for row in self.rows)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         of = f", the median of {self.calls:,} calls" if self.calls > 1 else ""
         width = max([len(row.title) for row in self.rows] + [4])
         steps = counted(len(self.rows), "step")

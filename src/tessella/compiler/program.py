@@ -209,7 +209,7 @@ class Program:
         params = each.params if len(each.params) < 60 else each.params[:57] + "…"
         return f"{params}{draw}"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = []
         for step in self.steps or [[each] for each in self.instructions]:
             if len(step) == 1:

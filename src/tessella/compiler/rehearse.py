@@ -36,12 +36,12 @@ class Forecast(MemoryTable):
         self.backward: Forecast | None = None  # the second program, if the results have gradients
         self.total = self.peak + self.results + self.gradients + self.scratch
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         parts = (
             f"  {self.total:,} B: arena {self.peak:,}, scratch {self.scratch:,}, "
             f"results {self.results:,}, gradients {self.gradients:,}"
         )
-        first, *rows = super().__str__().split("\n")
+        first, *rows = super().__repr__().split("\n")
         lines = "\n".join([first, parts, *rows])
         return lines if self.backward is None else f"{lines}\n{self.backward}"
 

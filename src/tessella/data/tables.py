@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tessella import data_errors, errors
+from tessella import data_errors, errors, notebooks
 from tessella._core import Tensor
 from tessella.arguments import to_list
 from tessella.data_errors import located
@@ -205,10 +205,19 @@ class Table:
 
     # --- printing --------------------------------------------------------------------------------
 
+    def _texts(self) -> list[list[str]]:
+        """Give the first rows, column by column, each below its name."""
+        rows = range(min(self._rows, _SHOWN))
+        return [[name, *map(column.shown, rows)] for name, column in self._columns.items()]
+
+    def _repr_html_(self) -> str:
+        rows: list[list[Any]] = [list(row) for row in zip(*self._texts(), strict=True)]
+        rows += [[...] * len(self._columns)] if self._rows > _SHOWN else []
+        head = notebooks.title(repr(self).split("\n")[0])
+        return notebooks.framed(head + notebooks.table(rows))
+
     def __repr__(self) -> str:
-        rows = list(range(min(self._rows, _SHOWN)))
-        cells = [[name, *(column.shown(row) for row in rows)]
-                 for name, column in self._columns.items()]  # fmt: skip
+        cells = self._texts()
         widths = [max(map(len, column)) for column in cells]
         lines = [f"Table {self._rows} rows x {len(cells)} columns"]
         for row in zip(*cells, strict=True):

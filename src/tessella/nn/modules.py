@@ -341,5 +341,10 @@ class Module(walks.Owner):
     def __repr__(self) -> str:
         return walks.describe(self)
 
+    def _repr_html_(self) -> str:
+        from tessella.nn import notebooks  # nobody needs it elsewhere
+
+        return notebooks.tree(self)
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_made"}

@@ -166,7 +166,7 @@ def _moved(x: Tensor, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor
 
 # --- text -----------------------------------------------------------------------------------------
 
-_DEEPEST = 50
+DEEPEST = 50  # modules inside one another, of which there is text
 
 
 def describe(module: Owner, depth: int = 0) -> str:
@@ -176,7 +176,7 @@ def describe(module: Owner, depth: int = 0) -> str:
     children = children_of(module)
     if not children:
         return f"{name}({extra})"
-    if depth == _DEEPEST:
+    if depth == DEEPEST:
         return f"{name}(…)"
     lines = extra.split("\n") if extra else []
     for key, child in children:
