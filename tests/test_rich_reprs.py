@@ -307,6 +307,12 @@ def test_what_is_shared_is_counted_and_unfolded_once() -> None:
     assert "<b>" not in found.html and "&lt;b&gt;" in found.html
 
 
+def test_what_has_no_parameters_has_no_count() -> None:
+    bend = nn.Sequential(nn.ReLU())
+    assert shown(nn.Sequential(bend, bend)).texts["small"] == ["as above"]
+    assert shown(nn.Linear(1, 1, bias=False)).facts == "1 parameter, 4 B"
+
+
 def test_modules_that_hold_each_other_or_themselves_end() -> None:
     wide = nn.Sequential(nn.Linear(1, 1))
     for _ in range(60):  # 2 ** 60 paths

@@ -101,5 +101,5 @@ class ShapedArray(_core.DynamicArray):
 
     def _repr_html_(self) -> str:
         if self.is_freed:
-            return notebooks.title(repr(self))
+            return notebooks.framed(notebooks.line(repr(self)))
         return notebooks.show(self.as_tensor(), self.summary)

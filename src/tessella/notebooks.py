@@ -19,7 +19,7 @@ TABLE = "display:inline-table;width:auto;margin:0.3em 1em 0.3em 0;text-align:rig
 def show(x: Tensor, main: str = "") -> str:
     """Show a tensor; `main` is the line above it, if not what `repr` begins with."""
     noun = "tensor" if type(x) is Tensor else type(x).__name__
-    head = title(main or printing.head(x, noun), ", ".join(_facts(x)))
+    head = f"<div>{line(main or printing.head(x, noun), _facts(x))}</div>"
     if x.is_virtual or x.is_freed:
         return framed(head)
     texts = printing.texts_of(x)
@@ -29,14 +29,12 @@ def show(x: Tensor, main: str = "") -> str:
     return framed(head + "".join(matrices))
 
 
-def _facts(x: Tensor) -> Iterator[str]:
+def _facts(x: Tensor) -> str:
     """Say what `repr` leaves out."""
     owner = allocator_of(x)
-    yield to_text(x.nbytes) + (f" in {owner.name}" if owner else "")
-    if not x.is_contiguous:
-        yield f"strides {x.strides}"
-    if x.grad is not None:
-        yield "has grad"
+    strides = "" if x.is_contiguous else f", strides {x.strides}"
+    grad = "" if x.grad is None else ", has grad"
+    return to_text(x.nbytes) + (f" in {owner.name}" if owner else "") + strides + grad
 
 
 def _matrices(texts: Any, shape: tuple[int, ...], place: str = "") -> Iterator[str]:
@@ -59,9 +57,8 @@ def _matrices(texts: Any, shape: tuple[int, ...], place: str = "") -> Iterator[s
 
 def _labels(size: int, shown: list[Any]) -> list[Any]:
     """Number what is shown of an axis, from both ends."""
-    left_out = size - len(shown)
-    middle = shown.index(...) if ... in shown else size
-    return [... if i == middle else i + left_out * (i > middle) for i in range(len(shown))]
+    middle, count = shown.index(...) if ... in shown else size, len(shown)
+    return [... if i == middle else i + (size - count) * (i > middle) for i in range(count)]
 
 
 def text(value: Any) -> str:
@@ -72,14 +69,10 @@ def text(value: Any) -> str:
     return escape(shown.encode("utf-8", "backslashreplace").decode())
 
 
-def title(main: str, more: str = "") -> str:
-    """Write a line: what something is, and fainter what is to be said of it."""
-    return f"<div><code>{text(main)}</code>{faint(more)}</div>"
-
-
-def faint(more: str) -> str:
-    """Write what follows something, if there is anything to say."""
-    return f" <small{FAINT}>{text(more)}</small>" if more else ""
+def line(main: str, more: str = "") -> str:
+    """Write what something is, and fainter what is to be said of it."""
+    after = f" <small{FAINT}>{text(more)}</small>" if more else ""
+    return f"<code>{text(main)}</code>{after}"
 
 
 def table(rows: list[list[Any]], caption: str = "", has_labels: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Sizes of memory: numbers of bytes, and text such as "512MB"."""
+"""Sizes of memory: numbers of bytes, and text such as "512MB"; numbers of things as text."""
 
 from __future__ import annotations
 
@@ -43,3 +43,9 @@ def to_text(size: int) -> str:
     '96.0 KiB'
     """
     return _core.to_text_bytes(to_int("size", size))
+
+
+def counted(number: int, noun: str) -> str:
+    """Show a number of things: 1 leaf, 1,000 leaves."""
+    plural = {"leaf": "leaves"}.get(noun, f"{noun}s")
+    return f"{number:,} {noun if number == 1 else plural}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from tessella.compiler.program import Instruction, Program
+from tessella.sizes import counted
 
 MOST_NAMES = 4  # of instructions in the title of a step
 MOST_LINES = 3  # of the user's code beside it
@@ -68,12 +69,3 @@ class Explanation:
             if row.before:
                 lines.append(f"       ends before {row.before}: {row.reason}")
         return "\n".join(lines)
-
-
-def counted(number: int, noun: str) -> str:
-    """Show a number of things.
-
-    >>> ts.compiler.explain.counted(2, "step")
-    '2 steps'
-    """
-    return f"{number:,} {noun}{'s' if number != 1 else ''}"

@@ -6,9 +6,10 @@ from collections import namedtuple
 from statistics import median
 
 from tessella.compiler.costs import bytes_of, operations_of
-from tessella.compiler.explain import counted, lines_of, title_of
+from tessella.compiler.explain import lines_of, title_of
 from tessella.compiler.program import Program
 from tessella.hints import Any
+from tessella.sizes import counted
 
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
 

@@ -238,11 +238,10 @@ class Compiled(Standin, _core.CompiledCall):
 
         save_page(path, self.__name__, self._known_program())
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> Any:
         """Give what `show` writes, for a notebook; without a program what the function has."""
         if self.program is None:
-            found = getattr(self.function, "_repr_html_", None)
-            return found() if found else None
+            return getattr(self.function, "_repr_html_", lambda: None)()
         from tessella.compiler.page import framed_page
 
         return framed_page(self.__name__, self.program)

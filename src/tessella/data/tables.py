@@ -213,8 +213,8 @@ class Table:
     def _repr_html_(self) -> str:
         rows: list[list[Any]] = [list(row) for row in zip(*self._texts(), strict=True)]
         rows += [[...] * len(self._columns)] if self._rows > _SHOWN else []
-        head = notebooks.title(repr(self).split("\n")[0])
-        return notebooks.framed(head + notebooks.table(rows))
+        head = notebooks.line(repr(self).split("\n")[0])
+        return notebooks.framed(f"<div>{head}</div>{notebooks.table(rows)}")
 
     def __repr__(self) -> str:
         cells = self._texts()

@@ -10,7 +10,7 @@ from tessella import diagram_errors
 from tessella.diagrams import drawing, texts
 from tessella.diagrams.parts import Box
 from tessella.errors import TessellaError, wrong_type
-from tessella.sizes import to_text
+from tessella.sizes import counted, to_text
 
 MOST_DRAWN = 1_000  # boxes
 MOST_OUTPUTS = 6  # that the head names
@@ -121,12 +121,6 @@ class Graph:
         if drawn is None:
             return f"<pre>{escape(str(self))}</pre>"
         return f'<div style="overflow: auto">{drawn}</div>'
-
-
-def counted(number: int, noun: str) -> str:
-    """Show a number of things."""
-    plural = {"leaf": "leaves"}.get(noun, f"{noun}s")
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def replace_file(path: str, text: str) -> None:
