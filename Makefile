@@ -24,7 +24,7 @@ $(BIN)/installed: pyproject.toml CMakeLists.txt
 demo: $(BIN)/installed
 	$(BIN)/python -m tessella demo
 
-test: $(BIN)/installed
+test: wheel
 	@echo "seed $(SEED): repeat with make test SEED=$(SEED)"
 	$(PYTEST)
 
@@ -51,7 +51,7 @@ docs: $(BIN)/installed
 
 # The tests over a core with ASan and UBSan, then the C++ tests over the same objects, and those of the
 # pool under TSan.
-sanitize: $(BIN)/installed
+sanitize: wheel
 	mkdir -p $(ASAN)
 	$(BIN)/cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	  -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DTESSELLA_SANITIZE=address,undefined > $(ASAN)/configure.log
@@ -61,7 +61,7 @@ sanitize: $(BIN)/installed
 	$(BIN)/python tools/native.py threads
 
 # Full counts, each instruction set, sanitizers, every float32 value, ARM and an old processor emulated.
-proof: $(BIN)/installed
+proof: wheel
 	$(BIN)/python tools/proof.py
 
 # The benchmark environment: the wheel beside NumPy, PyTorch, JAX and llama.cpp.
@@ -83,9 +83,12 @@ bench: peers
 	$(BENCH)/bin/python -m bench --rows "$(ROWS)" $(if $(CHECK),--check)
 	$(BENCH)/bin/python -m bench.publish
 
+# A wheel that can be published: its tag says which systems it runs on.
 wheel: $(BIN)/installed
-	rm -rf dist
-	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w dist .
+	rm -rf dist build/wheel
+	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w build/wheel .
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/auditwheel -q repair -w dist build/wheel/*.whl
+	$(BIN)/twine check --strict dist/*.whl
 	$(BIN)/python tools/size.py --wheel dist
 
 clean:
