@@ -43,6 +43,16 @@ class Layer:
         return self.cfg
 
 
+class Taller(Layer):
+    rate = 5.0
+
+    def short(self, x: Any) -> Any:
+        return x * super().rate
+
+    def long(self, x: Any) -> Any:
+        return x * super(Taller, self).rate  # noqa: UP008
+
+
 class Block(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -128,6 +138,8 @@ def objects_without_names() -> dict[str, Case]:
         "sum": (lambda x: x * sum(each.k for each in layers), set_k),
         "by name": (lambda x: x * getattr(layers[0], "k", 0.0), set_k),
         "class": (lambda x: x * layers[0].rate, lambda k: setattr(Layer, "rate", k)),
+        "super": (Taller(2.0).short, lambda k: setattr(Layer, "rate", k)),
+        "super of": (Taller(2.0).long, lambda k: setattr(Layer, "rate", k)),
         "loop": (looped, set_k),
         "local": (named, set_k),
         "walrus": (walrus, set_k),

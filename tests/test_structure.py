@@ -271,7 +271,8 @@ def test_import_loads_what_everyday_code_needs_and_no_more() -> None:
         ("from tessella import sort; print(sort is ts.sort is ts.Tensor.sort)", "True"),
         ("print(hasattr(ts, 'sort'), hasattr(ts.Tensor, 'sort'))", "True True"),
         ("print('tessella.diagrams' in sys.modules, 'graph' in dir(ts))", "False True"),
-        ("print('linecache' in sys.modules)", "False"),  # no error was made on the way
+        # No error was made on the way; from 3.13 on Python looks at its command's lines itself.
+        ("print('linecache' in sys.modules and sys.version_info < (3, 13))", "False"),
         ("print({'sort', 'add', 'linalg'} <= {*dir(ts)}, 'sort' in dir(ts.Tensor))", "True True"),
     ],
 )

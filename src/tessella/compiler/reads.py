@@ -68,7 +68,9 @@ def _find_reads(code: Any) -> Reads:
             if name == "STORE_ATTR" and value == "requires_grad":
                 found[current._replace(attributes=(*current.attributes, value))] = None
         current = None
-        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
+        if name == "LOAD_SUPER_ATTR":
+            loose.add(str(value))
+        elif name in ("LOAD_GLOBAL", "LOAD_NAME"):
             current = Chain("global", str(value), ())
         elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
             current = Chain("free", str(value), ())

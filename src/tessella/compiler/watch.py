@@ -178,6 +178,8 @@ class Watch:
             self._find_function(frame)
         self._add_loose(reads.loose - self._loose)
         for kind, name, attributes in reads.chains:
+            if (kind, name) == ("global", "super"):
+                self._reach_bases(locals_.get(arguments[0]) if arguments else None)
             if kind == "global":
                 value = frame.f_globals.get(name, _ABSENT)
                 if value is not _ABSENT or name not in frame.f_builtins:
@@ -329,6 +331,11 @@ class Watch:
             elif is_seen:
                 self._reached[id(value)] = value
                 todo += self._look(value, self._loose)
+
+    def _reach_bases(self, owner: Any) -> None:
+        """Look at the classes that `super()` gives attributes of."""
+        for each in (owner if isinstance(owner, type) else type(owner)).__mro__:
+            self._reach(each, True)
 
     def _look(self, value: Any, names: set[str]) -> list[Any]:
         """Keep some attributes of an object that has them, and give them."""
