@@ -87,7 +87,7 @@ bench: peers
 wheel: $(BIN)/installed
 	rm -rf dist build/wheel
 	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w build/wheel .
-	PATH=$(abspath $(BIN)):$$PATH $(BIN)/auditwheel -q repair -w dist build/wheel/*.whl
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/auditwheel repair -w dist build/wheel/*.whl
 	$(BIN)/twine check --strict dist/*.whl
 	$(BIN)/python tools/size.py --wheel dist
 
