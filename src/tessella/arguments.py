@@ -8,7 +8,7 @@ from tessella import errors
 from tessella.hints import Any
 
 # For isinstance; `int | float` would be made anew by every call.
-NUMBERS = (bool, int, float, complex)
+NUMBERS: tuple[type, ...] = (bool, int, float, complex)
 LISTS = (list, tuple)
 
 _NEAR = 1 << 62  # integers up to here need no look at how many bits they may have

@@ -21,7 +21,7 @@ def set_place_finder(finder: Callable[[], str]) -> None:
     _PLACE_FINDERS[:] = [finder]
 
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE: str = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class TessellaError(Exception):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 
 class Hint:
-    """Stands for a name of `typing`: subscripted, called, joined and derived from to no effect."""
+    """Stands for such a name: subscripted, called, joined and derived from to no effect."""
+
+    args = kwargs = None  # of a ParamSpec
 
     def __getitem__(self, key: object) -> Hint:
         return self
 
-    def __call__(self, *args: object) -> Hint:
+    def __call__(self, *args: object, **keywords: object) -> Hint:
         return self
 
     def __or__(self, other: object) -> Hint:
@@ -26,6 +28,10 @@ class Hint:
         return ()
 
 
-Any = Callable = Generic = Iterable = Iterator = Literal = NoReturn = ParamSpec = Hint()
-Sequence = TypeAlias = TypeVar = Hint()
+Any = Callable = Concatenate = Generic = Iterable = Iterator = Literal = Mapping = NoReturn = Hint()
+ParamSpec = Protocol = Sequence = TypeAlias = TypeVar = overload = Hint()
 TYPE_CHECKING = False
+
+# What several public functions take or give; hints.pyi says what each is.
+DTypeLike = DeviceLike = Element = Ints = Key = Nested = Number = Operand = Path = Real = Hint()
+StateDict = Hint()

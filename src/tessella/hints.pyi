@@ -2,15 +2,45 @@ from collections.abc import (
     Callable as Callable,
     Iterable as Iterable,
     Iterator as Iterator,
+    Mapping as Mapping,
     Sequence as Sequence,
 )
+from os import PathLike
+from types import EllipsisType
 from typing import (
     TYPE_CHECKING as TYPE_CHECKING,
     Any as Any,
+    Concatenate as Concatenate,
     Generic as Generic,
     Literal as Literal,
     NoReturn as NoReturn,
     ParamSpec as ParamSpec,
+    Protocol as Protocol,
+    SupportsIndex,
     TypeAlias as TypeAlias,
-    TypeVar as TypeVar,
+    overload as overload,
 )
+
+from typing_extensions import TypeVar as TypeVar
+
+from tessella._core import Tensor
+from tessella.devices import Device
+from tessella.dtypes import DType
+
+# Numbers, tensors and what stands for them.
+Number: TypeAlias = bool | int | float | complex
+Real: TypeAlias = bool | int | float  # what an element is, but for complex and users' dtypes
+Element: TypeAlias = Number | tuple[object, ...]  # a tuple: of a user's dtype
+Operand: TypeAlias = Tensor | Number
+Nested: TypeAlias = Real | list[Nested]  # a tensor as lists
+
+# What functions are told about tensors.
+Ints: TypeAlias = int | Sequence[int]
+DTypeLike: TypeAlias = DType | type[object] | str
+DeviceLike: TypeAlias = Device | str
+_Key: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | Sequence[object] | None
+Key: TypeAlias = _Key | tuple[_Key, ...]  # what stands in brackets
+
+# Files.
+Path: TypeAlias = str | PathLike[str]
+StateDict: TypeAlias = dict[str, Tensor] | dict[str, object]  # of a module

@@ -15,7 +15,7 @@ from tessella.models.gguf import FACTORS, KEYS, gguf_name
 from tessella.models.gpt import GPT
 from tessella.models.llama import Llama
 from tessella.models.sizes import Config
-from tessella.nn import LoRA, Module, QuantizedEmbedding, QuantizedLinear
+from tessella.nn import LoRA, QuantizedEmbedding, QuantizedLinear
 from tessella.nn.functional import quantize
 from tessella.nn.rotary import rotary_frequencies
 from tessella.ops.movement import reshape, transpose
@@ -58,8 +58,9 @@ def save_gguf(
 
 def _is_tied(model: GPT | Llama) -> bool:
     """Tell whether the head is the table, whatever it was when the model was made."""
-    table: Module = model.wte if isinstance(model, GPT) else model.embed_tokens
-    x, y = model.lm_head.weight, table.weight
+    table: Any = model.wte if isinstance(model, GPT) else model.embed_tokens
+    head: Any = model.lm_head
+    x, y = head.weight, table.weight
     return (x.data_ptr, x.shape, x.strides) == (y.data_ptr, y.shape, y.strides)
 
 

@@ -43,7 +43,8 @@ class Drawn:
 
     def tied(self, path: str, table: Module) -> Module:
         """Give the product with the rows of a table, whose memory it shares."""
-        weight: Any = table.weight
+        owner: Any = table
+        weight = owner.weight
         if isinstance(table, QuantizedEmbedding):
             return QuantizedLinear.from_blocks(weight, table.format)
         return Linear.from_weight(weight)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float
-from tessella.hints import Any
+from tessella.hints import DeviceLike, DTypeLike
 from tessella.nn import functional, init
 from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
@@ -414,7 +414,11 @@ class PReLU(Module):
     weight: Parameter
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         self.num_parameters = to_size("PReLU", "num_parameters", num_parameters, 1)

@@ -8,7 +8,7 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.dtypes import boolean
-from tessella.hints import Any
+from tessella.hints import Any, DeviceLike, DTypeLike
 from tessella.kinds import cast
 from tessella.nn import functional, init, layer_errors, sequence_errors
 from tessella.nn.functional.attention import scaled_dot_product_attention
@@ -58,8 +58,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         owner = type(self).__name__

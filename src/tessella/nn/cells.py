@@ -11,7 +11,7 @@ import math
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
-from tessella.hints import Any
+from tessella.hints import Any, DeviceLike, DTypeLike
 from tessella.nn import init, sequence_errors
 from tessella.nn.functional.linear import linear
 from tessella.nn.functional.recurrent import Weights, step
@@ -32,7 +32,13 @@ class RNNCellBase(Module):
     bias_hh: Parameter | None
 
     def __init__(
-        self, cell: str, input_size: int, hidden_size: int, bias: bool, device: Any, dtype: Any
+        self,
+        cell: str,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        device: DeviceLike | None,
+        dtype: DTypeLike | None,
     ) -> None:
         super().__init__()
         self._cell = cell
@@ -40,7 +46,8 @@ class RNNCellBase(Module):
         self.input_size = to_size(owner, "input_size", input_size, 1)
         self.hidden_size = to_size(owner, "hidden_size", hidden_size, 1)
         self.bias = to_bool("bias", bias)
-        gates, options = GATES[cell] * self.hidden_size, {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
+        gates = GATES[cell] * self.hidden_size
         self.weight_ih = Parameter(empty((gates, self.input_size), **options))
         self.weight_hh = Parameter(empty((gates, self.hidden_size), **options))
         self.bias_ih = Parameter(empty(gates, **options)) if self.bias else None
@@ -104,8 +111,8 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         word = to_nonlinearity("RNNCell", nonlinearity)
         super().__init__(f"rnn_{word}", input_size, hidden_size, bias, device, dtype)
@@ -134,8 +141,8 @@ class LSTMCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__("lstm", input_size, hidden_size, bias, device, dtype)
 
@@ -158,8 +165,8 @@ class GRUCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__("gru", input_size, hidden_size, bias, device, dtype)
 

@@ -12,7 +12,7 @@ from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_list
 from tessella.dtypes import float32, promote
-from tessella.hints import Any
+from tessella.hints import Any, Iterable
 from tessella.kinds import cast
 from tessella.modes import no_grad
 from tessella.ops.complexes import view_as_real
@@ -27,7 +27,7 @@ SMALL = 1e-6  # added to a norm that is divided by
 
 
 def clip_grad_norm_(
-    parameters: Any,
+    parameters: Tensor | Iterable[Tensor],
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
@@ -53,7 +53,10 @@ def clip_grad_norm_(
 
 
 def clip_grads_with_norm_(
-    parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    total_norm: Tensor,
+    foreach: bool | None = None,
 ) -> None:
     """Scale gradients by `max_norm / total_norm`, if that is below 1.
 
@@ -72,7 +75,9 @@ def clip_grads_with_norm_(
         raise error.relocate("clip_grads_with_norm_", []) from None
 
 
-def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
     """Limit every number of the gradients to ±`clip_value`.
 
     >>> x = ts.zeros(2, requires_grad=True)
@@ -92,7 +97,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
 
 
 def get_total_norm(
-    tensors: Any,
+    tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,

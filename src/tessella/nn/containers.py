@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from tessella import errors
+from tessella._core import Tensor
 from tessella.arguments import to_list
-from tessella.hints import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
+from tessella.hints import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 from tessella.nn import module_errors
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
@@ -13,11 +25,26 @@ from tessella.nn.walks import callables_of, parameters_of, part_of
 if TYPE_CHECKING:
     from typing import Self
 
+# A container holds what its class is subscripted with, and says so to type checkers only.
+Part = TypeVar("Part", default=Module)
+Kept = TypeVar("Kept")
+Given = TypeVar("Given")  # what is put into it
+Items: TypeAlias = "Mapping[str, Given] | Iterable[tuple[str, Given]]"
 
-class _Numbered(Module):
+
+class _Parts(Module):
+    """What containers of parts share."""
+
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, key: object) -> type:
+            return cls
+
+
+class _Numbered(_Parts, Generic[Kept, Given]):
     """Parts under the names "0", "1", …: what lists of modules and of parameters share."""
 
-    def _parts(self) -> list[Any]:
+    def _parts(self) -> list[Kept]:
         return [x for _, x in callables_of(self)]
 
     def _place(self, index: int) -> int:
@@ -42,18 +69,22 @@ class _Numbered(Module):
     def __len__(self) -> int:
         return len(self._parts())
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Kept]:
         return iter(self._parts())
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Kept: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> Kept | Self:
         """Give one part; a slice gives a container of the same type."""
         if isinstance(index, slice):
             return type(self)._of(self._parts()[index])
         return self._parts()[self._place(index)]
 
-    def __setitem__(self, index: int, part: Any) -> None:
+    def __setitem__(self, index: int, part: Given) -> None:
         self._check(part)
-        parts = self._parts()
+        parts: list[Any] = self._parts()
         parts[self._place(index)] = part
         self._renew(parts)
 
@@ -63,20 +94,20 @@ class _Numbered(Module):
         self._renew(parts)
 
     @classmethod
-    def _of(cls, parts: Sequence[Any]) -> Any:
+    def _of(cls, parts: Sequence[Any]) -> Self:
         return cls(parts)  # type: ignore[call-arg]
 
     def _check(self, part: Any) -> None:
         if part_of(part) is None:
             raise module_errors.not_module("module", part).locate(type(self).__name__, [])
 
-    def append(self, part: Any) -> Self:
+    def append(self, part: Given) -> Self:
         """Add one at the end."""
         self._check(part)
         setattr(self, str(len(self)), part)
         return self
 
-    def extend(self, parts: Iterable[Any]) -> Self:
+    def extend(self, parts: Iterable[Given]) -> Self:
         """Add several at the end, or none if one of them does not fit."""
         try:
             parts = to_list("parts", parts, "a list, or something else to iterate over")
@@ -88,28 +119,28 @@ class _Numbered(Module):
             self.append(part)
         return self
 
-    def insert(self, index: int, part: Any) -> Self:
+    def insert(self, index: int, part: Given) -> Self:
         """Add one before the part at an index."""
         self._check(part)
-        parts = self._parts()
+        parts: list[Any] = self._parts()
         parts.insert(index, part)
         self._renew(parts)
         return self
 
-    def pop(self, index: int = -1) -> Any:
+    def pop(self, index: int = -1) -> Kept:
         """Take one out and give it."""
         part = self[index]
         del self[index]
         return part
 
-    def __iadd__(self, parts: Iterable[Any]) -> Self:
+    def __iadd__(self, parts: Iterable[Given]) -> Self:
         return self.extend(parts)
 
-    def __add__(self, other: Iterable[Any]) -> Any:
+    def __add__(self, other: Iterable[Given]) -> Self:
         return type(self)._of([*self, *other])
 
 
-class Sequential(_Numbered):
+class Sequential(_Numbered[Module, Module]):
     """Modules one after the other, by position or, given as a dict, by name.
 
     >>> model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
@@ -117,6 +148,10 @@ class Sequential(_Numbered):
     (4, 1)
     """
 
+    @overload
+    def __init__(self, modules: Mapping[str, Module], /) -> None: ...
+    @overload
+    def __init__(self, *modules: Module) -> None: ...
     def __init__(self, *modules: Any) -> None:
         super().__init__()
         if len(modules) == 1 and isinstance(modules[0], dict):
@@ -127,10 +162,10 @@ class Sequential(_Numbered):
             self.extend(modules)
 
     @classmethod
-    def _of(cls, parts: Sequence[Any]) -> Any:
+    def _of(cls, parts: Sequence[Any]) -> Self:
         return cls(*parts)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """Hand x through all of them."""
         for part in self.__dict__.values():
             if isinstance(part, Module) or part_of(part) is not None:
@@ -138,42 +173,42 @@ class Sequential(_Numbered):
         return x
 
 
-class ModuleList(_Numbered):
+class ModuleList(_Numbered[Part, Part]):
     """A list of modules that are parts of the module that has it.
 
     >>> len(nn.ModuleList([nn.ReLU(), nn.Tanh()]))
     2
     """
 
-    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+    def __init__(self, modules: Iterable[Part] | None = None) -> None:
         super().__init__()
         self.extend([] if modules is None else modules)
 
 
-class ParameterList(_Numbered):
+class ParameterList(_Numbered[Parameter, Tensor]):
     """A list of parameters that are parts of the module that has it.
 
     >>> [x.shape for x in nn.ParameterList([ts.zeros(2), ts.zeros(3)])]
     [(2,), (3,)]
     """
 
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
+    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         super().__init__()
         self.extend([] if values is None else values)
 
-    def _parts(self) -> list[Any]:
+    def _parts(self) -> list[Parameter]:
         return [x for _, x in parameters_of(self)]
 
     def _check(self, part: Any) -> None:
         if not isinstance(part, Parameter):
             Parameter(part)  # raises for what can be none
 
-    def append(self, part: Any) -> Self:
+    def append(self, part: Tensor) -> Self:
         """Add one at the end; a tensor becomes a parameter."""
         setattr(self, str(len(self)), part if isinstance(part, Parameter) else Parameter(part))
         return self
 
-    def __setitem__(self, index: int, part: Any) -> None:
+    def __setitem__(self, index: int, part: Tensor) -> None:
         super().__setitem__(index, part if isinstance(part, Parameter) else Parameter(part))
 
     def extra_repr(self) -> str:
@@ -182,27 +217,27 @@ class ParameterList(_Numbered):
         return "\n".join(shown)
 
 
-class _Named(Module):
+class _Named(_Parts, Generic[Kept, Given]):
     """Parts by names of the user: what dicts of modules and of parameters share."""
 
-    def __init__(self, items: Any = None) -> None:
+    def __init__(self, items: Items[Given] | None = None) -> None:
         super().__init__()
         if items is not None:
             self.update(items)
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, Kept]:
         return dict(callables_of(self))
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Kept:
         parts = self._parts()
         if key not in parts:
             raise module_errors.no_part(str(key), "", "module").locate(type(self).__name__, [])
         return parts[key]
 
-    def __setitem__(self, key: str, part: Any) -> None:
+    def __setitem__(self, key: str, part: Given) -> None:
         if part is None:
             raise module_errors.not_module(key, part).locate(type(self).__name__, [])
-        self.add_module(key, part)
+        self.add_module(key, part)  # type: ignore[arg-type]
 
     def __delitem__(self, key: str) -> None:
         self[key]
@@ -221,15 +256,15 @@ class _Named(Module):
         """Give the names."""
         return self._parts().keys()
 
-    def values(self) -> Iterable[Any]:
+    def values(self) -> Iterable[Kept]:
         """Give the parts."""
         return self._parts().values()
 
-    def items(self) -> Iterable[tuple[str, Any]]:
+    def items(self) -> Iterable[tuple[str, Kept]]:
         """Give names and parts."""
         return self._parts().items()
 
-    def update(self, items: Any) -> None:
+    def update(self, items: Items[Given]) -> None:
         """Add all of a dict, or of pairs."""
         try:
             pairs = dict(items)
@@ -239,7 +274,7 @@ class _Named(Module):
         for key, part in pairs.items():
             self[key] = part
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Kept:
         """Take one out and give it."""
         part = self[key]
         del self[key]
@@ -251,7 +286,7 @@ class _Named(Module):
             delattr(self, key)
 
 
-class ModuleDict(_Named):
+class ModuleDict(_Named[Part, Part]):
     """Modules by name that are parts of the module that has it.
 
     >>> list(nn.ModuleDict({"relu": nn.ReLU()}))
@@ -259,17 +294,17 @@ class ModuleDict(_Named):
     """
 
 
-class ParameterDict(_Named):
+class ParameterDict(_Named[Parameter, Tensor]):
     """Parameters by name that are parts of the module that has it.
 
     >>> nn.ParameterDict({"scale": ts.ones(2)})["scale"].requires_grad
     True
     """
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, Parameter]:
         return dict(parameters_of(self))
 
-    def __setitem__(self, key: str, part: Any) -> None:
+    def __setitem__(self, key: str, part: Tensor) -> None:
         self.register_parameter(key, part if isinstance(part, Parameter) else Parameter(part))
 
     def extra_repr(self) -> str:

@@ -7,7 +7,7 @@ import math
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_ints, to_word
-from tessella.hints import Any
+from tessella.hints import Any, DeviceLike, DTypeLike, Ints
 from tessella.nn import functional, init
 from tessella.nn.functional.convolution import paddings
 from tessella.nn.functional.geometry import reach, spread
@@ -25,13 +25,14 @@ class Convolution(Module):
 
     weight: Parameter
     bias: Parameter | None
+    padding: tuple[int, ...] | str
     _axes: int
     _is_transposed = False
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any,
-        dilation: Any, output_padding: Any, groups: int, bias: bool, padding_mode: str,
-        device: Any, dtype: Any,
+        self, in_channels: int, out_channels: int, kernel_size: Ints, stride: Ints,
+        padding: Ints | str, dilation: Ints, output_padding: Ints, groups: int, bias: bool,
+        padding_mode: str, device: DeviceLike | None, dtype: DTypeLike | None,
     ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
@@ -51,9 +52,10 @@ class Convolution(Module):
             has_bias = to_bool("bias", bias)
         except errors.TessellaError as error:
             raise error.locate(owner, []) from None
-        is_word = isinstance(padding, str)
-        self.padding = padding if is_word else spread("padding", padding, self._axes, 0)
-        options = {"device": device, "dtype": dtype}
+        if not isinstance(padding, str):
+            padding = spread("padding", padding, self._axes, 0)
+        self.padding = padding
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         ins, outs = self.in_channels, self.out_channels
         first, second = (ins, outs) if self._is_transposed else (outs, ins)
         sizes = (first, second // self.groups, *self.kernel_size)
@@ -88,7 +90,7 @@ class Convolution(Module):
         shown += [f"padding_mode={self.padding_mode}"] if self.padding_mode != "zeros" else []
         return ", ".join(shown)
 
-    def bordered(self, x: Tensor) -> tuple[Tensor, Any]:
+    def bordered(self, x: Tensor) -> tuple[Tensor, Ints | str]:
         """Give x with a border that is no zeros, and what padding is left to do."""
         if self.padding_mode == "zeros":
             return x, self.padding
@@ -106,9 +108,10 @@ class Conv1d(Convolution):
     _axes = 1
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
-        padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
-        padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+        self, in_channels: int, out_channels: int, kernel_size: Ints, stride: Ints = 1,
+        padding: Ints | str = 0, dilation: Ints = 1, groups: int = 1, bias: bool = True,
+        padding_mode: str = "zeros", device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:  # fmt: skip
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0,
                          groups, bias, padding_mode, device, dtype)  # fmt: skip
@@ -130,9 +133,10 @@ class Conv2d(Convolution):
     _axes = 2
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
-        padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
-        padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+        self, in_channels: int, out_channels: int, kernel_size: Ints, stride: Ints = 1,
+        padding: Ints | str = 0, dilation: Ints = 1, groups: int = 1, bias: bool = True,
+        padding_mode: str = "zeros", device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:  # fmt: skip
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0,
                          groups, bias, padding_mode, device, dtype)  # fmt: skip
@@ -147,17 +151,19 @@ class Conv2d(Convolution):
 class TransposedConvolution(Convolution):
     """What transposed convolutions share: weights (in, out / groups, …), and a size to reach."""
 
+    padding: tuple[int, ...]
     _is_transposed = True
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
-        padding: Any = 0, output_padding: Any = 0, groups: int = 1, bias: bool = True,
-        dilation: Any = 1, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+        self, in_channels: int, out_channels: int, kernel_size: Ints, stride: Ints = 1,
+        padding: Ints = 0, output_padding: Ints = 0, groups: int = 1, bias: bool = True,
+        dilation: Ints = 1, padding_mode: str = "zeros", device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:  # fmt: skip
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation,
                          output_padding, groups, bias, padding_mode, device, dtype)  # fmt: skip
 
-    def added(self, x: Tensor, output_size: Any) -> tuple[int, ...]:
+    def added(self, x: Tensor, output_size: Ints | None) -> tuple[int, ...]:
         """Give the output padding that makes the result of the asked size."""
         if output_size is None:
             return self.output_padding
@@ -185,7 +191,7 @@ class ConvTranspose1d(TransposedConvolution):
 
     _axes = 1
 
-    def forward(self, x: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, x: Tensor, output_size: Ints | None = None) -> Tensor:
         """Multiply, add where windows overlap, and add the bias."""
         more = self.added(x, output_size)
         options = (self.stride, self.padding, more, self.groups, self.dilation)
@@ -201,7 +207,7 @@ class ConvTranspose2d(TransposedConvolution):
 
     _axes = 2
 
-    def forward(self, x: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, x: Tensor, output_size: Ints | None = None) -> Tensor:
         """Multiply, add where windows overlap, and add the bias."""
         more = self.added(x, output_size)
         options = (self.stride, self.padding, more, self.groups, self.dilation)

@@ -5,13 +5,24 @@ from __future__ import annotations
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, DeviceLike, DTypeLike
 from tessella.modes import no_grad
 from tessella.nn import functional, init
 from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.ops.creation import empty
+
+if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    class Options(TypedDict, total=False):
+        """What else an embedding may be told."""
+
+        max_norm: float | None
+        norm_type: float
+        scale_grad_by_freq: bool
+        sparse: bool
 
 
 class Embedding(Module):
@@ -36,8 +47,8 @@ class Embedding(Module):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         self.num_embeddings = to_size("Embedding", "num_embeddings", num_embeddings)
@@ -68,7 +79,11 @@ class Embedding(Module):
 
     @classmethod
     def from_pretrained(
-        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **rest: Any
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        **rest: Unpack[Options],
     ) -> Embedding:
         """Take the rows of a matrix, frozen unless told otherwise.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tessella._core import Tensor
-from tessella.hints import Any, Callable
+from tessella.hints import Any, Callable, DeviceLike, DTypeLike
 from tessella.nn import functional
 from tessella.nn.linear import Linear
 from tessella.nn.modules import Module
@@ -22,11 +22,11 @@ class Gated(Module):
         features: int,
         hidden_features: int,
         bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        options = {"bias": bias, "device": device, "dtype": dtype}
+        options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
         self.gate_proj = Linear(features, hidden_features, **options)
         self.up_proj = Linear(features, hidden_features, **options)
         self.down_proj = Linear(hidden_features, features, **options)

@@ -7,7 +7,7 @@ import math
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_int, to_ints
-from tessella.hints import Any, Sequence
+from tessella.hints import Any, DeviceLike, DTypeLike, Sequence, TypeVar
 from tessella.nn import init, layer_errors
 from tessella.nn.functional import bilinear, linear
 from tessella.nn.modules import Module
@@ -15,6 +15,8 @@ from tessella.nn.parameters import Parameter
 from tessella.ops.composite import flatten
 from tessella.ops.creation import empty
 from tessella.ops.shaping import unflatten
+
+T = TypeVar("T")
 
 
 def to_size(owner: str, name: str, value: Any, least: int = 0) -> int:
@@ -35,10 +37,10 @@ class Identity(Module):
     [1.0, 1.0]
     """
 
-    def __init__(self, *args: Any, **keywords: Any) -> None:
+    def __init__(self, *args: object, **keywords: object) -> None:
         super().__init__()
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: T) -> T:
         """Give x."""
         return x
 
@@ -60,13 +62,13 @@ class Linear(Module):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         self.in_features = to_size("Linear", "in_features", in_features)
         self.out_features = to_size("Linear", "out_features", out_features)
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = Parameter(empty((self.out_features, self.in_features), **options))
         has_bias = to_bool("bias", bias)
         self.bias = Parameter(empty(self.out_features, **options)) if has_bias else None
@@ -126,15 +128,15 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         self.in1_features = to_size("Bilinear", "in1_features", in1_features, 1)
         self.in2_features = to_size("Bilinear", "in2_features", in2_features)
         self.out_features = to_size("Bilinear", "out_features", out_features)
         sizes = (self.out_features, self.in1_features, self.in2_features)
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = Parameter(empty(sizes, **options))
         has_bias = to_bool("bias", bias)
         self.bias = Parameter(empty(self.out_features, **options)) if has_bias else None

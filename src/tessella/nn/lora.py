@@ -40,10 +40,11 @@ class LoRA(Module):
         self.alpha = to_float("alpha", alpha)
         self.dropout = Dropout(dropout)
         self.layer = layer.requires_grad_(False)
-        weight: Any = layer.weight
-        dtype = weight.dtype if weight.dtype.is_floating else float32  # blocks are bytes
-        self.lora_a = Parameter(empty((self.rank, layer.in_features), dtype=dtype))
-        self.lora_b = Parameter(zeros((layer.out_features, self.rank), dtype=dtype))
+        given: Any = layer
+        dtype = given.weight.dtype  # blocks are bytes
+        dtype = dtype if dtype.is_floating else float32
+        self.lora_a = Parameter(empty((self.rank, given.in_features), dtype=dtype))
+        self.lora_b = Parameter(zeros((given.out_features, self.rank), dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -69,9 +70,10 @@ class LoRA(Module):
             self.layer.weight = Parameter(self.floats() + change, requires_grad=False)
         return self.layer
 
-    def floats(self) -> Any:
+    def floats(self) -> Tensor:
         """Give the layer's weight, to which a change can be added."""
-        weight: Any = self.layer.weight
+        layer: Any = self.layer
+        weight: Tensor = layer.weight
         if not weight.dtype.is_floating:
             raise sequence_errors.not_mergeable(type(self.layer).__name__).locate("merge", [])
         return weight

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int, to_word
-from tessella.hints import Any
+from tessella.hints import Literal, Operand
 from tessella.nn import functional, loss_errors
 from tessella.nn.modules import Module
 
@@ -17,20 +17,22 @@ class Loss(Module):
     """What every loss has: its reduction."""
 
     words: tuple[str, ...] = ("none", "mean", "sum")
-    reduction: Any  # one of them
+    reduction: Literal["none", "mean", "sum"]  # one of them
 
-    def __init__(self, size_average: Any = None, reduce: Any = None,
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
         super().__init__()
         try:
             for name, value in (("size_average", size_average), ("reduce", reduce)):
                 if value is not None:
                     raise loss_errors.given_up(name)
-            self.reduction = to_word("reduction", reduction, list(self.words))
+            self.reduction = to_word(  # type: ignore[assignment]
+                "reduction", reduction, list(self.words)
+            )
         except errors.TessellaError as error:
             raise error.locate(type(self).__name__, []) from None
 
-    def keep_weight(self, name: str, value: Any) -> None:
+    def keep_weight(self, name: str, value: Tensor | None) -> None:
         """Keep a tensor of weights, or None, as a buffer."""
         if value is not None and not isinstance(value, Tensor):
             error = errors.not_tensor(name, value, "a tensor")
@@ -72,8 +74,8 @@ class SmoothL1Loss(Loss):
     1.5
     """
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-                 beta: float = 1.0) -> None:  # fmt: skip
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean", beta: float = 1.0) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.beta = to_float("beta", beta)
 
@@ -111,8 +113,8 @@ class CrossEntropyLoss(Loss):
 
     weight: Tensor | None
 
-    def __init__(self, weight: Tensor | None = None, size_average: Any = None,
-                 ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
+                 ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
                  label_smoothing: float = 0.0) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.keep_weight("weight", weight)
@@ -136,8 +138,8 @@ class NLLLoss(Loss):
 
     weight: Tensor | None
 
-    def __init__(self, weight: Tensor | None = None, size_average: Any = None,
-                 ignore_index: int = -100, reduce: Any = None,
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
+                 ignore_index: int = -100, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.keep_weight("weight", weight)
@@ -159,8 +161,8 @@ class BCELoss(Loss):
 
     weight: Tensor | None
 
-    def __init__(self, weight: Tensor | None = None, size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.keep_weight("weight", weight)
 
@@ -181,8 +183,9 @@ class BCEWithLogitsLoss(Loss):
     weight: Tensor | None
     pos_weight: Tensor | None
 
-    def __init__(self, weight: Tensor | None = None, size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean", pos_weight: Tensor | None = None) -> None:  # fmt: skip
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean",
+                 pos_weight: Tensor | None = None) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.keep_weight("weight", weight)
         self.keep_weight("pos_weight", pos_weight)
@@ -203,9 +206,10 @@ class KLDivLoss(Loss):
     """
 
     words = ("none", "mean", "sum", "batchmean")
+    reduction: Literal["none", "mean", "sum", "batchmean"]  # type: ignore[assignment]
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-                 log_target: bool = False) -> None:  # fmt: skip
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean", log_target: bool = False) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.log_target = to_bool("log_target", log_target)
 
@@ -221,8 +225,8 @@ class PoissonNLLLoss(Loss):
     1.0
     """
 
-    def __init__(self, log_input: bool = True, full: bool = False, size_average: Any = None,
-                 eps: float = 1e-8, reduce: Any = None,
+    def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None,
+                 eps: float = 1e-8, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.log_input = to_bool("log_input", log_input)
@@ -248,6 +252,6 @@ class GaussianNLLLoss(Loss):
         self.full = to_bool("full", full)
         self.eps = to_float("eps", eps)
 
-    def forward(self, pred: Tensor, target: Tensor, var: Any) -> Tensor:
+    def forward(self, pred: Tensor, target: Tensor, var: Operand) -> Tensor:
         """Compare."""
         return functional.gaussian_nll_loss(pred, target, var, self.full, self.eps, self.reduction)

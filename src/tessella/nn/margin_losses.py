@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int
-from tessella.hints import Any
 from tessella.nn import functional
 from tessella.nn.losses import Loss
 from tessella.nn.modules import Module
@@ -17,8 +16,8 @@ class HingeEmbeddingLoss(Loss):
     0.625
     """
 
-    def __init__(self, margin: float = 1.0, size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(self, margin: float = 1.0, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.margin = to_float("margin", margin)
 
@@ -49,8 +48,8 @@ class MultiMarginLoss(Loss):
     weight: Tensor | None
 
     def __init__(self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
-                 size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+                 size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.keep_weight("weight", weight)
         self.p = to_int("p", p)
@@ -70,8 +69,8 @@ class MarginRankingLoss(Loss):
     1.0
     """
 
-    def __init__(self, margin: float = 0.0, size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(self, margin: float = 0.0, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.margin = to_float("margin", margin)
 
@@ -88,8 +87,8 @@ class CosineEmbeddingLoss(Loss):
     0.5
     """
 
-    def __init__(self, margin: float = 0.0, size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(self, margin: float = 0.0, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.margin = to_float("margin", margin)
 
@@ -108,8 +107,8 @@ class TripletMarginLoss(Loss):
     """
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
-                 size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+                 size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.margin = to_float("margin", margin)
         self.p = to_float("p", p)

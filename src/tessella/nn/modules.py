@@ -13,18 +13,56 @@ import weakref
 from tessella import _core, changes, spellings
 from tessella._core import Tensor
 from tessella.arguments import to_bool
-from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator, NoReturn
+from tessella.hints import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    DeviceLike,
+    DTypeLike,
+    Iterator,
+    NoReturn,
+    ParamSpec,
+    Protocol,
+    StateDict,
+    TypeVar,
+    overload,
+)
 from tessella.nn import module_errors, module_hooks, states, walks
 from tessella.nn.parameters import Buffer, Parameter
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Self, TypedDict, Unpack
 
+    from tessella.allocators import Allocator
     from tessella.hooks import Handle
     from tessella.nn.states import IncompatibleKeys
 
+    class Target(TypedDict, total=False):
+        """What `to` may be told by keyword."""
+
+        dtype: DTypeLike | None
+        device: DeviceLike | None
+        copy: bool
+        non_blocking: bool
+
+
 _PLAIN = (list, tuple, set, dict)
 _watches = _core.watches_values
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Unsaid(Protocol):
+    """To type checkers: a module of which no more is known than that it is one."""
+
+    forward: Callable[..., object]
+
+
+class Said(Protocol[P, R_co]):
+    """To type checkers: a module whose class says what `forward` takes and gives."""
+
+    def forward(self, *args: P.args, **keywords: P.kwargs) -> R_co: ...
 
 
 class Module(walks.Owner):
@@ -43,9 +81,9 @@ class Module(walks.Owner):
     training: bool = True
     _hooks: module_hooks.ModuleHooks | None = None  # None: there are none
 
-    if TYPE_CHECKING:  # what is registered by name is known at run time only
+    if TYPE_CHECKING:  # what is registered by name is known at run time only; most are tensors
 
-        def __getattr__(self, name: str) -> Any: ...
+        def __getattr__(self, name: str) -> Tensor: ...
 
     def __init__(self) -> None:
         """Make a module without parts; subclasses add theirs as attributes."""
@@ -53,10 +91,18 @@ class Module(walks.Owner):
 
     # --- calls ---
 
-    def forward(self, *args: Any, **keywords: Any) -> Any:
-        """Compute: every subclass says what."""
-        raise module_errors.no_forward(type(self)).locate(type(self).__name__, [])
+    if TYPE_CHECKING:
+        forward: Callable[..., object]
+    else:
 
+        def forward(self, *args, **keywords):
+            """Compute: every subclass says what."""
+            raise module_errors.no_forward(type(self)).locate(type(self).__name__, [])
+
+    @overload
+    def __call__(self: Unsaid, *args: object, **keywords: object) -> Tensor: ...
+    @overload
+    def __call__(self: Said[P, R], *args: P.args, **keywords: P.kwargs) -> R: ...
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Compute by `forward`, with the hooks around it."""
         # errors.py finds the modules that were at work by the frames of this function.
@@ -70,7 +116,7 @@ class Module(walks.Owner):
 
     # --- attributes ---
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute; parameters, buffers and modules become parts of this one."""
         here = self.__dict__
         if isinstance(value, Tensor) and here.get(name) is value:
@@ -235,13 +281,17 @@ class Module(walks.Owner):
 
     # --- memory and dtypes ---
 
-    def to(self, *args: Any, **keywords: Any) -> Self:
+    def to(
+        self,
+        *targets: Tensor | DTypeLike | DeviceLike | Allocator | None,
+        **options: Unpack[Target],
+    ) -> Self:
         """Move parameters and buffers: to a dtype (floats only), a device, an allocator.
 
         >>> nn.Linear(2, 3).to(ts.float64).weight.dtype
         float64
         """
-        walks.move(self, *args, **keywords)
+        walks.move(self, *targets, **options)
         return self
 
     def float(self) -> Self:
@@ -264,7 +314,7 @@ class Module(walks.Owner):
         """Stay where it is: the CPU is the only device."""
         return self
 
-    def cuda(self, device: Any = None) -> NoReturn:
+    def cuda(self, device: DeviceLike | None = None) -> NoReturn:
         """Refuse: there is no GPU to move to."""
         raise spellings.MOVED.error().locate("cuda", [])
 
@@ -273,10 +323,10 @@ class Module(walks.Owner):
     def state_dict(
         self,
         *,
-        destination: dict[str, Any] | None = None,
+        destination: dict[str, Tensor] | None = None,
         prefix: str = "",
         keep_vars: bool = False,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Tensor]:
         """Give parameters and persistent buffers by their paths; they share the module's memory.
 
         >>> {name: x.shape for name, x in nn.Linear(2, 3).state_dict().items()}
@@ -285,7 +335,7 @@ class Module(walks.Owner):
         return states.save(self, {} if destination is None else destination, prefix, keep_vars)
 
     def load_state_dict(
-        self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
+        self, state_dict: StateDict, strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
         """Copy a state into parameters and buffers: all of it, or, where it does not fit, nothing.
 
@@ -297,24 +347,24 @@ class Module(walks.Owner):
         """
         return states.load(self, state_dict, to_bool("strict", strict), to_bool("assign", assign))
 
-    def get_extra_state(self) -> Any:
+    def get_extra_state(self) -> object:
         """Give what a subclass wants in its state besides tensors."""
         return None
 
-    def set_extra_state(self, state: Any) -> None:
+    def set_extra_state(self, state: object) -> None:
         """Take what `get_extra_state` gave."""
 
     # --- hooks ---
 
     def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+        self, hook: Callable[..., object], *, prepend: bool = False, with_kwargs: bool = False
     ) -> Handle:
         """Call hook(module, args) before `forward`; what it gives replaces the arguments."""
         return module_hooks.hooks_of(self).add("before", hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self,
-        hook: Callable[..., Any],
+        hook: Callable[..., object],
         *,
         prepend: bool = False,
         with_kwargs: bool = False,
@@ -325,13 +375,13 @@ class Module(walks.Owner):
         return hooks.add("after", hook, prepend, with_kwargs, always_call)
 
     def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
+        self, hook: Callable[..., object], prepend: bool = False
     ) -> Handle:
         """Call hook(module, grad_output) when the gradients of the outputs are known."""
         return module_hooks.hooks_of(self).add("backward_before", hook, prepend)
 
     def register_full_backward_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
+        self, hook: Callable[..., object], prepend: bool = False
     ) -> Handle:
         """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known."""
         return module_hooks.hooks_of(self).add("backward", hook, prepend)
@@ -346,5 +396,5 @@ class Module(walks.Owner):
 
         return notebooks.tree(self)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_made"}

@@ -7,7 +7,7 @@ from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int, to_ints
 from tessella.declarations import describe
 from tessella.dtypes import float32, int64
-from tessella.hints import Any
+from tessella.hints import Any, DeviceLike, DTypeLike, Ints
 from tessella.nn import functional, init
 from tessella.nn.functional.normalization import normalise_batch
 from tessella.nn.modules import Module
@@ -22,8 +22,8 @@ class Affine(Module):
     weight: Parameter | None
     bias: Parameter | None
 
-    def add_affine(self, shape: Any, has_weight: bool, has_bias: bool, device: Any,
-                   dtype: Any) -> None:  # fmt: skip
+    def add_affine(self, shape: Ints, has_weight: bool, has_bias: bool, device: DeviceLike | None,
+                   dtype: DTypeLike | None) -> None:  # fmt: skip
         """Make the parameters, or None in their places."""
         for name, is_wanted in (("weight", has_weight), ("bias", has_weight and has_bias)):
             made = Parameter(empty(shape, device=device, dtype=dtype)) if is_wanted else None
@@ -49,8 +49,9 @@ class LayerNorm(Affine):
     [[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
     """
 
-    def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
-                 bias: bool = True, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(self, normalized_shape: Ints, eps: float = 1e-5, elementwise_affine: bool = True,
+                 bias: bool = True, device: DeviceLike | None = None,
+                 dtype: DTypeLike | None = None) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = to_ints("normalized_shape", normalized_shape)
         self.eps = to_float("eps", eps)
@@ -76,14 +77,14 @@ class RMSNorm(Affine):
     [1.0, -1.0]
     """
 
-    def __init__(self, normalized_shape: Any, eps: float | None = None,
-                 elementwise_affine: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(self, normalized_shape: Ints, eps: float | None = None,
+                 elementwise_affine: bool = True, device: DeviceLike | None = None,
+                 dtype: DTypeLike | None = None) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = to_ints("normalized_shape", normalized_shape)
         self.eps = None if eps is None else to_float("eps", eps)
         self.elementwise_affine = to_bool("elementwise_affine", elementwise_affine)
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         made = Parameter(empty(self.normalized_shape, **options)) if elementwise_affine else None
         self.register_parameter("weight", made)
         self.reset_parameters()
@@ -106,7 +107,8 @@ class GroupNorm(Affine):
     """
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
-                 device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
+                 device: DeviceLike | None = None, dtype: DTypeLike | None = None, *,
+                 bias: bool = True) -> None:  # fmt: skip
         super().__init__()
         self.num_groups = to_int("num_groups", num_groups)
         self.num_channels = to_int("num_channels", num_channels)
@@ -142,7 +144,7 @@ class ChannelNorm(Affine):
 
     def __init__(
         self, num_features: int, eps: float, momentum: float | None, affine: bool,
-        track_running_stats: bool, device: Any, dtype: Any, bias: bool,
+        track_running_stats: bool, device: DeviceLike | None, dtype: DTypeLike | None, bias: bool,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_features = to_int("num_features", num_features)
@@ -152,7 +154,7 @@ class ChannelNorm(Affine):
         self.track_running_stats = to_bool("track_running_stats", track_running_stats)
         self.add_affine(self.num_features, self.affine, to_bool("bias", bias), device, dtype)
         is_kept = self.track_running_stats
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.register_buffer("running_mean", zeros(num_features, **options) if is_kept else None)
         self.register_buffer("running_var", ones(num_features, **options) if is_kept else None)
         count = zeros((), dtype=int64) if is_kept else None
@@ -186,8 +188,9 @@ class BatchNorm(ChannelNorm):
     """Normalises channels by the statistics of the batch, or by running ones where there are."""
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
-                 affine: bool = True, track_running_stats: bool = True, device: Any = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
+                 affine: bool = True, track_running_stats: bool = True,
+                 device: DeviceLike | None = None, dtype: DTypeLike | None = None, *,
+                 bias: bool = True) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
                          bias)  # fmt: skip
 
@@ -234,8 +237,9 @@ class InstanceNorm(ChannelNorm):
     """Normalises each channel of each element of a batch."""
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
-                 affine: bool = False, track_running_stats: bool = False, device: Any = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
+                 affine: bool = False, track_running_stats: bool = False,
+                 device: DeviceLike | None = None, dtype: DTypeLike | None = None, *,
+                 bias: bool = True) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
                          bias)  # fmt: skip
 

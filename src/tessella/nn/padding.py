@@ -8,7 +8,7 @@ from __future__ import annotations
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_ints
-from tessella.hints import Any
+from tessella.hints import Any, Ints
 from tessella.nn.modules import Module
 from tessella.ops.padding import pad
 
@@ -20,7 +20,7 @@ class Border(Module):
     _mode: Any = "constant"
     value: float = 0.0
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Ints) -> None:
         super().__init__()
         try:
             widths = to_ints("padding", padding)
@@ -50,7 +50,7 @@ class ConstantPad1d(Border):
 
     _axes = 1
 
-    def __init__(self, padding: Any, value: float) -> None:
+    def __init__(self, padding: Ints, value: float) -> None:
         super().__init__(padding)
         self.value = value
 

@@ -28,7 +28,7 @@ class Parameter(Tensor):
     True
     """
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         """Share the memory of `data`."""
         out = _shared(cls, data, "Parameter")
         with_grad(out, requires_grad)
@@ -36,7 +36,7 @@ class Parameter(Tensor):
         _core.mark_kind(out, "weights")
         return out
 
-    def __init__(self, data: Any = None, requires_grad: bool = True) -> None: ...
+    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None: ...
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
@@ -51,11 +51,11 @@ class Buffer(Tensor):
 
     persistent: bool
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         """Share the memory of `data`."""
         out = _shared(cls, data, "Buffer")
         assert isinstance(out, Buffer)
         out.persistent = to_bool("persistent", persistent)
         return out
 
-    def __init__(self, data: Any = None, *, persistent: bool = True) -> None: ...
+    def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None: ...

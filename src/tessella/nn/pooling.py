@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tessella._core import Tensor
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, Any, Generic, Ints, Literal, Sequence, TypeVar, overload
 from tessella.nn import functional
 from tessella.nn.modules import Module
+
+Given = TypeVar("Given", default=Tensor)  # a tensor, or with the indices of what was chosen
 
 
 class Pool(Module):
@@ -13,16 +15,30 @@ class Pool(Module):
 
     _shown: tuple[str, ...] = ()  # what the text shows
 
+    if not TYPE_CHECKING:  # pools that choose are generic in what they give
+
+        def __class_getitem__(cls, key: object) -> type:
+            return cls
+
     def extra_repr(self) -> str:
         """Show the options."""
         return ", ".join(f"{name}={getattr(self, name)}" for name in self._shown)
 
 
-class _MaxPool(Pool):
+class _MaxPool(Pool, Generic[Given]):
     _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-                 return_indices: bool = False, ceil_mode: bool = False) -> None:  # fmt: skip
+    @overload
+    def __init__(self: _MaxPool[Tensor], kernel_size: Ints, stride: Ints | None = None,
+                 padding: Ints = 0, dilation: Ints = 1, return_indices: Literal[False] = False,
+                 ceil_mode: bool = False) -> None: ...  # fmt: skip
+    @overload
+    def __init__(self: _MaxPool[tuple[Tensor, Tensor]], kernel_size: Ints,
+                 stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1, *,
+                 return_indices: Literal[True], ceil_mode: bool = False) -> None: ...  # fmt: skip
+    def __init__(self, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+                 dilation: Ints = 1, return_indices: bool = False,
+                 ceil_mode: bool = False) -> None:  # fmt: skip
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
@@ -31,33 +47,35 @@ class _MaxPool(Pool):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
-    def options(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         """Give what the function takes."""
         return {name: getattr(self, name) for name in (*self._shown, "return_indices")}
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPool[Given]):
     """The largest element of each window of (n, channels, length).
 
     >>> nn.MaxPool1d(2)(ts.ones(2, 3, 8)).shape
     (2, 3, 4)
     """
 
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Given:
         """Choose."""
-        return functional.max_pool1d(x, **self.options())
+        out: Any = functional.max_pool1d(x, **self._options())
+        return out  # type: ignore[no-any-return]
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPool[Given]):
     """The largest element of each window of (n, channels, height, width).
 
     >>> nn.MaxPool2d(2)(ts.ones(2, 3, 8, 6)).shape
     (2, 3, 4, 3)
     """
 
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Given:
         """Choose."""
-        return functional.max_pool2d(x, **self.options())
+        out: Any = functional.max_pool2d(x, **self._options())
+        return out  # type: ignore[no-any-return]
 
 
 class AvgPool1d(Pool):
@@ -69,7 +87,7 @@ class AvgPool1d(Pool):
 
     _shown = ("kernel_size", "stride", "padding")
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0,
+    def __init__(self, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
                  ceil_mode: bool = False, count_include_pad: bool = True) -> None:  # fmt: skip
         super().__init__()
         window, step = kernel_size, kernel_size if stride is None else stride
@@ -95,8 +113,9 @@ class AvgPool2d(Pool):
     _shown = ("kernel_size", "stride", "padding")
 
     def __init__(
-        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: int | None = None,
+        self, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+        divisor_override: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.kernel_size = kernel_size
@@ -115,7 +134,7 @@ class AvgPool2d(Pool):
 class _LPPool(Pool):
     _shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
-    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None,
+    def __init__(self, norm_type: float, kernel_size: Ints, stride: Ints | None = None,
                  ceil_mode: bool = False) -> None:  # fmt: skip
         super().__init__()
         self.norm_type = norm_type
@@ -153,7 +172,7 @@ class LPPool2d(_LPPool):
 class _Adaptive(Pool):
     _shown = ("output_size",)
 
-    def __init__(self, output_size: Any) -> None:
+    def __init__(self, output_size: Ints | Sequence[int | None] | None) -> None:
         super().__init__()
         self.output_size = output_size
 
@@ -182,34 +201,50 @@ class AdaptiveAvgPool2d(_Adaptive):
         return functional.adaptive_avg_pool2d(x, self.output_size)
 
 
-class _AdaptiveMax(_Adaptive):
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+class _AdaptiveMax(_Adaptive, Generic[Given]):
+    @overload
+    def __init__(
+        self: _AdaptiveMax[Tensor],
+        output_size: Ints | Sequence[int | None] | None,
+        return_indices: Literal[False] = False,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: _AdaptiveMax[tuple[Tensor, Tensor]],
+        output_size: Ints | Sequence[int | None] | None,
+        return_indices: Literal[True],
+    ) -> None: ...
+    def __init__(
+        self, output_size: Ints | Sequence[int | None] | None, return_indices: bool = False
+    ) -> None:
         super().__init__(output_size)
         self.return_indices = return_indices
 
 
-class AdaptiveMaxPool1d(_AdaptiveMax):
+class AdaptiveMaxPool1d(_AdaptiveMax[Given]):
     """The largest elements of output_size windows that share the axis evenly.
 
     >>> nn.AdaptiveMaxPool1d(3)(ts.ones(2, 3, 8)).shape
     (2, 3, 3)
     """
 
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Given:
         """Choose."""
-        return functional.adaptive_max_pool1d(x, self.output_size, self.return_indices)
+        out: Any = functional.adaptive_max_pool1d(x, self.output_size, self.return_indices)
+        return out  # type: ignore[no-any-return]
 
 
-class AdaptiveMaxPool2d(_AdaptiveMax):
+class AdaptiveMaxPool2d(_AdaptiveMax[Given]):
     """The largest elements of windows that share both axes evenly.
 
     >>> nn.AdaptiveMaxPool2d(3)(ts.ones(2, 3, 8, 6)).shape
     (2, 3, 3, 3)
     """
 
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Given:
         """Choose."""
-        return functional.adaptive_max_pool2d(x, self.output_size, self.return_indices)
+        out: Any = functional.adaptive_max_pool2d(x, self.output_size, self.return_indices)
+        return out  # type: ignore[no-any-return]
 
 
 class Unfold(Pool):
@@ -221,8 +256,8 @@ class Unfold(Pool):
 
     _shown = ("kernel_size", "dilation", "padding", "stride")
 
-    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
-                 stride: Any = 1) -> None:  # fmt: skip
+    def __init__(self, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0,
+                 stride: Ints = 1) -> None:  # fmt: skip
         super().__init__()
         self.kernel_size = kernel_size
         self.dilation = dilation
@@ -244,8 +279,8 @@ class Fold(Pool):
 
     _shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
 
-    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
-                 stride: Any = 1) -> None:  # fmt: skip
+    def __init__(self, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0,
+                 stride: Ints = 1) -> None:  # fmt: skip
         super().__init__()
         self.output_size = output_size
         self.kernel_size = kernel_size

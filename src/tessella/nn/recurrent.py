@@ -11,7 +11,7 @@ import warnings
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_word
-from tessella.hints import Any
+from tessella.hints import Any, DeviceLike, DTypeLike
 from tessella.nn import functional, init, sequence_errors
 from tessella.nn.functional.recurrent import Weights, layer
 from tessella.nn.functional.sequences import GATES
@@ -32,6 +32,8 @@ class RNNBase(Module):
     Weights begin uniform in ±1 / sqrt(hidden_size).
     """
 
+    weight_ih_l0: Parameter  # every network has; the others are known by their names only
+
     def __init__(
         self,
         cell: str,
@@ -43,8 +45,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         owner = type(self).__name__
@@ -246,8 +248,8 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         self_nonlinearity = to_nonlinearity("RNN", nonlinearity)
         super().__init__(
@@ -291,8 +293,8 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(
             "lstm", input_size, hidden_size, num_layers, bias, batch_first, dropout,
@@ -337,8 +339,8 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(
             "gru", input_size, hidden_size, num_layers, bias, batch_first, dropout,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tessella._core import Tensor
-from tessella.hints import Any
+from tessella.hints import Any, Ints, Sequence
 from tessella.nn import functional
 from tessella.nn.modules import Module
 
@@ -15,13 +15,15 @@ class Upsample(Module):
     (1, 3, 8, 10)
     """
 
-    def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    def __init__(self, size: Ints | None = None,
+                 scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
                  align_corners: bool | None = None,
                  recompute_scale_factor: bool | None = None) -> None:  # fmt: skip
         super().__init__()
         self.size = size
-        is_number = isinstance(scale_factor, int | float)
-        self.scale_factor = float(scale_factor) if is_number else scale_factor
+        if isinstance(scale_factor, int | float):
+            scale_factor = float(scale_factor)
+        self.scale_factor = scale_factor
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor

@@ -9,7 +9,7 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float
 from tessella.dtypes import float32, float64
-from tessella.hints import Any
+from tessella.hints import Any, Mapping
 from tessella.kinds import cast
 from tessella.nn import sequence_errors
 from tessella.nn.functional.rotary import rotary
@@ -43,7 +43,7 @@ class RotaryEmbedding(Module):
         self,
         features: int,
         base: float = 10000.0,
-        scaling: dict[str, Any] | None = None,
+        scaling: Mapping[str, object] | None = None,
         interleaved: bool = False,
     ) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class RotaryEmbedding(Module):
 
 
 def rotary_frequencies(
-    features: int, base: float = 10000.0, scaling: dict[str, Any] | None = None
+    features: int, base: float = 10000.0, scaling: Mapping[str, object] | None = None
 ) -> Tensor:
     """Give the angles by which pairs turn from one place to the next: (features / 2,), float64."""
     if features < 2 or features % 2:
@@ -95,7 +95,7 @@ def rotary_frequencies(
     return tensor([_scaled(f, scaling) for f in plain] if scaling else plain, dtype=float64)
 
 
-def _scaled(frequency: float, scaling: dict[str, Any]) -> float:
+def _scaled(frequency: float, scaling: Mapping[str, object]) -> float:
     """Stretch one frequency."""
     kind = scaling.get("rope_type", scaling.get("type", "default"))
     if kind == "default":
@@ -113,7 +113,7 @@ def _scaled(frequency: float, scaling: dict[str, Any]) -> float:
     return frequency * (part + (1 - part) / factor)
 
 
-def _number(scaling: dict[str, Any], name: str) -> float:
+def _number(scaling: Mapping[str, object], name: str) -> float:
     value: Any = scaling.get(name)
     if not _is_above_zero(value):
         raise sequence_errors.wrong_scaling(name, value)

@@ -41,7 +41,7 @@ class Line:
         self.output_bytes = 0  # of all calls
         self.seconds = 0.0  # parts included
 
-    def note(self, out: Any, seconds: float) -> None:
+    def note(self, out: object, seconds: float) -> None:
         """Enter a call."""
         found = [x for x in flatten(out)[0] if isinstance(x, Tensor)]
         self.calls += 1
@@ -112,7 +112,7 @@ class _Clock:
         self.line.note(out, perf_counter() - self.starts.pop())
 
 
-def summary(model: Module, *args: Any, **keywords: Any) -> Summary:
+def summary(model: Module, *args: object, **keywords: object) -> Summary:
     """Call a model once and tell of each module: output shapes, parameters, bytes, time.
 
     >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())

@@ -11,7 +11,7 @@ import math
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_word
-from tessella.hints import Any, Callable
+from tessella.hints import Any, Callable, DeviceLike, DTypeLike
 from tessella.nn import functional, init, sequence_errors
 from tessella.nn.attention import MultiheadAttention
 from tessella.nn.containers import ModuleList
@@ -55,11 +55,11 @@ class TransformerEncoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        options = {"bias": bias, "device": device, "dtype": dtype}
+        options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, batch_first=batch_first, **options
         )
@@ -119,11 +119,11 @@ class TransformerDecoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        options = {"bias": bias, "device": device, "dtype": dtype}
+        options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
         heads = {"dropout": dropout, "batch_first": batch_first, **options}
         self.self_attn = MultiheadAttention(d_model, nhead, **heads)
         self.multihead_attn = MultiheadAttention(d_model, nhead, **heads)
@@ -277,26 +277,30 @@ class Transformer(Module):
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
         activation: str | Activation = "relu",
-        custom_encoder: Any = None,
-        custom_decoder: Any = None,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        options = {"bias": bias, "device": device, "dtype": dtype}
+        options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
         sizes = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
                  norm_first)  # fmt: skip
-        self.encoder = custom_encoder
-        if custom_encoder is None:
+        self.encoder: Module
+        if custom_encoder is not None:
+            self.encoder = custom_encoder
+        else:
             layer = TransformerEncoderLayer(*sizes, **options)
             norm = LayerNorm(d_model, layer_norm_eps, **options)
             self.encoder = TransformerEncoder(layer, num_encoder_layers, norm)
-        self.decoder = custom_decoder
-        if custom_decoder is None:
+        self.decoder: Module
+        if custom_decoder is not None:
+            self.decoder = custom_decoder
+        else:
             last = TransformerDecoderLayer(*sizes, **options)
             norm = LayerNorm(d_model, layer_norm_eps, **options)
             self.decoder = TransformerDecoder(last, num_decoder_layers, norm)
@@ -327,7 +331,9 @@ class Transformer(Module):
         return out
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+    def generate_square_subsequent_mask(
+        sz: int, device: DeviceLike | None = None, dtype: DTypeLike | None = None
+    ) -> Tensor:
         """Give a mask that hides from each place those after it: minus infinity, and 0.
 
         >>> nn.Transformer.generate_square_subsequent_mask(2).tolist()
