@@ -1,9 +1,8 @@
 """The texts of the stub files, from the table of operations and the compiled module.
 
 Signatures of operations come from their records, those of plain functions from their annotations,
-those of the core from nanobind. What none of them tells (the types of parameters by their names,
-and what the core gives where nanobind says `object`) stands in the tables here; whole classes are
-in stub_classes.py.
+those of the core from nanobind. What none of them tells stands in the tables of stub_types.py; whole
+classes are in stub_classes.py.
 """
 
 from __future__ import annotations
@@ -23,6 +22,17 @@ from stub_classes import (
     NODE_CLASS,
     PROGRAM_CLASSES,
 )
+from stub_types import (
+    CASES,
+    PARAMETERS,
+    PROPERTIES,
+    RESULTS,
+    SHARED,
+    TENSORS,
+    TYPES,
+    WHOLE,
+    WRITABLE,
+)
 from tessella import _core, namespace
 from tessella.composites import Composite
 from tessella.declarations import REQUIRED
@@ -39,77 +49,15 @@ from builtins import complex as _complex
 from builtins import float as _float
 from builtins import int as _int
 from builtins import str as _str
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, Self, TypeAlias, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import ModuleType
+from typing import Any, Literal, Self, SupportsIndex, TypeAlias, overload
+from typing_extensions import CapsuleType
 """
 
-INTS = "_int | Sequence[_int]"
-PARAMETERS = {
-    "axis": f"{INTS} | None",
-    "alpha": "_Number",
-    "copy": "_bool",
-    "correction": "_float",
-    "device": "_str",
-    "dtype": "_DTypeLike | None",
-    "key": "Any",
-    "keepdims": "_bool",
-    "axes": INTS,
-    "rounding_mode": 'Literal["floor", "trunc"] | None',
-    "shape": INTS,
-    "view.shape": f"{INTS} | _DTypeLike | None",
-}
 LISTS = {"xs": "Sequence[Tensor]"}
 TORCH = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch's keywords for ours
 CALL_WIDE = ["out: Tensor | None = None", "allocator: Allocator | None = None"]
-
-# What functions of the core give where nanobind knows no more than `object`, `tuple` or `list`.
-RESULTS = {
-    "broadcast_shapes": "tuple[int, ...]",
-    "dtype_table": "list[tuple[str, int, int]]",
-    "fast_path_counts": "tuple[int, int]",
-    "all_allocators": "list[AllocatorHandle]",
-    "living_tensors": "list[Tensor]",
-    "memory_counts": "tuple[int, int, int, int, int]",
-    "memory_totals": "dict[str, Any]",
-    "opcodes": "list[tuple[str, int]]",
-    "resolve_reshape": "tuple[int, ...]",
-    "source_names": "list[str]",
-    "tile_limits": "tuple[int, int]",
-    "supported_isas": "list[str]",
-    "to_list": "list[Any]",
-}
-TENSORS = {"bitcast", "empty", "empty_virtual", "from_buffer", "from_dlpack", "view"}
-
-PROPERTIES = {
-    "T": "Tensor",
-    "byte_strides": "tuple[_int, ...]",
-    "data": "Tensor",
-    "data_ptr": "Address",
-    "device": "Device",
-    "dtype": "DType",
-    "grad": "Tensor | None",
-    "grad_fn": "Node | None",
-    "allocator": "Allocator | None",
-    "is_contiguous": "Flag",
-    "is_cuda": "_bool",
-    "is_freed": "_bool",
-    "is_leaf": "_bool",
-    "is_readonly": "_bool",
-    "is_virtual": "_bool",
-    "itemsize": "_int",
-    "mT": "Tensor",
-    "nbytes": "_int",
-    "ndim": "_int",
-    "offset": "_int",
-    "requires_grad": "_bool",
-    "retains_grad": "_bool",
-    "shape": "tuple[_int, ...]",
-    "size": "_int",
-    "strides": "tuple[_int, ...]",
-    "version": "_int",
-}
-
-WRITABLE = ("grad", "requires_grad")
 
 BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
           "and", "or", "xor", "lshift", "rshift")  # fmt: skip
@@ -137,9 +85,7 @@ def type_of_parameter(op: Op, name: str, default: Any) -> str:
     if name in PARAMETERS:
         is_open = default is None and not PARAMETERS[name].endswith("None")
         return f"{PARAMETERS[name]} | None" if is_open else PARAMETERS[name]
-    if isinstance(default, bool | int | float | str):
-        return f"_{type(default).__name__}"
-    return "Any"
+    return f"_{type(default).__name__}"
 
 
 def shown_default(value: Any) -> str:
@@ -197,7 +143,8 @@ def define_plain(
     name: str, function: Callable[..., Any], *, is_method: bool, is_twin: bool = False
 ) -> str:
     """Write a plain function or composite by its annotations; keywords may be PyTorch's."""
-    lists = plain_parameters(function, is_method=is_method)
+    owner = getattr(getattr(function, "record", None), "name", function.__name__)
+    lists = plain_parameters(owner, function, is_method=is_method)
     record = getattr(function, "record", None)
     if record and record.takes_out and not is_twin:
         lists = [with_call_wide(parameters, record) for parameters in lists]
@@ -205,11 +152,29 @@ def define_plain(
         lists = lists[:1]
     if record and record.variadic:
         lists.append(separated(lists[0], record.variadic))
-    mark = "@overload\n" if len(lists) > 1 else ""
+    given = renamed(str(inspect.signature(function).return_annotation))
+    cases = CASES.get(f"Tensor.{owner}" if is_method else owner) or CASES.get(owner, [({}, given)])
+    cases = [({}, "Self")] if is_twin else cases
+    found = [(changed(each, *case), case[1]) for case in cases for each in lists]
+    mark = "@overload\n" if len(found) > 1 else ""
     doc = first_sentence(function.__doc__ or name)
-    returns = renamed(str(inspect.signature(function).return_annotation))
-    returns = "Self" if is_twin else returns
-    return "\n".join(define(name, parameters, returns, doc, mark) for parameters in lists)
+    return "\n".join(define(name, each, returns, doc, mark) for each, returns in found)
+
+
+def changed(parameters: list[str], changes: dict[str, str], returns: str) -> list[str]:
+    """Give parameters with other types; those without a default after others come by keyword."""
+    if WHOLE in changes:
+        return [changes[WHOLE]]
+    out: list[str] = []
+    for text in parameters:
+        name = re.sub(r"\W.*", "", text)
+        kind = changes.get(name, "")
+        needs_star = kind and "=" not in kind and not any(each.startswith("*") for each in out)
+        if needs_star and any("=" in each for each in out):
+            out.append("*")
+        if text != "*" or not any(each.startswith("*") for each in out):
+            out.append(f"{name}: {kind}" if kind else text)
+    return out
 
 
 def with_call_wide(parameters: list[str], record: Composite) -> list[str]:
@@ -230,7 +195,9 @@ def separated(parameters: list[str], variadic: str) -> list[str]:
     return [*parameters[:place], f"*{variadic}: _int", *rest]
 
 
-def plain_parameters(function: Callable[..., Any], *, is_method: bool) -> list[list[str]]:
+def plain_parameters(
+    owner: str, function: Callable[..., Any], *, is_method: bool
+) -> list[list[str]]:
     """Give the parameters with our keywords, and with PyTorch's."""
     signature = inspect.signature(function)
     parameters: list[str] = []
@@ -239,7 +206,7 @@ def plain_parameters(function: Callable[..., Any], *, is_method: bool) -> list[l
         if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
             parameters.append("*")
         is_rest = parameter.kind is parameter.VAR_POSITIONAL
-        text = f"{'*' if is_rest else ''}{parameter.name}: {renamed(str(parameter.annotation))}"
+        text = f"{'*' if is_rest else ''}{parameter.name}: {type_of_plain(owner, parameter)}"
         if parameter.default is not parameter.empty:
             text += f" = {shown_default(parameter.default)}"
         parameters.append(text)
@@ -252,11 +219,20 @@ def plain_parameters(function: Callable[..., Any], *, is_method: bool) -> list[l
     return [parameters, turned]
 
 
+def type_of_plain(owner: str, parameter: inspect.Parameter) -> str:
+    """Give the type of a parameter: what a table says of it, or else its annotation."""
+    for key in (f"{owner}.{parameter.name}", parameter.name):
+        if key in PARAMETERS and parameter.annotation in ("Any", "DTypeLike | None"):
+            return PARAMETERS[key]
+    return renamed(str(parameter.annotation))
+
+
 def renamed(annotation: str) -> str:
     """Write builtins and the composites' vocabulary by the names that the stub gives them."""
     annotation = re.sub(r"\bShape\b", "Ints", annotation)
-    annotation = re.sub(r"\b(Axes|DTypeLike|Element|Ints|Number|Operand)\b", r"_\1", annotation)
-    annotation = annotation.replace("Device", "_str").replace("Offset", "_int")
+    annotation = re.sub(r"\b(Axes|{})\b".format("|".join(SHARED)), r"_\1", annotation)
+    annotation = annotation.replace("Offset", "_int")
+    annotation = re.sub(r"\bDevice\b", "_str", annotation)
     return re.sub(r"(?<![\w.])(?:builtins\.)?(bool|int|float|complex|str)\b", r"_\1", annotation)
 
 
@@ -284,7 +260,7 @@ def native_signature(function: Any, name: str, returns: str = "") -> str:
     for place, default in enumerate(defaults or ()):
         text = text.replace(f"\\{place}", repr(default))
     text = text.replace("collections.abc.", "").replace("tessella._core.", "")
-    text = re.sub(r"\*(args|inputs)\b", r"*\1: Any", text)
+    text = re.sub(r"\*(args|inputs)\b", r"*\1: object", text)
     text = re.sub(r"\btuple\b(?!\[)", "tuple[Any, ...]", text)
     text = re.sub(r"\b(list|Sequence)\b(?!\[)", r"\1[Any]", text)
     text = re.sub(r"^def \w*\(", f"def {name}(", text)
@@ -334,8 +310,8 @@ def operators() -> Iterable[str]:
         yield f"def __{name}__(self) -> Tensor: ..."
     for name, returns in CONVERSIONS.items():
         yield f"def __{name}__(self) -> {returns}: ..."
-    yield "def __getitem__(self, key: Any, /) -> Tensor: ..."
-    yield "def __setitem__(self, key: Any, value: Any, /) -> None: ..."
+    yield "def __getitem__(self, key: _Key, /) -> Tensor: ..."
+    yield "def __setitem__(self, key: _Key, value: object, /) -> None: ..."
     yield "def __contains__(self, value: Tensor | _Element, /) -> _bool: ..."
     yield "def __iter__(self) -> Iterator[Tensor]: ..."
     yield "def __buffer__(self, flags: _int, /) -> memoryview: ..."
@@ -350,7 +326,7 @@ def tensor_methods() -> Iterable[str]:
         elif isinstance(method, Twin):
             yield define_twin(method, name)
         elif isinstance(method, property):
-            yield f"@property\ndef {name}(self) -> {PROPERTIES.get(name, 'Any')}: ..."
+            yield f"@property\ndef {name}(self) -> {PROPERTIES[name]}: ..."
         elif callable(method):
             yield define_plain(name, method, is_method=True)
 
@@ -369,29 +345,19 @@ def tensor_class() -> str:
     own -= set(namespace.methods()) | {"__dict__", "__weakref__"}
     lines = ["def __new__(cls, x: Tensor, /) -> Self: ...", "__array_ufunc__: None"]
     for name in sorted(own):
-        lines.append(f"@property\ndef {name}(self) -> {PROPERTIES.get(name, 'Any')}: ...")
+        lines.append(f"@property\ndef {name}(self) -> {PROPERTIES[name]}: ...")
         if name in WRITABLE:
             lines.append(
                 f"@{name}.setter\ndef {name}(self, value: {PROPERTIES[name]}) -> None: ..."
             )
-    lines.append("def item(self, *index: _int) -> Any: ...")
+    lines.append("def item(self, *index: _int) -> _Real: ...")
     lines += [*operators(), *tensor_methods()]
     return "class Tensor:\n" + textwrap.indent("\n".join(lines), "    ")
 
 
-TYPES = """
-_Number: TypeAlias = _bool | _int | _float | _complex
-_Element: TypeAlias = _Number | tuple[Any, ...]
-_DTypeLike: TypeAlias = DType | type[Any] | _str
-_Operand: TypeAlias = Tensor | _Number
-_Ints: TypeAlias = _int | Sequence[_int]
-_Axes: TypeAlias = _Ints | None
-"""
-
-
 def core_stub() -> str:
     """Give the text of _core.pyi."""
-    lines = ["import numpy", "from tessella.allocators import Allocator",
+    lines = ["from tessella.allocators import Allocator",
              "from tessella.devices import Device",
              "from tessella.hooks import Handle",
              "from tessella.spellings import Address, Flag",
@@ -412,12 +378,13 @@ def package_stub() -> str:
     imports.append("from tessella._core import Tensor as Tensor")
     imports.append("from tessella.allocators import Allocator")
     imports.append("from tessella.dtypes import DType as DType")
+    imports.append("from tessella.imports import Holder as _Holder")
     for name, module in namespace.MEMBERS.items():
         imports.append(f"from tessella.{module} import {name} as {name}")
     lines = []
     for name, module in PLACES.items():
         if "." not in name:
-            lines.append(f"{name} = _{module}" if module else f"{name}: Any")
+            lines.append(f"{name} = _{module}" if module else f"{name}: _Holder")
             imports += [f"from tessella import {module} as _{module}"] if module else []
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]

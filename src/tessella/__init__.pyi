@@ -2,14 +2,13 @@
 
 from builtins import (
     bool as _bool,
-    complex as _complex,
     float as _float,
     int as _int,
     str as _str,
     tuple as _tuple,
 )
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 from tessella import (
     _core as _core,
@@ -78,7 +77,16 @@ from tessella.devices import Device as _Device
 from tessella.diagrams import graph as graph
 from tessella.dtypes import DType as DType, DType as _DType
 from tessella.dynamic import DynamicArray as DynamicArray
+from tessella.hints import (
+    DTypeLike as _DTypeLike,
+    Element as _Element,
+    Ints as _Ints,
+    Number as _Number,
+    Operand as _Operand,
+    Path as _Path,
+)
 from tessella.histories import History as History
+from tessella.imports import Holder as _Holder
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.io import load as load, save as save
 from tessella.modes import (
@@ -110,17 +118,12 @@ from tessella.transforms import (
     vjp as vjp,
 )
 
-_Number: TypeAlias = _bool | _int | _float | _complex
-_Element: TypeAlias = _Number | tuple[Any, ...]
-_DTypeLike: TypeAlias = DType | type[Any] | _str
-_Operand: TypeAlias = Tensor | _Number
-_Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
-backends: Any
+backends: _Holder
 cuda = _accelerators
 mps = _accelerators
-utils: Any
+utils: _Holder
 Size: TypeAlias = _tuple[_int, ...]
 __array_api_version__: _str
 
@@ -163,7 +166,7 @@ def addcdiv(
     tensor1: Tensor | _Number,
     tensor2: Tensor | _Number,
     *,
-    value: _int = 1,
+    value: object = 1,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -174,7 +177,7 @@ def addcmul(
     tensor1: Tensor | _Number,
     tensor2: Tensor | _Number,
     *,
-    value: _int = 1,
+    value: object = 1,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -442,11 +445,16 @@ def argwhere(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | Non
 def array_equal(x: Tensor, y: Tensor) -> _bool:
     """Tell whether two tensors have the same shape and equal elements; NaN equals nothing."""
 
-def as_strided(x: Tensor, shape: _int | Sequence[_int], strides: Any, offset: Any = None) -> Tensor:
+def as_strided(
+    x: Tensor,
+    shape: _int | Sequence[_int],
+    strides: _int | Sequence[_int],
+    offset: _int | None = None,
+) -> Tensor:
     """Any shape and strides over the buffer of x, within its bounds; strides count elements, the offset runs from the start of the buffer and is by default that of x."""
 
 def as_tensor(
-    obj: Any,
+    obj: object,
     *,
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
@@ -455,7 +463,7 @@ def as_tensor(
     """Give a tensor of a number, nested sequences, a tensor, or an array of any library."""
 
 def asarray(
-    obj: Any,
+    obj: object,
     *,
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
@@ -495,13 +503,28 @@ def atan2(
 def atanh(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """Inverse hyperbolic tangent."""
 
-def atleast_1d(*xs: Tensor) -> Any:
+@overload
+def atleast_1d(x: Tensor, /) -> Tensor:
     """Give tensors with one axis at least; a tuple for several."""
 
-def atleast_2d(*xs: Tensor) -> Any:
+@overload
+def atleast_1d(x: Tensor, y: Tensor, /, *xs: Tensor) -> tuple[Tensor, ...]:
+    """Give tensors with one axis at least; a tuple for several."""
+
+@overload
+def atleast_2d(x: Tensor, /) -> Tensor:
     """Give tensors with two axes at least, new ones in front; a tuple for several."""
 
-def atleast_3d(*xs: Tensor) -> Any:
+@overload
+def atleast_2d(x: Tensor, y: Tensor, /, *xs: Tensor) -> tuple[Tensor, ...]:
+    """Give tensors with two axes at least, new ones in front; a tuple for several."""
+
+@overload
+def atleast_3d(x: Tensor, /) -> Tensor:
+    """Give tensors with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
+
+@overload
+def atleast_3d(x: Tensor, y: Tensor, /, *xs: Tensor) -> tuple[Tensor, ...]:
     """Give tensors with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
 
 def baddbmm(
@@ -640,7 +663,7 @@ def bucketize(
 ) -> Tensor:
     """Give the interval that each element lies in, between boundaries in ascending order."""
 
-def can_cast(from_: Any, to: _DTypeLike) -> _bool:
+def can_cast(from_: Tensor | _DTypeLike, to: _DTypeLike) -> _bool:
     """Tell whether promotion turns one dtype, or a tensor's, into another."""
 
 def cartesian_prod(
@@ -1043,7 +1066,7 @@ def diagflat(
 ) -> Tensor:
     """Make a matrix with all elements on its k-th diagonal, in row-major order."""
 
-def diagonal(x: Tensor, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+def diagonal(x: Tensor, offset: _int | None = 0, a: _int = 0, b: _int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis."""
 
 def diagonal_scatter(
@@ -1121,7 +1144,7 @@ def dot(
 
 double: DType
 
-def dsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
+def dsplit(x: Tensor, sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """Part the third axis into equal pieces, or before indices."""
 
 def dstack(
@@ -1133,7 +1156,10 @@ dtype: TypeAlias = _DType
 e: _float
 
 def einsum(
-    equation: Any, *operands: Any, out: Tensor | None = None, allocator: Allocator | None = None
+    equation: _str | Tensor,
+    *operands: Tensor | Sequence[_int],
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Sum products of operands over the letters that the result does not have."""
 
@@ -1249,7 +1275,7 @@ def eye(
 ) -> Tensor:
     """Make a matrix with ones on its k-th diagonal."""
 
-def finfo(type: Any) -> FloatLimits:
+def finfo(type: Tensor | _DTypeLike) -> FloatLimits:
     """Give the limits of a floating dtype, or of a tensor's: bits, eps, max, min, smallest_normal."""
 
 def fix(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -1332,7 +1358,7 @@ def frexp(x: Tensor) -> Parts:
     """Take x apart into mantissa * 2 ** exponent, with 0.5 <= |mantissa| < 1; exponents are int32."""
 
 def from_data(
-    values: Any,
+    values: object,
     shape: _Ints,
     dtype: _DTypeLike | None = None,
     *,
@@ -1341,10 +1367,10 @@ def from_data(
 ) -> Tensor:
     """Make a tensor of a flat list of numbers and a shape."""
 
-def from_dlpack(x: Any, *, device: _str | None = None, copy: _bool | None = None) -> Tensor:
+def from_dlpack(x: object, *, device: _str | None = None, copy: _bool | None = None) -> Tensor:
     """Give a tensor over the memory of an array of another library, by DLPack."""
 
-def from_numpy(array: Any) -> Tensor:
+def from_numpy(array: object) -> Tensor:
     """Give a tensor over a NumPy array's memory: no copy; writes are seen on both sides."""
 
 def full(
@@ -1442,14 +1468,42 @@ def glu(
 
 @overload
 def gradient(
-    x: Tensor, *varargs: _Operand, spacing: Any = None, axis: _Axes = None, edge_order: _int = 1
-) -> Any:
+    x: Tensor,
+    *varargs: _Operand,
+    spacing: _Operand | Sequence[_Operand] | None = None,
+    axis: _int,
+    edge_order: _int = 1,
+) -> Tensor:
     """Estimate the slopes of a sampled function along axes, to second order inside."""
 
 @overload
 def gradient(
-    x: Tensor, *varargs: _Operand, spacing: Any = None, dim: _Axes = None, edge_order: _int = 1
-) -> Any:
+    x: Tensor,
+    *varargs: _Operand,
+    spacing: _Operand | Sequence[_Operand] | None = None,
+    dim: _int,
+    edge_order: _int = 1,
+) -> Tensor:
+    """Estimate the slopes of a sampled function along axes, to second order inside."""
+
+@overload
+def gradient(
+    x: Tensor,
+    *varargs: _Operand,
+    spacing: _Operand | Sequence[_Operand] | None = None,
+    axis: _Axes = None,
+    edge_order: _int = 1,
+) -> Tensor | tuple[Tensor, ...]:
+    """Estimate the slopes of a sampled function along axes, to second order inside."""
+
+@overload
+def gradient(
+    x: Tensor,
+    *varargs: _Operand,
+    spacing: _Operand | Sequence[_Operand] | None = None,
+    dim: _Axes = None,
+    edge_order: _int = 1,
+) -> Tensor | tuple[Tensor, ...]:
     """Estimate the slopes of a sampled function along axes, to second order inside."""
 
 def greater(
@@ -1533,14 +1587,14 @@ def histc(
 
 def histogram(
     x: Tensor,
-    bins: Any = 10,
-    range: Any = None,
+    bins: _int | Tensor | Sequence[_float] = 10,
+    range: Sequence[_float] | None = None,
     density: _bool = False,
     weights: Tensor | None = None,
 ) -> Histogram:
     """Count the elements by intervals; give the counts and the edges of the intervals."""
 
-def hsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
+def hsplit(x: Tensor, sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
 
 def hstack(
@@ -1563,7 +1617,7 @@ def i0(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = No
 def i1(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 1."""
 
-def iinfo(type: Any) -> IntegerLimits:
+def iinfo(type: Tensor | _DTypeLike) -> IntegerLimits:
     """Give the limits of an integer dtype, or of a tensor's: bits, max, min."""
 
 def imag(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -1645,7 +1699,7 @@ def index_fill(
 
 def index_put(
     x: Tensor,
-    indices: Any,
+    indices: Sequence[Tensor],
     values: Tensor,
     accumulate: _bool = False,
     *,
@@ -1695,7 +1749,7 @@ def is_complex(x: Tensor) -> _bool:
 def is_floating_point(x: Tensor) -> _bool:
     """Tell whether the elements are floats."""
 
-def is_tensor(x: Any) -> _bool:
+def is_tensor(x: object) -> _bool:
     """Tell whether something is a tensor."""
 
 def isclose(
@@ -1710,7 +1764,7 @@ def isclose(
 ) -> Tensor:
     """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
 
-def isdtype(dtype: _DTypeLike, kind: Any) -> _bool:
+def isdtype(dtype: _DTypeLike, kind: _DTypeLike | tuple[_DTypeLike, ...]) -> _bool:
     """Tell whether a dtype is another one, belongs to a kind, or to one of a tuple of them."""
 
 def isfinite(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -1941,7 +1995,11 @@ def logical_xor(
     """Whether exactly one is not zero."""
 
 def logit(
-    x: Tensor, *, eps: Any = None, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    *,
+    eps: _float | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
 
@@ -1986,7 +2044,7 @@ def lt(
 def make_contiguous(x: Tensor) -> Tensor:
     """Give x itself if its elements lie in row-major order, else a copy that does."""
 
-def manual_seed(seed: Any) -> Generator:
+def manual_seed(seed: _int) -> Generator:
     """Seed the default generator."""
 
 def masked_fill(
@@ -2372,7 +2430,7 @@ def nonzero(x: Tensor, *, as_tuple: _bool = True) -> tuple[Tensor, ...]:
 @overload
 def norm(
     x: Tensor,
-    p: Any = 2,
+    p: _float | _str = 2,
     axis: _Axes = None,
     keepdims: _bool = False,
     *,
@@ -2385,7 +2443,7 @@ def norm(
 @overload
 def norm(
     x: Tensor,
-    p: Any = 2,
+    p: _float | _str = 2,
     dim: _Axes = None,
     keepdim: _bool = False,
     *,
@@ -2612,8 +2670,8 @@ def rand_like(
     """Draw uniformly from [0, 1), in the shape and dtype of x."""
 
 def randint(
-    low: Any,
-    high: Any = None,
+    low: _int,
+    high: _Ints | None = None,
     size: _Ints = (),
     *,
     dtype: _DTypeLike | None = None,
@@ -2626,8 +2684,8 @@ def randint(
 
 def randint_like(
     x: Tensor,
-    low: Any,
-    high: Any = None,
+    low: _int,
+    high: _int | None = None,
     *,
     dtype: _DTypeLike | None = None,
     device: _str | None = None,
@@ -2749,7 +2807,7 @@ def renorm(
 @overload
 def repeat(
     x: Tensor,
-    repeats: Any,
+    repeats: _int | Sequence[_int] | Tensor,
     axis: _int | None = None,
     *,
     out: Tensor | None = None,
@@ -2760,7 +2818,7 @@ def repeat(
 @overload
 def repeat(
     x: Tensor,
-    repeats: Any,
+    repeats: _int | Sequence[_int] | Tensor,
     dim: _int | None = None,
     *,
     out: Tensor | None = None,
@@ -2771,7 +2829,7 @@ def repeat(
 @overload
 def repeat_interleave(
     x: Tensor,
-    repeats: Any,
+    repeats: _int | Sequence[_int] | Tensor,
     axis: _int | None = None,
     *,
     out: Tensor | None = None,
@@ -2782,7 +2840,7 @@ def repeat_interleave(
 @overload
 def repeat_interleave(
     x: Tensor,
-    repeats: Any,
+    repeats: _int | Sequence[_int] | Tensor,
     dim: _int | None = None,
     *,
     out: Tensor | None = None,
@@ -2798,7 +2856,7 @@ def reshape(x: Tensor, shape: _int | Sequence[_int], copy: _bool | None = None) 
 def reshape(x: Tensor, *shape: _int) -> Tensor:
     """Another shape with the same elements in row-major order; one size may be -1. A view where the strides allow it, else a copy; copy=True copies always, copy=False never."""
 
-def result_type(*arrays_and_dtypes: Any) -> DType:
+def result_type(*arrays_and_dtypes: _Operand | _DTypeLike) -> DType:
     """Give the dtype that tensors, dtypes and numbers are computed in together."""
 
 def rint(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -2969,7 +3027,7 @@ def selu(
 ) -> Tensor:
     """Give a scaled elu, whose results tend to mean 0 and variance 1."""
 
-def set_blas(path: Any) -> None:
+def set_blas(path: _Path | None) -> None:
     """Compute large products of float32 and float64 with a BLAS library; None: with our kernels."""
 
 def sgn(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -3094,11 +3152,11 @@ def spec(shape: _Ints, dtype: _DTypeLike | None = None, *, requires_grad: _bool 
     """Make a virtual tensor: a shape and a dtype without memory. Operations on it give such."""
 
 @overload
-def split(x: Tensor, sizes: Any, axis: _int = 0) -> tuple[Tensor, ...]:
+def split(x: Tensor, sizes: _int | Sequence[_int], axis: _int = 0) -> tuple[Tensor, ...]:
     """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
 
 @overload
-def split(x: Tensor, sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+def split(x: Tensor, sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
     """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
 
 def sqrt(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -3239,10 +3297,10 @@ def sum_to_size(
 ) -> Tensor:
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
 
-def swapaxes(x: Tensor, a: Any, b: Any) -> Tensor:
+def swapaxes(x: Tensor, a: _int, b: _int) -> Tensor:
     """Two axes exchanged."""
 
-def swapdims(x: Tensor, a: Any, b: Any) -> Tensor:
+def swapdims(x: Tensor, a: _int, b: _int) -> Tensor:
     """Two axes exchanged."""
 
 def swish(
@@ -3335,7 +3393,7 @@ def tanhshrink(
     """Give x - tanh(x)."""
 
 def tensor(
-    data: Any,
+    data: object,
     dtype: _DTypeLike | None = None,
     *,
     device: _str | None = None,
@@ -3346,17 +3404,21 @@ def tensor(
     """Make a tensor of numbers, nested lists, or an array of any library: always a copy."""
 
 @overload
-def tensor_split(x: Tensor, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
+def tensor_split(
+    x: Tensor, sections: _int | Sequence[_int] | Tensor, axis: _int = 0
+) -> tuple[Tensor, ...]:
     """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
 
 @overload
-def tensor_split(x: Tensor, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+def tensor_split(
+    x: Tensor, sections: _int | Sequence[_int] | Tensor, dim: _int = 0
+) -> tuple[Tensor, ...]:
     """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
 
 def tensordot(
     a: Tensor,
     b: Tensor,
-    axes: Any = 2,
+    axes: _int | Sequence[_Ints] = 2,
     *,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
@@ -3408,7 +3470,7 @@ def trace(
 ) -> Tensor:
     """Sum the diagonal of a matrix; integers are summed in 64 bits."""
 
-def transpose(x: Tensor, a: Any, b: Any) -> Tensor:
+def transpose(x: Tensor, a: _int, b: _int) -> Tensor:
     """Two axes exchanged."""
 
 @overload
@@ -3526,12 +3588,100 @@ def unflatten(x: Tensor, dim: _int, sizes: _Ints) -> Tensor:
     """Part an axis into several; one size may be -1."""
 
 @overload
-def unfold(x: Tensor, axis: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
+def unfold(x: Tensor, axis: _int | Sequence[_int] | None, window: _int, step: _int = 1) -> Tensor:
     """Sliding windows along an axis, as a new last axis."""
 
 @overload
-def unfold(x: Tensor, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
+def unfold(x: Tensor, *, dim: _int | Sequence[_int] | None, window: _int, step: _int = 1) -> Tensor:
     """Sliding windows along an axis, as a new last axis."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: _int | None = None,
+) -> Tensor:
+    """Give the different elements, or the different slices along an axis, in order."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: _int | None = None,
+) -> Tensor:
+    """Give the different elements, or the different slices along an axis, in order."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    axis: _int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Give the different elements, or the different slices along an axis, in order."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    dim: _int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Give the different elements, or the different slices along an axis, in order."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[True],
+    axis: _int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Give the different elements, or the different slices along an axis, in order."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[True],
+    dim: _int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Give the different elements, or the different slices along an axis, in order."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    axis: _int | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Give the different elements, or the different slices along an axis, in order."""
+
+@overload
+def unique(
+    x: Tensor,
+    *,
+    sorted: _bool = True,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    dim: _int | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Give the different elements, or the different slices along an axis, in order."""
 
 @overload
 def unique(
@@ -3541,7 +3691,7 @@ def unique(
     return_inverse: _bool = False,
     return_counts: _bool = False,
     axis: _int | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:
     """Give the different elements, or the different slices along an axis, in order."""
 
 @overload
@@ -3552,7 +3702,7 @@ def unique(
     return_inverse: _bool = False,
     return_counts: _bool = False,
     dim: _int | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:
     """Give the different elements, or the different slices along an axis, in order."""
 
 def unique_all(x: Tensor, /) -> UniqueAllResult:
@@ -3560,14 +3710,82 @@ def unique_all(x: Tensor, /) -> UniqueAllResult:
 
 @overload
 def unique_consecutive(
+    x: Tensor,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: _int | None = None,
+) -> Tensor:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: _int | None = None,
+) -> Tensor:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    axis: _int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    dim: _int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: Literal[False] = False,
+    *,
+    return_counts: Literal[True],
+    axis: _int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: Literal[False] = False,
+    *,
+    return_counts: Literal[True],
+    dim: _int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
+    x: Tensor, return_inverse: Literal[True], return_counts: Literal[True], axis: _int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
+    x: Tensor, return_inverse: Literal[True], return_counts: Literal[True], dim: _int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Give the elements, or the slices along an axis, that differ from those before them."""
+
+@overload
+def unique_consecutive(
     x: Tensor, return_inverse: _bool = False, return_counts: _bool = False, axis: _int | None = None
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:
     """Give the elements, or the slices along an axis, that differ from those before them."""
 
 @overload
 def unique_consecutive(
     x: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:
     """Give the elements, or the slices along an axis, that differ from those before them."""
 
 def unique_counts(x: Tensor, /) -> UniqueCountsResult:
@@ -3679,7 +3897,7 @@ def view_as_complex(x: Tensor) -> Tensor:
 def view_as_real(x: Tensor) -> Tensor:
     """Complex numbers as a last axis of 2, real and imaginary part: a view."""
 
-def vsplit(x: Tensor, sections: Any) -> tuple[Tensor, ...]:
+def vsplit(x: Tensor, sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """Part the first axis into equal pieces, or before indices."""
 
 def vstack(

@@ -2,13 +2,26 @@
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, Self, TypeAlias, overload
+from types import ModuleType
+from typing import Any, Literal, Self, SupportsIndex, TypeAlias, overload
 
-import numpy
+from typing_extensions import CapsuleType
 
 from tessella.allocators import Allocator
 from tessella.devices import Device
 from tessella.dtypes import DType
+from tessella.hints import (
+    Array as _Array,
+    DeviceLike as _DeviceLike,
+    DTypeLike as _DTypeLike,
+    Element as _Element,
+    Ints as _Ints,
+    Key as _Key,
+    Nested as _Nested,
+    Number as _Number,
+    Operand as _Operand,
+    Real as _Real,
+)
 from tessella.hooks import Handle
 from tessella.ops.formulas import Parts
 from tessella.ops.ordering import Ordered
@@ -16,11 +29,6 @@ from tessella.ops.random import Generator
 from tessella.ops.summaries import MinMax, StdMean, VarMean
 from tessella.spellings import Address, Flag
 
-_Number: TypeAlias = _bool | _int | _float | _complex
-_Element: TypeAlias = _Number | tuple[Any, ...]
-_DTypeLike: TypeAlias = DType | type[Any] | _str
-_Operand: TypeAlias = Tensor | _Number
-_Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
 class Layout:
@@ -301,7 +309,7 @@ class Tensor:
     def strides(self) -> tuple[_int, ...]: ...
     @property
     def version(self) -> _int: ...
-    def item(self, *index: _int) -> Any: ...
+    def item(self, *index: _int) -> _Real: ...
     def __add__(self, y: Tensor | _Number, /) -> Tensor: ...
     def __radd__(self, y: Tensor | _Number, /) -> Tensor: ...
     def __iadd__(self, y: Tensor | _Number, /) -> Self: ...
@@ -358,33 +366,33 @@ class Tensor:
     def __index__(self) -> _int: ...
     def __len__(self) -> _int: ...
     def __hash__(self) -> _int: ...
-    def __getitem__(self, key: Any, /) -> Tensor: ...
-    def __setitem__(self, key: Any, value: Any, /) -> None: ...
+    def __getitem__(self, key: _Key, /) -> Tensor: ...
+    def __setitem__(self, key: _Key, value: object, /) -> None: ...
     def __contains__(self, value: Tensor | _Element, /) -> _bool: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __buffer__(self, flags: _int, /) -> memoryview: ...
-    def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any:
+    def __array__(self, dtype: object = None, copy: _bool | None = None) -> _Array:
         """Answer np.asarray(x) where the buffer protocol was refused, and others that ask NumPy's way."""
-    def __array_namespace__(self, *, api_version: _str | None = None) -> Any:
+    def __array_namespace__(self, *, api_version: _str | None = None) -> ModuleType:
         """Give the module that holds the functions of the array API."""
     def __copy__(self) -> Tensor:
         """Answer copy.copy(x): other memory, as for a list of numbers; attributes are shared."""
-    def __deepcopy__(self, memo: dict[_int, Any]) -> Tensor:
+    def __deepcopy__(self, memo: dict[_int, object]) -> Tensor:
         """Answer copy.deepcopy(x)."""
     def __dlpack__(
         self,
         *,
-        stream: Any = None,
+        stream: object = None,
         max_version: tuple[_int, _int] | None = None,
         dl_device: tuple[_int, _int] | None = None,
         copy: _bool | None = None,
-    ) -> Any:
+    ) -> CapsuleType:
         """Give a DLPack capsule over the tensor's memory, which lives as long as its consumer."""
     def __dlpack_device__(self) -> tuple[_int, _int]:
         """Name the device as DLPack does."""
     def __format__(self, specification: _str) -> _str:
         """Format each element as Python formats numbers; without a specification, print the tensor."""
-    def __reduce_ex__(self, protocol: Any = 2) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: SupportsIndex = 2) -> tuple[object, ...]:
         """Give what rebuilds the tensor; from protocol 5 on its bytes may travel out of band."""
     def __reversed__(self) -> Iterator[Tensor]:
         """Answer reversed(x): the slices along the first axis, the last one first."""
@@ -435,13 +443,13 @@ class Tensor:
         tensor1: Tensor | _Number,
         tensor2: Tensor | _Number,
         *,
-        value: _int = 1,
+        value: object = 1,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
         """x + value * tensor1 / tensor2; integers become float32 first."""
     def addcdiv_(
-        self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _int = 1
+        self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: object = 1
     ) -> Self:
         """x + value * tensor1 / tensor2; integers become float32 first."""
     def addcmul(
@@ -449,13 +457,13 @@ class Tensor:
         tensor1: Tensor | _Number,
         tensor2: Tensor | _Number,
         *,
-        value: _int = 1,
+        value: object = 1,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
         """x + value * tensor1 * tensor2."""
     def addcmul_(
-        self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _int = 1
+        self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: object = 1
     ) -> Self:
         """x + value * tensor1 * tensor2."""
     def addmm(
@@ -691,7 +699,12 @@ class Tensor:
         """Give the coordinates of elements that are not zero, one row for each."""
     def array_equal(self, y: Tensor) -> _bool:
         """Tell whether two tensors have the same shape and equal elements; NaN equals nothing."""
-    def as_strided(self, shape: _int | Sequence[_int], strides: Any, offset: Any = None) -> Tensor:
+    def as_strided(
+        self,
+        shape: _int | Sequence[_int],
+        strides: _int | Sequence[_int],
+        offset: _int | None = None,
+    ) -> Tensor:
         """Any shape and strides over the buffer of x, within its bounds; strides count elements, the offset runs from the start of the buffer and is by default that of x."""
     def asin(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse sine."""
@@ -711,7 +724,7 @@ class Tensor:
         allocator: Allocator | None = None,
     ) -> Tensor:
         """Converted to another dtype."""
-    def at(self, *index: _int) -> Any:
+    def at(self, *index: _int) -> _Real:
         """Give one element as a Python number."""
     def atan(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Inverse tangent."""
@@ -727,11 +740,11 @@ class Tensor:
         """Inverse hyperbolic tangent."""
     def atanh_(self) -> Self:
         """Inverse hyperbolic tangent."""
-    def atleast_1d(self) -> Any:
+    def atleast_1d(self) -> Tensor:
         """Give tensors with one axis at least; a tuple for several."""
-    def atleast_2d(self) -> Any:
+    def atleast_2d(self) -> Tensor:
         """Give tensors with two axes at least, new ones in front; a tuple for several."""
-    def atleast_3d(self) -> Any:
+    def atleast_3d(self) -> Tensor:
         """Give tensors with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
     def backward(
         self,
@@ -1182,7 +1195,7 @@ class Tensor:
         self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
         """Make a matrix with all elements on its k-th diagonal, in row-major order."""
-    def diagonal(self, offset: _int = 0, a: _int = 0, b: _int = 1) -> Tensor:
+    def diagonal(self, offset: _int | None = 0, a: _int = 0, b: _int = 1) -> Tensor:
         """The diagonal of two axes, as the last axis."""
     def diagonal_scatter(
         self,
@@ -1262,7 +1275,7 @@ class Tensor:
         """Multiply two vectors to one number."""
     def double(self) -> Tensor:
         """Give x as float64, or x itself if it is."""
-    def dsplit(self, sections: Any) -> tuple[Tensor, ...]:
+    def dsplit(self, sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """Part the third axis into equal pieces, or before indices."""
     def element_size(self) -> _int:
         """Give the number of bytes of an element."""
@@ -1327,9 +1340,9 @@ class Tensor:
         """e ** x - 1, accurate near 0."""
     def expm1_(self) -> Self:
         """e ** x - 1, accurate near 0."""
-    def fill(self, value: Any) -> Tensor:
+    def fill(self, value: Tensor | _Element) -> Tensor:
         """Set every element to one number, or one item of a user's dtype."""
-    def fill_(self, value: Any) -> Tensor:
+    def fill_(self, value: Tensor | _Element) -> Tensor:
         """Set every element to one number, or one item of a user's dtype."""
     def fix(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Rounded towards zero."""
@@ -1451,7 +1464,7 @@ class Tensor:
         self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
         """Give all products of elements of two vectors."""
-    def getitem(self, key: Any) -> Tensor:
+    def getitem(self, key: _Key) -> Tensor:
         """x[key] for integers, slices, `...` and None: a view."""
     @overload
     def glu(
@@ -1537,7 +1550,7 @@ class Tensor:
         allocator: Allocator | None = None,
     ) -> Tensor:
         """Count the elements in intervals of equal width from min to max, in the dtype of x."""
-    def hsplit(self, sections: Any) -> tuple[Tensor, ...]:
+    def hsplit(self, sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """Part the second axis (the only one of a vector) into equal pieces, or before indices."""
     def hypot(
         self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -1645,7 +1658,7 @@ class Tensor:
         """Give a copy with one value at a vector of indices along an axis."""
     def index_put(
         self,
-        indices: Any,
+        indices: Sequence[Tensor],
         values: Tensor,
         accumulate: _bool = False,
         *,
@@ -1653,7 +1666,9 @@ class Tensor:
         allocator: Allocator | None = None,
     ) -> Tensor:
         """Give a copy with x[indices] = values, or with the values added."""
-    def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Self:
+    def index_put_(
+        self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False
+    ) -> Self:
         """Give a copy with x[indices] = values, or with the values added."""
     @overload
     def index_select(
@@ -1895,10 +1910,14 @@ class Tensor:
     def logical_xor_(self, y: Tensor | _Number) -> Self:
         """Whether exactly one is not zero."""
     def logit(
-        self, *, eps: Any = None, out: Tensor | None = None, allocator: Allocator | None = None
+        self,
+        *,
+        eps: _float | None = None,
+        out: Tensor | None = None,
+        allocator: Allocator | None = None,
     ) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
-    def logit_(self, *, eps: Any = None) -> Self:
+    def logit_(self, *, eps: _float | None = None) -> Self:
         """log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps]."""
     def logsigmoid(
         self, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -2303,7 +2322,7 @@ class Tensor:
         """Make ones of x's dtype, of any shape."""
     def new_tensor(
         self,
-        data: Any,
+        data: object,
         *,
         dtype: _DTypeLike | None = None,
         requires_grad: _bool = False,
@@ -2343,7 +2362,7 @@ class Tensor:
     @overload
     def norm(
         self,
-        p: Any = 2,
+        p: _float | _str = 2,
         axis: _Axes = None,
         keepdims: _bool = False,
         *,
@@ -2355,7 +2374,7 @@ class Tensor:
     @overload
     def norm(
         self,
-        p: Any = 2,
+        p: _float | _str = 2,
         dim: _Axes = None,
         keepdim: _bool = False,
         *,
@@ -2376,7 +2395,7 @@ class Tensor:
         """x != y."""
     def numel(self) -> _int:
         """Give the number of elements."""
-    def numpy(self) -> numpy.ndarray[Any, Any]:
+    def numpy(self) -> _Array:
         """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype."""
     def outer(
         self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -2475,12 +2494,16 @@ class Tensor:
     def radians_(self) -> Self:
         """Convert degrees to radians."""
     def random_(
-        self, low: Any = None, high: Any = None, *, generator: Generator | None = None
+        self,
+        low: _int | None = None,
+        high: _int | None = None,
+        *,
+        generator: Generator | None = None,
     ) -> Tensor:
         """Fill x with integers from [low, high), or from [0, low)."""
     def ravel(self) -> Tensor:
         """Give the elements along one axis, in row-major order."""
-    def read(self, *index: _int, dtype: Any) -> Any:
+    def read(self, *index: _int, dtype: _DTypeLike) -> _Real:
         """Give the element at an index, of a tensor that has this dtype: another one raises."""
     def real(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Real part."""
@@ -2492,9 +2515,9 @@ class Tensor:
         """1 / x."""
     def reciprocal_(self) -> Self:
         """1 / x."""
-    def register_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
+    def register_hook(self, hook: Callable[[Tensor], object]) -> Handle:
         """Call a function with the gradient of this tensor; what it gives, if any, replaces it."""
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> Handle:
         """Call a function with this leaf after its gradient was accumulated."""
     def relu(
         self,
@@ -2553,7 +2576,7 @@ class Tensor:
     @overload
     def repeat_interleave(
         self,
-        repeats: Any,
+        repeats: _int | Sequence[_int] | Tensor,
         axis: _int | None = None,
         *,
         out: Tensor | None = None,
@@ -2563,7 +2586,7 @@ class Tensor:
     @overload
     def repeat_interleave(
         self,
-        repeats: Any,
+        repeats: _int | Sequence[_int] | Tensor,
         dim: _int | None = None,
         *,
         out: Tensor | None = None,
@@ -2883,10 +2906,10 @@ class Tensor:
     ) -> Tensor:
         """Give the elements in order along an axis."""
     @overload
-    def split(self, sizes: Any, axis: _int = 0) -> tuple[Tensor, ...]:
+    def split(self, sizes: _int | Sequence[_int], axis: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
     @overload
-    def split(self, sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+    def split(self, sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """Part an axis into pieces of a size (the last may be smaller), or of several sizes: views."""
     def sqrt(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Square root."""
@@ -2935,10 +2958,16 @@ class Tensor:
     def storage_offset(self) -> _int:
         """Give where in the buffer the first element lies."""
     @overload
-    def stride(self, axis: _int | None = None) -> Any:
+    def stride(self, axis: None = None) -> tuple[_int, ...]:
         """Give the strides in elements, or that of one axis."""
     @overload
-    def stride(self, dim: _int | None = None) -> Any:
+    def stride(self, dim: None = None) -> tuple[_int, ...]:
+        """Give the strides in elements, or that of one axis."""
+    @overload
+    def stride(self, axis: _int) -> _int:
+        """Give the strides in elements, or that of one axis."""
+    @overload
+    def stride(self, dim: _int) -> _int:
         """Give the strides in elements, or that of one axis."""
     def sub(
         self,
@@ -3004,9 +3033,9 @@ class Tensor:
         self, *shape: _int, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
-    def swapaxes(self, a: Any, b: Any) -> Tensor:
+    def swapaxes(self, a: _int, b: _int) -> Tensor:
         """Two axes exchanged."""
-    def swapdims(self, a: Any, b: Any) -> Tensor:
+    def swapdims(self, a: _int, b: _int) -> Tensor:
         """Two axes exchanged."""
     def swish(
         self,
@@ -3075,10 +3104,14 @@ class Tensor:
     def tanhshrink_(self) -> Self:
         """Give x - tanh(x)."""
     @overload
-    def tensor_split(self, sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
+    def tensor_split(
+        self, sections: _int | Sequence[_int] | Tensor, axis: _int = 0
+    ) -> tuple[Tensor, ...]:
         """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
     @overload
-    def tensor_split(self, sections: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+    def tensor_split(
+        self, sections: _int | Sequence[_int] | Tensor, dim: _int = 0
+    ) -> tuple[Tensor, ...]:
         """Part an axis into so many pieces of nearly one size, or before the given indices: views."""
     def threshold(
         self,
@@ -3104,16 +3137,16 @@ class Tensor:
         """Repeat the whole tensor along its axes, as NumPy's tile does."""
     def to(
         self,
-        *targets: Any,
+        *targets: Tensor | _DTypeLike | Allocator | None,
         dtype: _DTypeLike | None = None,
-        device: Any = None,
+        device: _str | None = None,
         copy: _bool = False,
         non_blocking: _bool = False,
     ) -> Tensor:
         """Give x in a dtype, on a device, in an allocator, or as another tensor is."""
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+    def to_device(self, device: _DeviceLike, /, *, stream: object = None) -> Tensor:
         """Give the tensor on a device: itself, as there is only "cpu"."""
-    def tolist(self) -> Any:
+    def tolist(self) -> _Nested:
         """Give the elements as nested lists of Python numbers; a number for a 0-d tensor."""
     @overload
     def topk(
@@ -3132,7 +3165,7 @@ class Tensor:
         allocator: Allocator | None = None,
     ) -> Tensor:
         """Sum the diagonal of a matrix; integers are summed in 64 bits."""
-    def transpose(self, a: Any, b: Any) -> Tensor:
+    def transpose(self, a: _int, b: _int) -> Tensor:
         """Two axes exchanged."""
     def tril(
         self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -3180,10 +3213,10 @@ class Tensor:
     def unflatten(self, dim: _int, sizes: _Ints) -> Tensor:
         """Part an axis into several; one size may be -1."""
     @overload
-    def unfold(self, axis: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
+    def unfold(self, axis: _int | Sequence[_int] | None, window: _int, step: _int = 1) -> Tensor:
         """Sliding windows along an axis, as a new last axis."""
     @overload
-    def unfold(self, *, dim: _int | Sequence[_int] | None, window: Any, step: _int = 1) -> Tensor:
+    def unfold(self, *, dim: _int | Sequence[_int] | None, window: _int, step: _int = 1) -> Tensor:
         """Sliding windows along an axis, as a new last axis."""
     def uniform_(
         self, low: _float = 0.0, high: _float = 1.0, *, generator: Generator | None = None
@@ -3194,10 +3227,90 @@ class Tensor:
         self,
         *,
         sorted: _bool = True,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[False] = False,
+        axis: _int | None = None,
+    ) -> Tensor:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[False] = False,
+        dim: _int | None = None,
+    ) -> Tensor:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: Literal[True],
+        return_counts: Literal[False] = False,
+        axis: _int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: Literal[True],
+        return_counts: Literal[False] = False,
+        dim: _int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[True],
+        axis: _int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[True],
+        dim: _int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: Literal[True],
+        return_counts: Literal[True],
+        axis: _int | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
+        return_inverse: Literal[True],
+        return_counts: Literal[True],
+        dim: _int | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Give the different elements, or the different slices along an axis, in order."""
+    @overload
+    def unique(
+        self,
+        *,
+        sorted: _bool = True,
         return_inverse: _bool = False,
         return_counts: _bool = False,
         axis: _int | None = None,
-    ) -> Any:
+    ) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:
         """Give the different elements, or the different slices along an axis, in order."""
     @overload
     def unique(
@@ -3207,17 +3320,77 @@ class Tensor:
         return_inverse: _bool = False,
         return_counts: _bool = False,
         dim: _int | None = None,
-    ) -> Any:
+    ) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:
         """Give the different elements, or the different slices along an axis, in order."""
     @overload
     def unique_consecutive(
+        self,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[False] = False,
+        axis: _int | None = None,
+    ) -> Tensor:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
+        self,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[False] = False,
+        dim: _int | None = None,
+    ) -> Tensor:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
+        self,
+        return_inverse: Literal[True],
+        return_counts: Literal[False] = False,
+        axis: _int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
+        self,
+        return_inverse: Literal[True],
+        return_counts: Literal[False] = False,
+        dim: _int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
+        self,
+        return_inverse: Literal[False] = False,
+        *,
+        return_counts: Literal[True],
+        axis: _int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
+        self,
+        return_inverse: Literal[False] = False,
+        *,
+        return_counts: Literal[True],
+        dim: _int | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
+        self, return_inverse: Literal[True], return_counts: Literal[True], axis: _int | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
+        self, return_inverse: Literal[True], return_counts: Literal[True], dim: _int | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Give the elements, or the slices along an axis, that differ from those before them."""
+    @overload
+    def unique_consecutive(
         self, return_inverse: _bool = False, return_counts: _bool = False, axis: _int | None = None
-    ) -> Any:
+    ) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:
         """Give the elements, or the slices along an axis, that differ from those before them."""
     @overload
     def unique_consecutive(
         self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
-    ) -> Any:
+    ) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:
         """Give the elements, or the slices along an axis, that differ from those before them."""
     @overload
     def unsqueeze(self, axis: _int | Sequence[_int] | None) -> Tensor:
@@ -3281,7 +3454,7 @@ class Tensor:
         """A last axis of 2, real and imaginary part, as complex numbers: a view. The pairs must lie side by side in memory."""
     def view_as_real(self) -> Tensor:
         """Complex numbers as a last axis of 2, real and imaginary part: a view."""
-    def vsplit(self, sections: Any) -> tuple[Tensor, ...]:
+    def vsplit(self, sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """Part the first axis into equal pieces, or before indices."""
     def where(
         self,
@@ -3292,7 +3465,7 @@ class Tensor:
         allocator: Allocator | None = None,
     ) -> Tensor:
         """x where the condition holds, else y."""
-    def write(self, *index: _int, value: Any, dtype: Any) -> None:
+    def write(self, *index: _int, value: _Element, dtype: _DTypeLike) -> None:
         """Set the element at an index, of a tensor that has this dtype, to a value of its kind."""
     def xlogy(
         self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -3368,7 +3541,7 @@ def dots() -> str: ...
 def dropout_counters(arg: int, /) -> int: ...
 def dtype_table() -> list[tuple[str, int, int]]: ...
 def elementwise(
-    opcode: int, dtype: int, out: object, *inputs: Any, interruptible: bool = True
+    opcode: int, dtype: int, out: object, *inputs: object, interruptible: bool = True
 ) -> None: ...
 def elementwise_out_dtype(arg0: int, arg1: int, /) -> int | None: ...
 def empty(arg0: Sequence[int], arg1: int, /) -> Tensor: ...
@@ -3426,7 +3599,7 @@ def most_item_bytes() -> int: ...
 def multiply_into(
     arg0: object, arg1: object, arg2: object, arg3: bool, arg4: bool, arg5: bool, /
 ) -> bool: ...
-def needs_node(*args: Any) -> bool: ...
+def needs_node(*args: object) -> bool: ...
 def nonzero(arg: object, /) -> Any: ...
 def note_drawing(arg0: object, arg1: int, arg2: int, arg3: int, /) -> None: ...
 def num_threads() -> int: ...

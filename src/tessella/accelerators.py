@@ -6,10 +6,12 @@ What is true without a GPU is answered; flags such as `cudnn.benchmark` may be s
 from __future__ import annotations
 
 from tessella import spellings
+from tessella.hints import TYPE_CHECKING
 
-__getattr__ = spellings.refuser(
-    "tessella.cuda", 'tensors live in the memory of the host: write "cpu" for the device'
-)
+if not TYPE_CHECKING:
+    __getattr__ = spellings.refuser(
+        "tessella.cuda", 'tensors live in the memory of the host: write "cpu" for the device'
+    )
 
 
 def is_available() -> bool:

@@ -11,7 +11,7 @@ from tessella import dtype_errors, errors
 from tessella._core import Tensor
 from tessella.declarations import describe
 from tessella.dtypes import DType, as_dtype
-from tessella.hints import Any
+from tessella.hints import Any, DTypeLike, Element, Real
 from tessella.inplace import check_target, fill_
 from tessella.tensors import at, checked_index
 
@@ -26,7 +26,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
 }
 
 
-def read(self: Tensor, *index: int, dtype: Any) -> Any:
+def read(self: Tensor, *index: int, dtype: DTypeLike) -> Real:
     """Give the element at an index, of a tensor that has this dtype: another one raises.
 
     >>> ts.tensor([[1, 2], [3, 4]]).read(1, 0, dtype=ts.int64)
@@ -39,7 +39,7 @@ def read(self: Tensor, *index: int, dtype: Any) -> Any:
         raise error.relocate("read", _shown(self, index, dtype)) from None
 
 
-def write(self: Tensor, *index: int, value: Any, dtype: Any) -> None:
+def write(self: Tensor, *index: int, value: Element, dtype: DTypeLike) -> None:
     """Set the element at an index, of a tensor that has this dtype, to a value of its kind.
 
     bool takes a bool, integers take an int, floats a float or an int, complex dtypes those or a

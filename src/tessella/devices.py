@@ -19,7 +19,7 @@ class Device(str):
 
     __slots__ = ()
 
-    def __new__(cls, type: Any = None) -> Device:
+    def __new__(cls, type: str | None = None) -> Device:
         """Give the device of a name; there is one."""
         try:
             return str.__new__(cls, to_device_name(type))

@@ -77,7 +77,7 @@ class DType:
     def __repr__(self) -> str:
         return self.name
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[object, ...]:
         return "boolean" if self.name == "bool" else self.name
 
 
@@ -91,7 +91,7 @@ class UserDType(DType):
         self.format = format
         self._codec = codec
 
-    def pack(self, item: Any) -> bytes:
+    def pack(self, item: tuple[object, ...]) -> bytes:
         """Give an item, a tuple of its fields, as the bytes that are stored.
 
         >>> ts.dtypes.register("pixel", fmt="BBB").pack((1, 2, 3)).hex()
@@ -106,7 +106,7 @@ class UserDType(DType):
         except Exception as error:  # struct's, or one of a field's own methods
             raise dtype_errors.item_does_not_fit(item, self.name, self.format, error) from None
 
-    def unpack(self, data: bytes) -> tuple[Any, ...]:
+    def unpack(self, data: bytes) -> tuple[object, ...]:
         """Give the item that bytes hold.
 
         >>> ts.dtypes.register("point", fmt="<hh").unpack(bytes([1, 0, 2, 0]))
@@ -114,7 +114,7 @@ class UserDType(DType):
         """
         return self._codec.unpack(data)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return restored, (self.name, self.format)
 
 

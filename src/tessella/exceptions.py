@@ -93,7 +93,7 @@ class TessellaError(Exception):
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         state = {k: v for k, v in vars(self).items() if k not in ("what", "hint", "suggest")}
         return type(self), (self.what, self.hint), state
 
@@ -245,7 +245,7 @@ class UnknownName(TessellaError, AttributeError):  # noqa: N818
             self.hint, self.suggest = self.suggest(), None
         return super().__str__()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         str(self)  # finds the hint
         return super().__reduce__()
 

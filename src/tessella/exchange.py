@@ -11,7 +11,7 @@ from tessella._core import Tensor
 from tessella.arguments import is_scalar
 from tessella.composites import Device, composite
 from tessella.dtypes import as_dtype, bfloat16
-from tessella.hints import TYPE_CHECKING, Any
+from tessella.hints import TYPE_CHECKING, Any, Array, CapsuleType
 from tessella.ops.creation import copy_of
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _capsule_of(x: Any, device: str | None, copy: bool | None) -> Any:
 # --- out -----------------------------------------------------------------------------------------
 
 
-def numpy_of(self: Tensor) -> numpy.ndarray[Any, Any]:
+def numpy_of(self: Tensor) -> Array:
     """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype.
 
     >>> ts.arange(3).numpy()
@@ -178,7 +178,7 @@ def numpy_of(self: Tensor) -> numpy.ndarray[Any, Any]:
     return numpy.asarray(memoryview(self))
 
 
-def array_of(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+def array_of(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
     """Answer np.asarray(x) where the buffer protocol was refused, and others that ask NumPy's way.
 
     >>> numpy.array(ts.arange(3), dtype=float)
@@ -189,17 +189,18 @@ def array_of(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
         return array.copy() if copy else array
     if copy is False:
         raise exchange_errors.copy_needed(f"its dtype is {array.dtype}, not {dtype}")
-    return array.astype(dtype)
+    other: Array = array.astype(dtype)
+    return other
 
 
 def dlpack(
     self: Tensor,
     *,
-    stream: Any = None,
+    stream: object = None,
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
-) -> Any:
+) -> CapsuleType:
     """Give a DLPack capsule over the tensor's memory, which lives as long as its consumer.
 
     Consumers that know version 1.0 learn whether the memory is read-only; others are refused then.

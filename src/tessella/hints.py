@@ -28,10 +28,12 @@ class Hint:
         return ()
 
 
-Any = Callable = Concatenate = Generic = Iterable = Iterator = Literal = Mapping = NoReturn = Hint()
-ParamSpec = Protocol = Sequence = TypeAlias = TypeVar = overload = Hint()
+Any = Callable = CapsuleType = Concatenate = Generic = Iterable = Iterator = Literal = Mapping = (
+    Never
+) = Hint()
+NoReturn = ParamSpec = Protocol = Sequence = SupportsIndex = TypeAlias = TypeVar = overload = Hint()
 TYPE_CHECKING = False
 
 # What several public functions take or give; hints.pyi says what each is.
-DTypeLike = DeviceLike = Element = Ints = Key = Nested = Number = Operand = Path = Real = Hint()
-StateDict = Hint()
+Array = DTypeLike = DeviceLike = Element = Ints = Key = Nested = Number = Operand = Hint()
+Path = Real = StateDict = Hint()

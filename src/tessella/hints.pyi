@@ -13,15 +13,17 @@ from typing import (
     Concatenate as Concatenate,
     Generic as Generic,
     Literal as Literal,
+    Never as Never,
     NoReturn as NoReturn,
     ParamSpec as ParamSpec,
     Protocol as Protocol,
-    SupportsIndex,
+    SupportsIndex as SupportsIndex,
     TypeAlias as TypeAlias,
     overload as overload,
 )
 
-from typing_extensions import TypeVar as TypeVar
+import numpy
+from typing_extensions import CapsuleType as CapsuleType, TypeVar as TypeVar
 
 from tessella._core import Tensor
 from tessella.devices import Device
@@ -33,6 +35,8 @@ Real: TypeAlias = bool | int | float  # what an element is, but for complex and 
 Element: TypeAlias = Number | tuple[object, ...]  # a tuple: of a user's dtype
 Operand: TypeAlias = Tensor | Number
 Nested: TypeAlias = Real | list[Nested]  # a tensor as lists
+
+Array: TypeAlias = numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.number]]  # of NumPy
 
 # What functions are told about tensors.
 Ints: TypeAlias = int | Sequence[int]

@@ -8,14 +8,18 @@ from tessella import _core, changes, errors, gradient_errors
 from tessella._core import Tensor
 from tessella.autograd import check_gradient
 from tessella.declarations import describe
-from tessella.hints import Any, Callable
+from tessella.hints import Any, Callable, TypeVar
+
+
+H = TypeVar("H")
 
 
 class Handle:
     """A registered hook, which can be removed; as a context it is removed at its end."""
 
-    def __init__(self, hooks: dict[int, Any], key: int) -> None:
-        self._hooks, self._key = hooks, key
+    def __init__(self, hooks: dict[int, H], key: int) -> None:
+        self._hooks: dict[int, Any] = hooks
+        self._key = key
 
     def remove(self) -> None:
         """Take the hook away; once is enough."""
@@ -38,7 +42,7 @@ class Hooks:
         self.kept: weakref.ref[Tensor] | None = None  # a result that keeps its gradient
         self.next = 0
 
-    def add(self, hooks: dict[int, Any], hook: Callable[[Tensor], Any]) -> Handle:
+    def add(self, hooks: dict[int, Any], hook: Callable[[Tensor], object]) -> Handle:
         """Register one."""
         changes.bump()
         self.next += 1
@@ -97,7 +101,7 @@ def hooks_of(x: Tensor) -> Hooks:
     return results.setdefault(_core.output_of(x), Hooks())
 
 
-def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> Handle:
+def register_hook(self: Tensor, hook: Callable[[Tensor], object]) -> Handle:
     """Call a function with the gradient of this tensor; what it gives, if any, replaces it.
 
     >>> x = ts.tensor(3.0, requires_grad=True)
@@ -111,7 +115,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> Handle:
     return hooks.add(hooks.before, hook)
 
 
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> Handle:
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], object]) -> Handle:
     """Call a function with this leaf after its gradient was accumulated.
 
     >>> x = ts.tensor(3.0, requires_grad=True)

@@ -35,10 +35,11 @@ class Holder(ModuleType):
 
     __path__: list[str] = []
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> ModuleType:
         inside = f"{self.__name__}.{name}"
         if inside.removeprefix("tessella.") in PLACES:
-            return load(inside)
+            found: ModuleType = load(inside)
+            return found
         return spellings.refuser(self.__name__)(name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tessella.devices import CPU, DEVICES, to_device_name
 from tessella.dtypes import DEFAULTS, DTYPES, DType, bfloat16, float16, int64, is_of_kind
-from tessella.hints import Any
+from tessella.hints import DeviceLike
 
 VERSION = "2025.12"
 MOST_AXES = 64
@@ -15,7 +15,7 @@ _NOT_STANDARD = (float16, bfloat16)
 class Info:
     """The answers to what `ts.__array_namespace_info__()` can be asked."""
 
-    def capabilities(self) -> dict[str, Any]:
+    def capabilities(self) -> dict[str, bool | int]:
         """Tell that masks and shapes that depend on data work, and how many axes there may be."""
         return {
             "boolean indexing": True,
@@ -31,7 +31,7 @@ class Info:
         """Give every device."""
         return DEVICES
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+    def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, DType]:
         """Give the dtypes of tensors that are made of Python numbers, and of indices."""
         to_device_name(device)
         return {
@@ -41,7 +41,9 @@ class Info:
             "indexing": int64,
         }
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
+    def dtypes(
+        self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
         """Give the standard's dtypes by their names: all, of a kind, or of a tuple of kinds."""
         to_device_name(device)
         kinds = kind if isinstance(kind, tuple) else (kind,)

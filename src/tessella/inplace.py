@@ -15,7 +15,7 @@ from tessella.arguments import NUMBERS, to_bool, to_number
 from tessella.composites import Composite
 from tessella.declarations import CALL_WIDE, Declared, describe
 from tessella.dtypes import _ORDER, DType, to_stored
-from tessella.hints import Any
+from tessella.hints import Any, Element
 from tessella.kinds import cast
 from tessella.ops.creation import copy_of
 from tessella.records import OPS, Op, apply
@@ -264,7 +264,7 @@ def copy_(self: Tensor, source: Tensor) -> Tensor:
     return self
 
 
-def fill_(self: Tensor, value: Any) -> Tensor:
+def fill_(self: Tensor, value: Tensor | Element) -> Tensor:
     """Set every element to one number, or one item of a user's dtype.
 
     >>> ts.zeros(2).fill_(3).tolist()

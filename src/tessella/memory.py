@@ -26,14 +26,16 @@ from tessella.allocators import (
     wrap as wrap,
 )
 from tessella.arguments import to_bool, to_int
-from tessella.hints import Any
+from tessella.hints import Any, Generic, TypeVar
 from tessella.holders import Stats as Stats, stats as stats, table
 from tessella.sizes import to_bytes as to_bytes, to_text as to_text
+
+A = TypeVar("A", bound=Allocator, default=Allocator)
 
 # --- scopes ---------------------------------------------------------------------------------------
 
 
-class use:  # noqa: N801 - used like a function
+class use(Generic[A]):  # noqa: N801 - used like a function
     """Let what this thread allocates in a `with` block come from an allocator.
 
     The end of the block frees nothing: memory goes with its tensors, or at a reset.
@@ -44,13 +46,13 @@ class use:  # noqa: N801 - used like a function
     True
     """
 
-    def __init__(self, allocator: Allocator) -> None:
+    def __init__(self, allocator: A) -> None:
         if not isinstance(allocator, Allocator):
             wrong = errors.wrong_type("allocator", allocator, "an allocator of ts.memory")
             raise wrong.locate("memory.use", [])
         self.allocator = allocator
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> A:
         _open.scopes.append(self)
         _core.swap_allocator(self.allocator.handle)
         return self.allocator
@@ -72,7 +74,7 @@ class _Open(_local):
     """
 
     def __init__(self) -> None:
-        self.scopes: list[use] = []
+        self.scopes: list[use[Any]] = []
         self.end = _ThreadEnd()
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from tessella import _core, errors
 from tessella.arguments import to_bool
-from tessella.hints import Any, Callable
+from tessella.hints import TYPE_CHECKING, Any, Callable, ParamSpec, TypeVar, overload
+
+if TYPE_CHECKING:
+    from typing import Self
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _GENERATOR = 0x20  # the flag of a generator's code; `inspect`, which names it, loads slowly
 
@@ -32,7 +38,7 @@ class _Mode:
     def __exit__(self, *error: object) -> None:
         _core.set_grad_enabled(self._before.pop())
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Run a function in this mode; a generator whenever it is resumed."""
         if not callable(function):
             raise errors.wrong_type("function", function, "a function")
@@ -41,10 +47,11 @@ class _Mode:
         enabled = self._enabled
         code = getattr(function, "__code__", None)
         if code is not None and code.co_flags & _GENERATOR:
-            return functools.wraps(function)(_resumed(function, enabled))
+            resumed: Callable[P, R] = functools.wraps(function)(_resumed(function, enabled))
+            return resumed
 
         @functools.wraps(function)
-        def wrapped(*args: Any, **keywords: Any) -> Any:
+        def wrapped(*args: P.args, **keywords: P.kwargs) -> R:
             with _Mode(enabled):
                 return function(*args, **keywords)
 
@@ -86,6 +93,10 @@ class no_grad(_Mode):  # noqa: N801 - used like a function
     False
     """
 
+    @overload
+    def __new__(cls, function: None = None) -> Self: ...
+    @overload
+    def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         made = super().__new__(cls)
         if function is None:
@@ -93,7 +104,7 @@ class no_grad(_Mode):  # noqa: N801 - used like a function
         _Mode.__init__(made, False)
         return made(function)
 
-    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+    def __init__(self, function: Callable[..., object] | None = None) -> None:
         super().__init__(False)
 
 
@@ -107,6 +118,10 @@ class enable_grad(_Mode):  # noqa: N801 - used like a function
     True
     """
 
+    @overload
+    def __new__(cls, function: None = None) -> Self: ...
+    @overload
+    def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         made = super().__new__(cls)
         if function is None:
@@ -114,7 +129,7 @@ class enable_grad(_Mode):  # noqa: N801 - used like a function
         _Mode.__init__(made, True)
         return made(function)
 
-    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+    def __init__(self, function: Callable[..., object] | None = None) -> None:
         super().__init__(True)
 
 
@@ -128,6 +143,10 @@ class inference_mode(_Mode):  # noqa: N801 - used like a function
     False
     """
 
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    @overload
+    def __new__(cls, mode: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
     def __new__(cls, mode: Any = True) -> Any:
         made = super().__new__(cls)
         if not callable(mode):
@@ -135,7 +154,7 @@ class inference_mode(_Mode):  # noqa: N801 - used like a function
         _Mode.__init__(made, False)
         return made(mode)
 
-    def __init__(self, mode: bool | Callable[..., Any] = True) -> None:
+    def __init__(self, mode: bool | Callable[..., object] = True) -> None:
         super().__init__(not to_bool("mode", mode))
 
 
@@ -156,7 +175,7 @@ class set_grad_enabled(_Mode):  # noqa: N801 - used like a function
         self._before.append(self._until)
         _core.set_grad_enabled(self._enabled)
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Run a function in this mode; the mode outside is as it was."""
         _core.set_grad_enabled(self._until)
         return super().__call__(function)

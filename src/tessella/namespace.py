@@ -6,6 +6,7 @@ import importlib
 import math
 import os
 import sys
+from types import ModuleType
 
 from tessella import (
     _core,
@@ -96,7 +97,7 @@ LATER = {name: module for module, names in catalogue.FUNCTIONS.items() for name 
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", info.VERSION)
 
 
-def array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
+def array_namespace(self: Tensor, *, api_version: str | None = None) -> ModuleType:
     """Give the module that holds the functions of the array API.
 
     >>> ts.zeros(2).__array_namespace__() is ts

@@ -15,6 +15,7 @@ from tessella.hints import (
     Callable,
     Generic,
     Literal,
+    Never,
     NoReturn,
     ParamSpec,
     TypeVar,
@@ -40,10 +41,11 @@ class Frozen:
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} cannot be changed: {name} was deleted")
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return self._held() == other._held()
+        is_same: bool = self._held() == other._held()
+        return is_same
 
     def __hash__(self) -> int:
         return hash((type(self), self._held()))
@@ -51,7 +53,7 @@ class Frozen:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._held()!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._held(),)
 
 
@@ -109,7 +111,7 @@ class Err(Frozen):
         """Give the default."""
         return default
 
-    def map(self, function: Callable[[Any], object]) -> Err:
+    def map(self, function: Callable[[Never], object]) -> Err:
         """Give this error again: there is no value."""
         return self
 

@@ -20,7 +20,7 @@ def _check_leaf(x: Tensor, operation: str) -> None:
         raise errors.virtual_value(operation)
 
 
-def reduced(self: Tensor, protocol: Any = 2) -> tuple[Any, ...]:
+def reduced(self: Tensor, protocol: Any = 2) -> tuple[object, ...]:
     """Give what rebuilds the tensor; from protocol 5 on its bytes may travel out of band."""
     _check_leaf(self, "pickle")
     plain = self.detach()
@@ -84,7 +84,7 @@ def copied(self: Tensor) -> Tensor:
     return with_grad(out, self.requires_grad)
 
 
-def deep_copied(self: Tensor, memo: dict[int, Any]) -> Tensor:
+def deep_copied(self: Tensor, memo: dict[int, object]) -> Tensor:
     """Answer copy.deepcopy(x)."""
     from copy import deepcopy
 

@@ -27,10 +27,10 @@ class Count(builtins.int):
 
     __slots__ = ()
 
-    def __call__(self, *axis: Any, **keywords: Any) -> NoReturn:
+    def __call__(self, *axis: object, **keywords: object) -> NoReturn:
         raise (SIZE_OF_AXIS if axis or keywords else SIZE).error().locate("size", [])
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return builtins.int, (builtins.int(self),)
 
 
@@ -61,7 +61,7 @@ class Flag(builtins.int):
     def __repr__(self) -> builtins.str:
         return builtins.repr(self())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return builtins.bool, (self(),)
 
 
@@ -190,7 +190,7 @@ def suggest(owner: str, name: str, own: Iterable[str], others: Iterable[str]) ->
     return f"did you mean {', '.join(near)}?" if near else "docs/operations.md lists the names"
 
 
-def refuser(module: str, hint: str = "") -> Callable[[str], Any]:
+def refuser(module: str, hint: str = "") -> Callable[[str], NoReturn]:
     """Give the `__getattr__` of a module: its error says what to write, or gives the hint."""
     owner = module.removeprefix("tessella.")
 

@@ -21,7 +21,16 @@ from tessella.dtypes import (
     promote_scalar,
 )
 from tessella.exchange import is_shareable, share
-from tessella.hints import TYPE_CHECKING, Any, Callable, Iterator, NoReturn
+from tessella.hints import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    DeviceLike,
+    Iterator,
+    Nested,
+    NoReturn,
+    Real,
+)
 from tessella.ops.creation import copy_of, with_grad
 
 if TYPE_CHECKING:
@@ -228,7 +237,7 @@ def from_data(values: Any, shape: Shape, dtype: DTypeLike | None = None) -> Tens
 # --- reading and writing -------------------------------------------------------------------------
 
 
-def tolist(self: Tensor) -> Any:
+def tolist(self: Tensor) -> Nested:
     """Give the elements as nested lists of Python numbers; a number for a 0-d tensor.
 
     Items of a user's dtype are tuples.
@@ -236,7 +245,7 @@ def tolist(self: Tensor) -> Any:
     >>> ts.ones(2, 2).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    flat = _core.to_list(self)
+    flat: list[Nested] = _core.to_list(self)
     if self.ndim == 0:
         return flat[0]
     if not flat:
@@ -251,7 +260,7 @@ def _empty_lists(shape: tuple[int, ...]) -> list[Any]:
     return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape else []
 
 
-def at(self: Tensor, *index: int) -> Any:
+def at(self: Tensor, *index: int) -> Real:
     """Give one element as a Python number.
 
     >>> ts.tensor([[1, 2], [3, 4]]).at(1, 0)
@@ -325,7 +334,7 @@ def clone(self: Tensor, *, allocator: Allocator | None = None) -> Tensor:
     return +self if is_number else self.astype(self.dtype)
 
 
-def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+def to_device(self: Tensor, device: DeviceLike, /, *, stream: object = None) -> Tensor:
     """Give the tensor on a device: itself, as there is only "cpu".
 
     >>> x = ts.ones(2)

@@ -43,7 +43,7 @@ def letter_loss(logits: Tensor, targets: Tensor) -> Tensor:
 def show_sample(model: Any, row: dict[str, Any], eager: bool) -> None:
     """Print what the model writes after an epoch; no other random number changes by it."""
     text = data.load_text()
-    start = text.encode("\n").tolist()
+    start: Any = text.encode("\n").tolist()
     sampler = Sampler(temperature=0.8, seed=row["epoch"])
     found = generate(model, [start], CONTEXT - len(start), sampler, eager=eager)
     lines = text.decode(found[0]).strip().splitlines()

@@ -176,7 +176,7 @@ def show_digits(model: nn.Module, test: Any) -> None:
 
 def table(counts: Tensor) -> str:
     """Give a square of counts as text; dots are zeros."""
-    rows = counts.tolist()
+    rows: Any = counts.tolist()
     lines = ["     " + "".join(f"{i:>4}" for i in range(len(rows)))]
     for i, row in enumerate(rows):
         lines.append(f"{i:>4} " + "".join(f"{n or '.':>4}" for n in row))

@@ -149,7 +149,7 @@ class Subset(Dataset[Any]):
         try:
             if not hasattr(type(dataset), "__getitem__"):
                 raise data_errors.not_dataset("dataset", dataset)
-            numbers = indices.tolist() if isinstance(indices, Tensor) else indices
+            numbers: Any = indices.tolist() if isinstance(indices, Tensor) else indices
             listed = to_list("indices", numbers, "a list of numbers, or a tensor of them")
             if hasattr(dataset, "__getbatch__"):
                 with OnHeap():
@@ -245,7 +245,7 @@ def random_split(
     if generator is not None and not isinstance(generator, Generator):
         raise errors.wrong_type("generator", generator, "a ts.Generator or None")
     with OnHeap():
-        order = randperm(count, generator=generator).tolist()
+        order: Any = randperm(count, generator=generator).tolist()
     ends = itertools.accumulate(sizes)
     return [Subset(dataset, order[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
 

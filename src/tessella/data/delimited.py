@@ -235,7 +235,7 @@ class _Reader:
         todo = [kind != _SKIPPED for kind in kinds]
         with OnHeap():
             if marks.size > 4:
-                kinds = self._parse_once(marks[:4], marks[3].item(), kinds, fixed, todo)[1]
+                kinds = self._parse_once(marks[:4], int(marks[3]), kinds, fixed, todo)[1]
         found: dict[str, Tensor] = {}
         while any(todo):
             values, needed = self._parse_once(marks, rows, kinds, fixed, todo)

@@ -221,7 +221,8 @@ class DataLoader:
         with OnHeap():
             order = sampler.order(position.source_of(sampler))
         if not is_cut:
-            return iter(order[position.batches :].tolist())
+            left: Any = order[position.batches :].tolist()
+            return iter(left)
         stop = order.shape[0]
         if batches.drop_last:
             stop -= stop % batches.batch_size
@@ -254,7 +255,7 @@ class DataLoader:
             raise
 
     def _fetch_samples(self, indices: Any) -> Any:
-        numbers = indices.tolist() if isinstance(indices, Tensor) else indices
+        numbers: Any = indices.tolist() if isinstance(indices, Tensor) else indices
         dataset = self.dataset
         if hasattr(dataset, "__getitems__"):
             return self._collate(dataset.__getitems__(list(numbers)), numbers)

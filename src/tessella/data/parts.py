@@ -89,7 +89,8 @@ def _codes(classes: Any, length: int) -> Tensor:
 def _stratified(codes: Tensor, count: int, source: Generator) -> tuple[Tensor, Tensor]:
     order = randperm(codes.shape[0], generator=source)
     mixed = codes[order]
-    members = [(value, order[mixed == value]) for value in unique_values(codes).tolist()]
+    values: Any = unique_values(codes).tolist()
+    members = [(value, order[mixed == value]) for value in values]
     for value, rows in members:
         if rows.shape[0] < 2:
             raise data_errors.too_few_of_class(value, rows.shape[0])
@@ -118,4 +119,5 @@ def _taken(array: Any, rows: Tensor) -> Any:
         return array.take(rows)
     if isinstance(array, Dataset):
         return Subset(array, rows)
-    return [array[i] for i in rows.tolist()]
+    places: Any = rows.tolist()
+    return [array[i] for i in places]

@@ -176,7 +176,8 @@ class OneHot:
         [2, 4]
         """
         if isinstance(x, Tensor):
-            self.categories = unique_values(_integers(x)).tolist()
+            found: Any = unique_values(_integers(x)).tolist()
+            self.categories = found
         else:
             self.categories = to_categories("x", x)
         return self
@@ -221,7 +222,8 @@ class OneHot:
             raise errors.not_tensor("x", x, "a tensor")
         if x.ndim != 2 or x.shape[1] != len(categories):
             raise data_errors.other_features(x.shape[1:], (len(categories),))
-        return [categories[i] for i in argmax(x, axis=1).tolist()]
+        chosen: Any = argmax(x, axis=1).tolist()
+        return [categories[i] for i in chosen]
 
     def _fitted(self) -> list[Any]:
         if self.categories is None:

@@ -56,7 +56,8 @@ class OrderedSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         with OnHeap():
-            return iter(self.order(self.source()).tolist())
+            order: Any = self.order(self.source()).tolist()
+            return iter(order)
 
 
 class SequentialSampler(OrderedSampler):

@@ -40,7 +40,7 @@ class Column:
         value = self.values[row].item()
         if self.categories is None:
             return f"{value:.6g}" if isinstance(value, float) else str(value)
-        return "" if value < 0 else self.categories[value]
+        return "" if value < 0 else self.categories[int(value)]
 
 
 class Table:
@@ -125,7 +125,7 @@ class Table:
         ['b', None]
         """
         categories = self.categories(column)
-        codes = self._columns[column].values.tolist()
+        codes: Any = self._columns[column].values.tolist()
         return [None if code < 0 else categories[code] for code in codes]
 
     # --- other tables ----------------------------------------------------------------------------

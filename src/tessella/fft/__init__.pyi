@@ -1,24 +1,19 @@
 """Written by tools/generate.py from the table of operations; change that, not this."""
 
-from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
+from builtins import float as _float, int as _int, str as _str
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 from tessella._core import Tensor
 from tessella.allocators import Allocator
-from tessella.dtypes import DType
+from tessella.hints import DTypeLike as _DTypeLike, Ints as _Ints
 
-_Number: TypeAlias = _bool | _int | _float | _complex
-_Element: TypeAlias = _Number | tuple[Any, ...]
-_DTypeLike: TypeAlias = DType | type[Any] | _str
-_Operand: TypeAlias = Tensor | _Number
-_Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
 @overload
 def fft(
     x: Tensor,
-    n: Any = None,
+    n: _int | None = None,
     axis: _int | Sequence[_int] | None = -1,
     norm: _str = "backward",
     *,
@@ -31,7 +26,7 @@ def fft(
 def fft(
     x: Tensor,
     *,
-    n: Any = None,
+    n: _int | None = None,
     dim: _int | Sequence[_int] | None = -1,
     norm: _str = "backward",
     out: Tensor | None = None,
@@ -93,7 +88,7 @@ def hfft(
 @overload
 def ifft(
     x: Tensor,
-    n: Any = None,
+    n: _int | None = None,
     axis: _int | Sequence[_int] | None = -1,
     norm: _str = "backward",
     *,
@@ -106,7 +101,7 @@ def ifft(
 def ifft(
     x: Tensor,
     *,
-    n: Any = None,
+    n: _int | None = None,
     dim: _int | Sequence[_int] | None = -1,
     norm: _str = "backward",
     out: Tensor | None = None,
@@ -157,7 +152,7 @@ def ihfft(
 @overload
 def irfft(
     x: Tensor,
-    n: Any = None,
+    n: _int | None = None,
     axis: _int | Sequence[_int] | None = -1,
     norm: _str = "backward",
     *,
@@ -170,7 +165,7 @@ def irfft(
 def irfft(
     x: Tensor,
     *,
-    n: Any = None,
+    n: _int | None = None,
     dim: _int | Sequence[_int] | None = -1,
     norm: _str = "backward",
     out: Tensor | None = None,
@@ -192,7 +187,7 @@ def irfftn(
 @overload
 def rfft(
     x: Tensor,
-    n: Any = None,
+    n: _int | None = None,
     axis: _int | Sequence[_int] | None = -1,
     norm: _str = "backward",
     *,
@@ -205,7 +200,7 @@ def rfft(
 def rfft(
     x: Tensor,
     *,
-    n: Any = None,
+    n: _int | None = None,
     dim: _int | Sequence[_int] | None = -1,
     norm: _str = "backward",
     out: Tensor | None = None,

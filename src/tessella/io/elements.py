@@ -28,8 +28,8 @@ def alignment(dtype: DType) -> int:
 def _check_bools(flat: Tensor, owner: str, place: str) -> None:
     """Refuse bytes that are neither 0 nor 1: the core relies on it."""
     if flat.size and flat.max().item() > 1:
-        index = (flat > 1).argmax().item()
-        raise file_errors.no_bool(place, owner, index, flat.at(index))
+        index = int((flat > 1).argmax())
+        raise file_errors.no_bool(place, owner, index, int(flat.at(index)))
 
 
 def byte_swapped(flat: Tensor, dtype: DType) -> Tensor:

@@ -1,22 +1,20 @@
 """Written by tools/generate.py from the table of operations; change that, not this."""
 
-from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
+from builtins import bool as _bool, float as _float, int as _int, str as _str
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 from tessella._core import Tensor
 from tessella.allocators import Allocator
-from tessella.dtypes import DType
+from tessella.hints import (
+    DTypeLike as _DTypeLike,
+    Ints as _Ints,
+)
 from tessella.linalg.factors import QRResult as QRResult, SVDResult as SVDResult
 from tessella.linalg.inverses import SlogdetResult as SlogdetResult
 from tessella.linalg.ranks import LstsqResult as LstsqResult
 from tessella.linalg.spectra import EighResult as EighResult, EigResult as EigResult
 
-_Number: TypeAlias = _bool | _int | _float | _complex
-_Element: TypeAlias = _Number | tuple[Any, ...]
-_DTypeLike: TypeAlias = DType | type[Any] | _str
-_Operand: TypeAlias = Tensor | _Number
-_Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
 def cholesky(
@@ -29,7 +27,11 @@ def cholesky(
     """The lower triangular L with L @ L^H = x of Hermitian positive definite matrices, or the upper one with L^H @ L = x. Only the lower triangle of x is read; the gradient is that of changes that keep x Hermitian."""
 
 def cond(
-    x: Tensor, p: Any = None, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    p: _float | _str | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the condition number in a norm: |x| |x^-1|; the quotient of singular values for 2."""
 
@@ -89,7 +91,7 @@ def matrix_norm(
     x: Tensor,
     *,
     keepdims: _bool = False,
-    ord: Any = "fro",
+    ord: _float | _str | None = "fro",
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -100,7 +102,7 @@ def matrix_norm(
     x: Tensor,
     *,
     keepdim: _bool = False,
-    ord: Any = "fro",
+    ord: _float | _str | None = "fro",
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -112,7 +114,11 @@ def matrix_power(
     """Multiply square matrices n times by themselves; a negative n inverts them first."""
 
 def matrix_rank(
-    x: Tensor, *, rtol: Any = None, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    *,
+    rtol: _float | Tensor | None = None,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Count the singular values above rtol times the largest, of each matrix."""
 
@@ -127,7 +133,7 @@ def multi_dot(
 @overload
 def norm(
     x: Tensor,
-    ord: Any = None,
+    ord: _float | _str | None = None,
     axis: _Axes = None,
     keepdims: _bool = False,
     *,
@@ -139,7 +145,7 @@ def norm(
 @overload
 def norm(
     x: Tensor,
-    ord: Any = None,
+    ord: _float | _str | None = None,
     dim: _Axes = None,
     keepdim: _bool = False,
     *,
@@ -154,7 +160,11 @@ def outer(
     """Give all products of elements of two vectors."""
 
 def pinv(
-    x: Tensor, rtol: Any = None, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    rtol: _float | Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """The pseudoinverse of matrices. Singular values below rtol times the largest count as zero; by default rtol is the larger size times the dtype's epsilon."""
 
@@ -172,7 +182,7 @@ def solve(
 def solve_triangular(
     a: Tensor,
     b: Tensor,
-    upper: Any,
+    upper: _bool,
     left: _bool = True,
     unitriangular: _bool = False,
     *,
@@ -190,7 +200,7 @@ def svdvals(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None
 def tensordot(
     a: Tensor,
     b: Tensor,
-    axes: Any = 2,
+    axes: _int | Sequence[_Ints] = 2,
     *,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
@@ -235,7 +245,7 @@ def vector_norm(
     *,
     axis: _Axes = None,
     keepdims: _bool = False,
-    ord: Any = 2,
+    ord: _float | _str | None = 2,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -247,7 +257,7 @@ def vector_norm(
     *,
     dim: _Axes = None,
     keepdim: _bool = False,
-    ord: Any = 2,
+    ord: _float | _str | None = 2,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:

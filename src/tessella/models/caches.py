@@ -36,7 +36,8 @@ def check_padding(padding: Any, batch: int, places: int | None) -> None:
         raise model_errors.wrong_padding(padding.dtype, padding.shape, batch)
     if _core.is_recording():  # its values are those of another time
         return
-    for row, count in enumerate(padding.tolist()):
+    counts: Any = padding.tolist()
+    for row, count in enumerate(counts):
         if count < 0 or (places is not None and count > places):
             raise model_errors.padding_outside(row, count, places)
 

@@ -171,7 +171,8 @@ def scaling_of(said: Said, factors: Tensor | None) -> dict[str, Any] | None:
         if factors.ndim != 1 or not factors.dtype.is_floating:
             found = f"{factors.dtype} {factors.shape}"
             raise model_errors.wrong_entry(FACTORS, found, "a row of floats")
-        return {"rope_type": "factors", "factors": [factor * by for by in factors.tolist()]}
+        divisors: Any = factors.tolist()
+        return {"rope_type": "factors", "factors": [factor * by for by in divisors]}
     return None if factor == 1 else {"rope_type": "linear", "factor": factor}
 
 

@@ -49,8 +49,8 @@ def save_gguf(
         if name in formats:
             stored = (x, formats[name])
         else:
-            is_whole = format is not None and x.ndim == 2 and x.shape[-1] % 32 == 0
-            stored = (quantize(x, format), format) if is_whole else x
+            is_whole = x.ndim == 2 and x.shape[-1] % 32 == 0
+            stored = (quantize(x, format), format) if format is not None and is_whole else x
         tensors[gguf_name(architecture, name)] = stored
     values = {"general.architecture": architecture, **said, **(metadata or {})}
     io.save_gguf(tensors, path, values, types)

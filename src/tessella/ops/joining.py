@@ -277,7 +277,8 @@ def repeat(x: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = normal_axes(x, axis)[0]
-    counts = _need_counts("repeats", repeats.tolist() if isinstance(repeats, Tensor) else repeats)
+    given: Any = repeats.tolist() if isinstance(repeats, Tensor) else repeats
+    counts = _need_counts("repeats", given)
     if len(counts) not in (1, x.shape[axis]):
         raise errors.wrong_value("repeats", repeats, f"one integer, or {x.shape[axis]}")
     if len(counts) == 1:

@@ -91,7 +91,7 @@ class Generator:
         if not is_state or new_state.shape != (16,):
             wrong = errors.wrong_type("new_state", new_state, "what get_state gives")
             raise wrong.locate("Generator.set_state", [])
-        words = bytes(new_state.tolist())
+        words = bytes(_core.to_list(new_state))
         self.seed = int.from_bytes(words[:8], sys.byteorder)
         self.counter = int.from_bytes(words[8:], sys.byteorder)
         return self

@@ -1,38 +1,76 @@
 """Written by tools/generate.py from the table of operations; change that, not this."""
 
-from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, overload
+from builtins import bool as _bool, float as _float, int as _int, str as _str
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias, overload
 
 from tessella._core import Tensor
 from tessella.allocators import Allocator
-from tessella.dtypes import DType
+from tessella.hints import (
+    DTypeLike as _DTypeLike,
+    Ints as _Ints,
+    Number as _Number,
+    Operand as _Operand,
+)
 from tessella.ops.random import Generator
 
-_Number: TypeAlias = _bool | _int | _float | _complex
-_Element: TypeAlias = _Number | tuple[Any, ...]
-_DTypeLike: TypeAlias = DType | type[Any] | _str
-_Operand: TypeAlias = Tensor | _Number
-_Ints: TypeAlias = _int | Sequence[_int]
 _Axes: TypeAlias = _Ints | None
 
 def adaptive_avg_pool1d(
-    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    output_size: _Ints | Sequence[_int | None] | None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the means of output_size windows that share the axis evenly."""
 
 def adaptive_avg_pool2d(
-    x: Tensor, output_size: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor,
+    output_size: _Ints | Sequence[_int | None] | None,
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the means of windows that share both axes evenly; None keeps the size of an axis."""
 
+@overload
 def adaptive_max_pool1d(
-    x: Tensor, output_size: Any, return_indices: _bool = False
+    x: Tensor,
+    output_size: _Ints | Sequence[_int | None] | None,
+    return_indices: Literal[False] = False,
+) -> Tensor:
+    """Give the largest elements of output_size windows that share the axis evenly."""
+
+@overload
+def adaptive_max_pool1d(
+    x: Tensor, output_size: _Ints | Sequence[_int | None] | None, return_indices: Literal[True]
+) -> tuple[Tensor, Tensor]:
+    """Give the largest elements of output_size windows that share the axis evenly."""
+
+@overload
+def adaptive_max_pool1d(
+    x: Tensor, output_size: _Ints | Sequence[_int | None] | None, return_indices: _bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest elements of output_size windows that share the axis evenly."""
 
+@overload
 def adaptive_max_pool2d(
-    x: Tensor, output_size: Any, return_indices: _bool = False
+    x: Tensor,
+    output_size: _Ints | Sequence[_int | None] | None,
+    return_indices: Literal[False] = False,
+) -> Tensor:
+    """Give the largest elements of windows that share both axes evenly."""
+
+@overload
+def adaptive_max_pool2d(
+    x: Tensor, output_size: _Ints | Sequence[_int | None] | None, return_indices: Literal[True]
+) -> tuple[Tensor, Tensor]:
+    """Give the largest elements of windows that share both axes evenly."""
+
+@overload
+def adaptive_max_pool2d(
+    x: Tensor, output_size: _Ints | Sequence[_int | None] | None, return_indices: _bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest elements of windows that share both axes evenly."""
 
@@ -103,8 +141,8 @@ def binary_cross_entropy(
     pred: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
@@ -116,8 +154,8 @@ def binary_cross_entropy_with_logits(
     pred: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     pos_weight: Tensor | None = None,
     *,
@@ -141,7 +179,7 @@ def conv1d(
     weight: Tensor,
     bias: Tensor | None = None,
     stride: _Ints = 1,
-    padding: Any = 0,
+    padding: _int | Sequence[_int] | _str = 0,
     dilation: _Ints = 1,
     groups: _int = 1,
     *,
@@ -155,7 +193,7 @@ def conv2d(
     weight: Tensor,
     bias: Tensor | None = None,
     stride: _Ints = 1,
-    padding: Any = 0,
+    padding: _int | Sequence[_int] | _str = 0,
     dilation: _Ints = 1,
     groups: _int = 1,
     *,
@@ -199,8 +237,8 @@ def cosine_embedding_loss(
     x2: Tensor,
     target: Tensor,
     margin: _float = 0.0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
@@ -236,9 +274,9 @@ def cross_entropy(
     x: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
+    size_average: _bool | None = None,
     ignore_index: _int = -100,
-    reduce: Any = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     label_smoothing: _float = 0.0,
     *,
@@ -249,7 +287,7 @@ def cross_entropy(
 
 def dequantize(
     blocks: Tensor,
-    format: Any,
+    format: _str,
     dtype: _DTypeLike = ...,
     *,
     out: Tensor | None = None,
@@ -327,7 +365,7 @@ def fold(
 def gaussian_nll_loss(
     pred: Tensor,
     target: Tensor,
-    var: Any,
+    var: _Operand,
     full: _bool = False,
     eps: _float = 1e-06,
     reduction: Literal["none", "mean", "sum"] = "mean",
@@ -408,8 +446,8 @@ def hinge_embedding_loss(
     pred: Tensor,
     target: Tensor,
     margin: _float = 1.0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
@@ -446,8 +484,8 @@ def instance_norm(
 
 def interpolate(
     x: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: _Ints | None = None,
+    scale_factor: _float | Sequence[_float] | None = None,
     mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "trilinear"] = "nearest",
     align_corners: _bool | None = None,
     recompute_scale_factor: _bool | None = None,
@@ -461,8 +499,8 @@ def interpolate(
 def kl_div(
     pred: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum", "batchmean"] = "mean",
     log_target: _bool = False,
     *,
@@ -474,8 +512,8 @@ def kl_div(
 def l1_loss(
     pred: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     weight: Tensor | None = None,
     *,
@@ -485,12 +523,18 @@ def l1_loss(
     """Give the sizes of differences. With weights the mean is weighted by them."""
 
 def l1_penalty(
-    parameters: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+    parameters: Tensor | Iterable[Tensor],
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the sum of the sizes of all elements, to be added to a loss."""
 
 def l2_penalty(
-    parameters: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+    parameters: Tensor | Iterable[Tensor],
+    *,
+    out: Tensor | None = None,
+    allocator: Allocator | None = None,
 ) -> Tensor:
     """Give the sum of the squares of all elements, to be added to a loss."""
 
@@ -585,8 +629,8 @@ def margin_ranking_loss(
     x2: Tensor,
     target: Tensor,
     margin: _float = 0.0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
@@ -594,6 +638,32 @@ def margin_ranking_loss(
 ) -> Tensor:
     """Give max(0, -target * (x1 - x2) + margin): x1 is to be the greater where target is 1."""
 
+@overload
+def max_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: Literal[False] = False,
+) -> Tensor:
+    """Give the largest element of each window; with return_indices also where it is."""
+
+@overload
+def max_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Tensor, Tensor]:
+    """Give the largest element of each window; with return_indices also where it is."""
+
+@overload
 def max_pool1d(
     x: Tensor,
     kernel_size: _Ints,
@@ -605,6 +675,32 @@ def max_pool1d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Give the largest element of each window; with return_indices also where it is."""
 
+@overload
+def max_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    return_indices: Literal[False] = False,
+) -> Tensor:
+    """Give the largest element of each window; with return_indices also its place in the plane."""
+
+@overload
+def max_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    stride: _Ints | None = None,
+    padding: _Ints = 0,
+    dilation: _Ints = 1,
+    ceil_mode: _bool = False,
+    *,
+    return_indices: Literal[True],
+) -> tuple[Tensor, Tensor]:
+    """Give the largest element of each window; with return_indices also its place in the plane."""
+
+@overload
 def max_pool2d(
     x: Tensor,
     kernel_size: _Ints,
@@ -628,8 +724,8 @@ def mish(
 def mse_loss(
     pred: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     weight: Tensor | None = None,
     *,
@@ -644,8 +740,8 @@ def multi_margin_loss(
     p: _int = 1,
     margin: _float = 1.0,
     weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
@@ -657,9 +753,9 @@ def nll_loss(
     x: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
+    size_average: _bool | None = None,
     ignore_index: _int = -100,
-    reduce: Any = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
@@ -751,9 +847,9 @@ def poisson_nll_loss(
     target: Tensor,
     log_input: _bool = True,
     full: _bool = False,
-    size_average: Any = None,
+    size_average: _bool | None = None,
     eps: _float = 1e-08,
-    reduce: Any = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
@@ -767,7 +863,7 @@ def prelu(
     """Give x where x > 0, else weight * x, with one weight or one for each size of axis 1."""
 
 def quantize(
-    x: Tensor, format: Any, *, out: Tensor | None = None, allocator: Allocator | None = None
+    x: Tensor, format: _str, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
     """Give x as blocks of a format, "q8_0" or "q4_0": uint8, a row of blocks for each of x."""
 
@@ -775,7 +871,7 @@ def quantized_embedding(
     indices: Tensor,
     blocks: Tensor,
     *,
-    format: Any,
+    format: _str,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -786,7 +882,7 @@ def quantized_linear(
     blocks: Tensor,
     bias: Tensor | None = None,
     *,
-    format: Any,
+    format: _str,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -872,8 +968,8 @@ def silu(
 def smooth_l1_loss(
     pred: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     beta: _float = 1.0,
     *,
@@ -885,8 +981,8 @@ def smooth_l1_loss(
 def soft_margin_loss(
     pred: Tensor,
     target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
@@ -971,8 +1067,8 @@ def triplet_margin_loss(
     p: _float = 2.0,
     eps: _float = 1e-06,
     swap: _bool = False,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
     reduction: Literal["none", "mean", "sum"] = "mean",
     *,
     out: Tensor | None = None,
