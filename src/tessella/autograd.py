@@ -12,7 +12,7 @@ from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
 from tessella.declarations import describe
 from tessella.dtypes import DType
-from tessella.hints import TYPE_CHECKING, Any, Callable, Sequence
+from tessella.hints import TYPE_CHECKING, Any, Callable, Literal, Sequence, overload
 from tessella.kinds import cast
 from tessella.modes import (
     enable_grad as enable_grad,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def backward(
     tensors: Tensor | Sequence[Tensor],
-    grad_tensors: Any = None,
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
@@ -73,6 +73,29 @@ def backward(
         raise _located(error, "backward", tensors) from None
 
 
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: Literal[False] = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor, ...]: ...
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    *,
+    allow_unused: bool,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]: ...
 def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
@@ -153,7 +176,7 @@ def _is_loss(x: Tensor) -> bool:
     return x.requires_grad and x.ndim == 0 and x.dtype.is_floating
 
 
-def check_gradient(name: str, x: Tensor, g: Any) -> None:
+def check_gradient(name: str, x: Tensor, g: object) -> None:
     """Check a gradient that a user gives: of the shape and dtype of its tensor."""
     if g is None:
         if x.size != 1:
@@ -184,7 +207,7 @@ def _wanted(inputs: Any) -> tuple[Any, ...]:
 # --- what the sweep asks back ---------------------------------------------------------------------
 
 
-def conform(g: Any, shape: tuple[int, ...], dtype: DType) -> Tensor:
+def conform(g: object, shape: tuple[int, ...], dtype: DType) -> Tensor:
     """Bring a gradient to the shape and dtype of what it is of."""
     if not isinstance(g, Tensor):
         raise gradient_errors.not_gradient(g)
@@ -307,11 +330,13 @@ _refuse = spellings.refuser(__name__, "docs/gradients.md lists the names")
 __path__: list[str] = []  # so that imports of names that are not here are explained
 
 
-def __getattr__(name: str) -> Any:
-    """Load what few programs use when it is asked for."""
-    if name not in _LATER:
-        return _refuse(name)
-    from importlib import import_module
+if not TYPE_CHECKING:  # which knows what is there
 
-    found = globals()[name] = getattr(import_module(f"tessella.{_LATER[name]}"), name)
-    return found
+    def __getattr__(name: str) -> object:
+        """Load what few programs use when it is asked for."""
+        if name not in _LATER:
+            return _refuse(name)
+        from importlib import import_module
+
+        found = globals()[name] = getattr(import_module(f"tessella.{_LATER[name]}"), name)
+        return found

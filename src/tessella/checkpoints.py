@@ -5,11 +5,13 @@ from __future__ import annotations
 from tessella import _core, errors, gradient_errors
 from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
-from tessella.hints import Any, Callable
+from tessella.hints import Any, Callable, TypeVar
 from tessella.modes import enable_grad
 from tessella.ops.creation import copy_of
 from tessella.ops.random import Generator, default_generator
 from tessella.trees import flatten
+
+R = TypeVar("R")
 
 
 class Again:
@@ -32,14 +34,15 @@ class Again:
         call, sources, before = (node.params[name] for name in ("call", "sources", "before"))
         now, creates = _core.recorded(), _core.is_grad_enabled()
         with enable_grad():
-            outs = [x for x in flatten(call())[0] if _is_new(x, now)]
+            found: list[Any] = flatten(call())[0]
+            outs = [x for x in found if _is_new(x, now)]
         forms = [(x.shape, x.dtype) for x in outs]
         if forms != node.params["forms"] or not _agree(outs, sources, before):
             raise gradient_errors.changed_in_checkpoint()
         pairs = [(x, g) for x, g in zip(outs, gradients, strict=True) if g is not None]
         roots, begin = tuple([x for x, _ in pairs]), tuple([g for _, g in pairs])
-        found: tuple[Any, ...] = _core.sweep(roots, begin, sources, creates, creates, before)
-        return found
+        pulled: tuple[Any, ...] = _core.sweep(roots, begin, sources, creates, creates, before)
+        return pulled
 
 
 def _is_new(x: Any, before: int) -> bool:
@@ -63,8 +66,8 @@ _AGAIN = Again()
 
 
 def checkpoint(
-    f: Callable[..., Any], *args: Any, preserve_rng_state: bool = True, **keywords: Any
-) -> Any:
+    f: Callable[..., R], *args: object, preserve_rng_state: bool = True, **keywords: object
+) -> R:
     """Call f, and keep its arguments only: what it computed is computed again for backward.
 
     Values and gradients are those of f(*args), to the bit; random numbers from the default
@@ -86,10 +89,11 @@ def checkpoint(
     is_replayed = to_bool("preserve_rng_state", preserve_rng_state)
     call = _replayed(f, args, keywords) if is_replayed else (lambda: f(*args, **keywords))
     before = _core.recorded()
-    leaves, rebuild = flatten(f(*args, **keywords))
+    result = f(*args, **keywords)
+    leaves, rebuild = flatten(result)
     if [x.version for x in given] != versions:
         raise gradient_errors.checkpoint_writes().locate("checkpoint", [])
-    outs = [x for x in leaves if _is_new(x, before)]
+    outs: list[Any] = [x for x in leaves if _is_new(x, before)]
     if not outs:
         return rebuild(leaves)
     sources = tuple(_core.sources_of(tuple(outs), before))
@@ -105,7 +109,7 @@ def checkpoint(
     return rebuild(fresh)
 
 
-def _apart(x: Tensor, others: tuple[Tensor, ...]) -> Tensor:
+def _apart(x: Any, others: tuple[Tensor, ...]) -> Tensor:
     """Give the values of a result, in memory that is not an argument's."""
     return copy_of(x) if any(_core.may_overlap(x, each) for each in others) else x.detach()
 

@@ -89,7 +89,8 @@ def _pull(
     if not pairs:
         return [zeros_like(x.detach()) for x in leaves]
     outputs, grad_outputs = zip(*pairs, strict=True)
-    return [*grad(outputs, leaves, grad_outputs, materialize_grads=True, **how)]
+    found: Any = grad(outputs, leaves, grad_outputs, materialize_grads=True, **how)
+    return list(found)
 
 
 class _Order:

@@ -15,7 +15,7 @@ from tessella.hints import TYPE_CHECKING, Any, Array, CapsuleType
 from tessella.ops.creation import copy_of
 
 if TYPE_CHECKING:
-    import numpy
+    pass
 
 _VERSION = (1, 1)  # of DLPack, the newest that the core understands
 _CPU = (1, 0)  # DLPack's name of the device
@@ -215,7 +215,9 @@ def dlpack(
             raise exchange_errors.other_device(dl_device)
         is_versioned = max_version is not None and max_version[0] >= 1
         is_copied = bool(copy) and not self.requires_grad  # which is refused below
-        return _core.to_dlpack(copy_of(self) if is_copied else self, is_versioned, is_copied)
+        given = copy_of(self) if is_copied else self
+        capsule: CapsuleType = _core.to_dlpack(given, is_versioned, is_copied)
+        return capsule
     except errors.TessellaError as error:
         raise error.locate("__dlpack__", [f"x  {self.dtype} {self.shape}"]) from None
 

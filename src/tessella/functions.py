@@ -8,11 +8,18 @@ from tessella import _core, errors, gradient_errors
 from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
 from tessella.declarations import describe
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, Any, Callable, ParamSpec, Protocol, TypeVar, overload
 from tessella.inplace import check_target, record_write
 from tessella.modes import no_grad
 from tessella.ops.creation import copy_of, zeros
 from tessella.trees import flatten
+
+if TYPE_CHECKING:
+    from typing import ClassVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 
 class Context:
@@ -37,7 +44,7 @@ class Context:
         self._saved = tensors
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         """Give what was saved; what has been overwritten since is refused."""
         if self._node is None:
             return self._saved
@@ -45,7 +52,8 @@ class Context:
         if node is None or node.is_used:
             raise gradient_errors.saved_freed().locate("saved_tensors", [])
         kept = _core.unpack_saved(node)
-        return tuple([None if place is None else kept[place] for place in self._places])
+        found: list[Any] = [None if place is None else kept[place] for place in self._places]
+        return tuple(found)
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Name the inputs that forward has changed in place; it gives them back as results."""
@@ -58,6 +66,20 @@ class Context:
     def set_materialize_grads(self, value: bool) -> None:
         """Choose what backward gets for results that no gradient reached: zeros, or None."""
         self._materializes = to_bool("value", value)
+
+
+class Plain(Protocol[P, R_co]):
+    """To type checkers: a class that says what a `forward` without ctx takes and gives."""
+
+    @staticmethod
+    def forward(*args: P.args, **keywords: P.kwargs) -> R_co: ...
+
+
+class Forward(Protocol[P, R_co]):
+    """To type checkers: a class that says what `forward` takes and gives."""
+
+    @staticmethod
+    def forward(ctx: Context, /, *args: P.args, **keywords: P.kwargs) -> R_co: ...
 
 
 class Function:
@@ -81,29 +103,41 @@ class Function:
 
     _function: _core.Function
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         text = cls.__doc__ or ""
         cls._function = _core.Function(
             Call(cls), cls.__name__, text, "(*args)", "none", 0, 0, True, False, None
         )
 
-    @staticmethod
-    def forward(ctx: Any, *args: Any) -> Any:
-        """Compute the result; what backward needs is left in ctx."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # subclasses say what they take and give
+        forward: ClassVar[Callable[..., object]]
+        setup_context: ClassVar[Callable[..., None]]
+        backward: ClassVar[Callable[..., object]]
+    else:
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Fill ctx, for a forward that does not take it."""
-        raise NotImplementedError
+        @staticmethod
+        def forward(ctx, *args):
+            """Compute the result; what backward needs is left in ctx."""
+            raise NotImplementedError
 
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        """Give the gradient of each argument of forward, from those of its results."""
-        raise NotImplementedError
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            """Fill ctx, for a forward that does not take it."""
+            raise NotImplementedError
 
+        @staticmethod
+        def backward(ctx, *gradients):
+            """Give the gradient of each argument of forward, from those of its results."""
+            raise NotImplementedError
+
+    @overload
     @classmethod
+    def apply(cls: type[Forward[P, R]], *args: P.args, **keywords: P.kwargs) -> R: ...
+    @overload
+    @classmethod
+    def apply(cls: type[Plain[P, R]], *args: P.args, **keywords: P.kwargs) -> R: ...
+    @classmethod  # type: ignore[misc]  # there are no keywords
     def apply(cls, *args: Any) -> Any:
         """Compute, and record the call where gradients are recorded."""
         try:

@@ -31,7 +31,9 @@ class Hint:
 Any = Callable = CapsuleType = Concatenate = Generic = Iterable = Iterator = Literal = Mapping = (
     Never
 ) = Hint()
-NoReturn = ParamSpec = Protocol = Sequence = SupportsIndex = TypeAlias = TypeVar = overload = Hint()
+NoReturn = ParamSpec = Protocol = Sequence = SupportsIndex = TypeAlias = TypeVar = TypeVarTuple = (
+    overload
+) = Hint()
 TYPE_CHECKING = False
 
 # What several public functions take or give; hints.pyi says what each is.

@@ -19,6 +19,7 @@ from typing import (
     Protocol as Protocol,
     SupportsIndex as SupportsIndex,
     TypeAlias as TypeAlias,
+    TypeVarTuple as TypeVarTuple,
     overload as overload,
 )
 

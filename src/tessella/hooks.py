@@ -10,7 +10,6 @@ from tessella.autograd import check_gradient
 from tessella.declarations import describe
 from tessella.hints import Any, Callable, TypeVar
 
-
 H = TypeVar("H")
 
 

@@ -11,7 +11,7 @@ import sys
 
 from tessella import errors
 from tessella.declarations import Refusal, refusal
-from tessella.hints import Any, Callable, Iterable, NoReturn
+from tessella.hints import Callable, Iterable, NoReturn
 
 # --- properties that PyTorch has as methods ------------------------------------------------------
 

@@ -14,7 +14,17 @@ from tessella import _core, errors, gradient_errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_int
 from tessella.autograd import grad as gradients_of
-from tessella.hints import Any, Callable
+from tessella.hints import (
+    Any,
+    Callable,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Sequence,
+    TypeVar,
+    TypeVarTuple,
+    overload,
+)
 from tessella.modes import enable_grad
 from tessella.ops.creation import zeros_like
 from tessella.ops.elementwise import positive
@@ -25,14 +35,22 @@ from tessella.trees import arrange, flatten
 
 _active = threading.local()
 
+# A gradient has the form of what it is by: T is that of the first argument.
+A = TypeVar("A")
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+_With = Callable[Concatenate[T, P], R]
+
 
 class _Run:
     """One call of a function on inputs of its own, which gradients are asked of."""
 
     def __init__(self, name: str, primals: Any) -> None:
         self.name = name
-        self.given, self.rebuild = flatten(primals)
-        self.given = [_to_tensor(name, x) for x in self.given]
+        leaves, self.rebuild = flatten(primals)
+        self.given = [_to_tensor(name, x) for x in leaves]
         self.is_nested = getattr(_active, "depth", 0) > 0
         self.is_outside = _core.is_grad_enabled() and any(x.requires_grad for x in self.given)
         with enable_grad():
@@ -113,7 +131,8 @@ def _run_with(
 
 
 def _outputs(name: str, result: Any) -> tuple[list[Tensor], Any]:
-    outs, rebuild = flatten(result)
+    leaves, rebuild = flatten(result)
+    outs: list[Any] = leaves
     for x in outs:
         if not isinstance(x, Tensor):
             raise gradient_errors.not_output(name, x)
@@ -146,6 +165,30 @@ def _name_of(title: str, f: Any) -> str:
     return _shown(f)
 
 
+@overload
+def value_and_grad(  # type: ignore[overload-overlap]  # 0 is an int
+    f: _With[Tensor, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> _With[Tensor, P, tuple[Tensor, Tensor]]: ...
+@overload
+def value_and_grad(  # type: ignore[overload-overlap]
+    f: _With[T, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> _With[T, P, tuple[Tensor, T]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, Tensor], argnums: int, has_aux: Literal[False] = False
+) -> Callable[P, tuple[Tensor, Tensor]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, Tensor], argnums: Sequence[int], has_aux: Literal[False] = False
+) -> Callable[P, tuple[Tensor, tuple[Tensor, ...]]]: ...
+@overload
+def value_and_grad(
+    f: _With[T, P, tuple[Tensor, A]], argnums: Literal[0] = 0, *, has_aux: Literal[True]
+) -> _With[T, P, tuple[tuple[Tensor, A], T]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, tuple[Tensor, A]], argnums: Sequence[int], has_aux: Literal[True]
+) -> Callable[P, tuple[tuple[Tensor, A], tuple[Tensor, ...]]]: ...
 def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
     """Give a function that gives the value of f and its gradient by some arguments.
 
@@ -192,6 +235,30 @@ def _check_number(name: str, value: Any) -> None:
         raise gradient_errors.no_real_output(name, value.dtype)
 
 
+@overload
+def grad(  # type: ignore[overload-overlap]  # 0 is an int
+    f: _With[Tensor, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> _With[Tensor, P, Tensor]: ...
+@overload
+def grad(  # type: ignore[overload-overlap]
+    f: _With[T, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> _With[T, P, T]: ...
+@overload
+def grad(
+    f: Callable[P, Tensor], argnums: int, has_aux: Literal[False] = False
+) -> Callable[P, Tensor]: ...
+@overload
+def grad(
+    f: Callable[P, Tensor], argnums: Sequence[int], has_aux: Literal[False] = False
+) -> Callable[P, tuple[Tensor, ...]]: ...
+@overload
+def grad(
+    f: _With[T, P, tuple[Tensor, A]], argnums: Literal[0] = 0, *, has_aux: Literal[True]
+) -> _With[T, P, tuple[T, A]]: ...
+@overload
+def grad(
+    f: Callable[P, tuple[Tensor, A]], argnums: Sequence[int], has_aux: Literal[True]
+) -> Callable[P, tuple[tuple[Tensor, ...], A]]: ...
 def grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
     """Give a function that gives the gradient of f by some arguments.
 
@@ -214,7 +281,17 @@ def _grad(title: str, f: Callable[..., Any], argnums: Any, has_aux: Any) -> Any:
     return wrapped
 
 
-def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+@overload
+def vjp(
+    f: Callable[[*Ts], R], *primals: *Ts, has_aux: Literal[False] = False
+) -> tuple[R, Callable[[R], tuple[*Ts]]]: ...
+@overload
+def vjp(
+    f: Callable[[*Ts], tuple[R, A]], *primals: *Ts, has_aux: Literal[True]
+) -> tuple[R, Callable[[R], tuple[*Ts]], A]: ...
+def vjp(  # type: ignore[misc]
+    f: Callable[..., Any], *primals: Any, has_aux: bool = False
+) -> Any:
     """Give f(*primals), and a function from a gradient of it to those of the primals.
 
     >>> out, pull = ts.vjp(lambda x: x * x, ts.tensor([1.0, 2.0]))
@@ -248,7 +325,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 def _like(name: str, given: Any, form: Any, outs: list[Tensor]) -> list[Tensor]:
     """Check that nested containers of the same form hold one gradient for each of some tensors."""
-    gs = arrange(given, form)
+    gs: list[Any] | None = arrange(given, form)
     if gs is None or len(gs) != len(outs):
         raise gradient_errors.structure_differs(name, form)
     for i, (g, x) in enumerate(zip(gs, outs, strict=True)):
@@ -261,7 +338,7 @@ def _like(name: str, given: Any, form: Any, outs: list[Tensor]) -> list[Tensor]:
     return gs
 
 
-def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+def jvp(f: Callable[..., R], primals: Sequence[object], tangents: Sequence[object]) -> tuple[R, R]:
     """Give f(*primals), and how it changes as the primals move along tangents.
 
     The gradient of f is linear in what it begins with; the derivative of that by it is what is
@@ -299,6 +376,10 @@ def _forward(
     return list(gradients_of(roots, dummies, begin, creates, creates, materialize_grads=True))
 
 
+@overload
+def jacobian(f: Callable[P, R], argnums: int = 0) -> Callable[P, R]: ...
+@overload
+def jacobian(f: Callable[P, Tensor], argnums: Sequence[int]) -> Callable[P, tuple[Tensor, ...]]: ...
 def jacobian(f: Callable[..., Any], argnums: Any = 0) -> Any:
     """Give a function that gives all slopes of f's results by some arguments.
 
@@ -352,6 +433,12 @@ def _rows(run: _Run, outs: list[Tensor], number: int, creates: bool) -> list[Ten
     ]
 
 
+@overload
+def hessian(f: Callable[P, Tensor], argnums: int = 0) -> Callable[P, Tensor]: ...
+@overload
+def hessian(
+    f: Callable[P, Tensor], argnums: Sequence[int]
+) -> Callable[P, tuple[tuple[Tensor, ...], ...]]: ...
 def hessian(f: Callable[..., Any], argnums: Any = 0) -> Any:
     """Give a function that gives the second derivatives of f, which gives one number.
 

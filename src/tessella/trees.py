@@ -5,12 +5,12 @@ from __future__ import annotations
 from copy import copy
 
 from tessella import errors
-from tessella.hints import Any, Callable
+from tessella.hints import Any, Callable, Mapping, Sequence, TypeVar
 
-Rebuild = Callable[[list[Any]], Any]
+T = TypeVar("T")
 
 
-def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
+def flatten(tree: T) -> tuple[list[object], Callable[[Sequence[object]], T]]:
     """Give what a nested container holds, in order, and how to put others in their places.
 
     >>> leaves, rebuild = ts.trees.flatten({"w": 1, "b": (2, 3)})
@@ -25,7 +25,7 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     return leaves, lambda values: rebuild(iter(values))
 
 
-def arrange(tree: Any, like: Any) -> list[Any] | None:
+def arrange(tree: object, like: object) -> list[object] | None:
     """Give what a nested container holds in the order of another; None if they differ in form."""
     if isinstance(like, dict):
         if not isinstance(tree, dict) or tree.keys() != like.keys():
@@ -46,7 +46,7 @@ def arrange(tree: Any, like: Any) -> list[Any] | None:
     return found
 
 
-def is_kept(tree: dict[Any, Any]) -> bool:
+def is_kept(tree: Mapping[str, object]) -> bool:
     """Tell whether a dict is put together as what it is: an OrderedDict, a defaultdict, …
 
     One of a class that keeps something beside its items becomes a plain dict.
@@ -54,7 +54,7 @@ def is_kept(tree: dict[Any, Any]) -> bool:
     return type(tree) is not dict and not getattr(tree, "__dict__", None)
 
 
-def outline(tree: Any) -> Any:
+def outline(tree: object) -> object:
     """Give the form of a nested container, to be compared: types and keys, not what it holds."""
     if isinstance(tree, dict):
         made_by = getattr(tree, "default_factory", None)

@@ -8,7 +8,7 @@ from statistics import median
 from tessella.compiler.costs import bytes_of, operations_of
 from tessella.compiler.explain import lines_of, title_of
 from tessella.compiler.program import Program
-from tessella.hints import Any
+from tessella.hints import Generic, TypeVar
 from tessella.sizes import counted
 
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
@@ -37,10 +37,13 @@ class StepTime(namedtuple("StepTime", "step title lines seconds bytes operations
         return f"{self.gigabytes_per_second:,.1f} GB/s"
 
 
-class Profile:
+R = TypeVar("R")
+
+
+class Profile(Generic[R]):
     """Times of a program's steps: `print` shows them as a table; `rows` are to be read."""
 
-    def __init__(self, name: str, program: Program, times: list[list[int]], result: Any) -> None:
+    def __init__(self, name: str, program: Program, times: list[list[int]], result: R) -> None:
         self.name = name
         self.calls = len(times)
         self.result = result  # of the last call

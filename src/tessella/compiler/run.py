@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import contextlib
 import os
-from itertools import pairwise
 
-from tessella import _core, changes, errors
+from tessella import _core, errors
+from tessella._core import Tensor
 from tessella.arguments import to_bool, to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture, name_of, placed
 from tessella.compiler.check import checked
-from tessella.compiler.delays import Streak, changed_arguments, shown_arguments, warn
+from tessella.compiler.delays import changed_arguments, shown_arguments, warn
 from tessella.compiler.keys import call_key
-from tessella.compiler.lower import build, lower
 from tessella.compiler.plan import MemoryTable
 from tessella.compiler.program import Program
-from tessella.compiler.pullback import Slopes, attach
-from tessella.compiler.watch import Watch
-from tessella.hints import TYPE_CHECKING, Any, Callable
-from tessella.modes import enable_grad
+from tessella.compiler.repeats import Kind, Runnable
+from tessella.hints import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    TypeVar,
+    overload,
+)
 from tessella.standins import Standin
-from tessella.trees import flatten
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from tessella.compiler.explain import Explanation
     from tessella.compiler.profile import Profile
     from tessella.compiler.rehearse import Forecast
+    from tessella.nn.modules import Module, Said, Unsaid
 
-Tensor = _core.Tensor
+P = ParamSpec("P")  # of the function, and what it gives
+Q = ParamSpec("Q")
+R = TypeVar("R")
+S = TypeVar("S")
 LARGE = 1 << 22  # bytes of intermediates that are worth giving back to the system
 MOST_KINDS = 64  # of calls, by shapes and values of arguments: programs are small
 MOST_PROGRAMS = 16  # of one kind of call, by what the function reads elsewhere
@@ -36,106 +47,24 @@ WARN_EACH = 16  # kinds of calls
 RECORDINGS = 3  # of one kind of call, of which two must be equal
 
 
-class Runnable:
-    """A program in the core, and when it is what a call asks for."""
-
-    def __init__(
-        self, program: Program, lines: list[Any], tensors: list[Any], watch: Watch,
-        recomputes: bool,
-    ) -> None:  # fmt: skip
-        self.lines = lines
-        self.program = lower(program, recomputes)
-        # Arguments that had the same memory in all recordings may be memory that the function
-        # reaches in another way too: until they were seen elsewhere, they must stay there.
-        self._homes = [_home(x) for x in tensors]
-        # Likewise those that get gradients: they may be leaves that the function knows by name.
-        numbers = {each for each in program.leaves if isinstance(each, int)}
-        self._objects = [id(x) if i in numbers else 0 for i, x in enumerate(tensors)]
-        self.core = build(self.program)
-        self.times: list[list[int]] | None = None  # of steps, in ns; None: they are not measured
-        self._slopes = Slopes(program.pulls, recomputes)
-        self.renew(tensors, watch)
-
-    def renew(self, tensors: list[Any], watch: Watch) -> None:
-        """Note a recording that is equal: where arguments lie now, and what was read in Python."""
-        for i, x in enumerate(tensors):
-            if self._homes[i] != _home(x):
-                self._homes[i] = (0, 0)
-            if self._objects[i] != id(x):
-                self._objects[i] = 0
-        self.core.set_homes(self._homes)
-        self.core.set_leaves(self._objects)
-        self.watch, self.changes = watch, changes.count()
-        places, is_partial = watch.exported()
-        self.core.set_guard(self.changes, places, watch.holds, is_partial)
-
-    def accepts(self, tensors: list[Any]) -> bool:
-        """Tell whether a call with these arguments would do what the program does."""
-        return bool(self.core.accepts(tensors))
-
-    def finish(self, made: list[Any], tensors: Any) -> Any:
-        """Put the results of a run together as the function does."""
-        return _rebuild(self.program.structure, self.fill(made, tensors))
-
-    def fill(self, made: list[Any], tensors: Any) -> list[Any]:
-        """Give all results one by one."""
-        found = iter(made)
-        leaves: list[Any] = []
-        for out in self.program.outputs:
-            if out.operand is not None:
-                leaves.append(next(found))
-            elif out.index is not None:
-                leaves.append(tensors[out.index])
-            elif out.same is not None:
-                leaves.append(leaves[out.same])
-            elif out.leaf is not None:
-                leaves.append(self.program.leaf(out.leaf, tensors).grad)
-            else:
-                leaves.append(out.value)
-        return leaves
-
-    def run(self, tensors: list[Any], arena: Any) -> Any:
-        """Run; give the results as the function does."""
-        if not self.program.pulls:
-            return self.finish(self._made(tensors, arena), tensors)
-        leaves = self.fill(self._made(tensors, arena), tensors)
-        with enable_grad():  # as the function had it at its end, whatever is outside
-            leaves = attach(self._slopes, self.program, tensors, leaves, self.core.starts)
-        return _rebuild(self.program.structure, leaves)
-
-    def _made(self, tensors: list[Any], arena: Any) -> list[Any]:
-        if self.times is None:
-            return self.core.run(tensors, arena)  # type: ignore[no-any-return]
-        made, times = self.core.run_timed(tensors, arena)
-        self.times.append(times)
-        return made  # type: ignore[no-any-return]
-
-    @property
-    def has_written(self) -> bool:
-        """Whether a run that failed had changed something before."""
-        return bool(self.core.has_written)
-
-
-def _home(x: Any) -> tuple[int, int]:
-    """Give where an argument lies: a number of its memory, and its place there."""
-    return _core.memory_number(x), x.offset * x.itemsize
-
-
-class Kind:
-    """One kind of call: what was recorded of it, and what can be repeated."""
-
-    def __init__(self) -> None:
-        self.programs: list[Runnable] = []
-        self.recordings: list[tuple[Program, list[Any], list[Any]]] = []
-        self.streak = Streak()
-
-
-class Compiled(Standin, _core.CompiledCall):
+class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
     """A function whose calls are recorded twice, and repeated as programs from then on."""
 
-    def __init__(
-        self, function: Callable[..., Any], check: int = 0, recompute: bool = False
-    ) -> None:
+    function: Callable[P, R]
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **keywords: P.kwargs) -> R: ...
+
+    else:
+
+        def __getattr__(self, name):
+            """Give what the function or module has: parameters(), train(), …"""
+            if name.startswith("__") or "function" not in self.__dict__:
+                raise AttributeError(name)
+            return getattr(self.function, name)
+
+    def __init__(self, function: Callable[P, R], check: int = 0, recompute: bool = False) -> None:
         self.function = function
         self._recomputes = recompute
         self._check = check  # every so many calls the function is called too
@@ -160,10 +89,16 @@ class Compiled(Standin, _core.CompiledCall):
         finally:
             self._replay.leave()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Give what a copy is made of: it begins without programs."""
         return type(self), (self.function, self._check, self._recomputes)
 
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(
+        self: Compiled[Concatenate[S, Q], R], instance: S, owner: type | None = None
+    ) -> Compiled[Q, R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Be a method where it decorates one."""
         return self if instance is None else _Bound(self, instance)
@@ -176,13 +111,7 @@ class Compiled(Standin, _core.CompiledCall):
                 return kind.programs[-1].program
         return None
 
-    def __getattr__(self, name: str) -> Any:
-        """Give what the function or module has: parameters(), train(), …"""
-        if name.startswith("__") or "function" not in self.__dict__:
-            raise AttributeError(name)
-        return getattr(self.function, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute of the function or module; its own begin with an underscore."""
         if name.startswith("_") or name == "function":
             object.__setattr__(self, name, value)
@@ -246,7 +175,7 @@ class Compiled(Standin, _core.CompiledCall):
 
         return framed_page(self.__name__, self.program)
 
-    def plan(self, *args: Any, **keywords: Any) -> Forecast:
+    def plan(self, *args: P.args, **keywords: P.kwargs) -> Forecast:
         """Give the memory that calls with such arguments need, without computing anything.
 
         Of tensors only shapes, strides and dtypes are used: `ts.spec` has no more. The function is
@@ -276,7 +205,7 @@ class Compiled(Standin, _core.CompiledCall):
             raise capture_errors.not_compiled().locate(self.__name__, [])
         return self.program
 
-    def profile(self, *args: Any, repeats: int = 1, **keywords: Any) -> Profile:
+    def profile(self, *args: object, repeats: int = 1, **keywords: object) -> Profile[R]:
         """Call the function with these arguments, and measure each step of its program.
 
         It is a call like any other, or `repeats` of them: parameters, gradients and generators
@@ -301,7 +230,7 @@ class Compiled(Standin, _core.CompiledCall):
         finally:
             self._replay.leave()
 
-    def _measure(self, args: Any, keywords: Any, count: int) -> Profile:
+    def _measure(self, args: Any, keywords: Any, count: int) -> Profile[R]:
         tensors, key = self._key_of(args, keywords)
         each = None
         for _ in range(2 * RECORDINGS):
@@ -400,7 +329,7 @@ class Compiled(Standin, _core.CompiledCall):
                 self._keep(kind, runnable, key)
                 return captured.result
         kind.recordings.append((captured.program, lines, tensors))
-        if len(kind.recordings) >= RECORDINGS + _grad_states(kind):
+        if len(kind.recordings) >= RECORDINGS + kind.grad_states():
             self._refuse(kind)
         return captured.result
 
@@ -428,14 +357,14 @@ class Compiled(Standin, _core.CompiledCall):
 class _Bound:
     """A compiled function that decorates a method, with its object."""
 
-    def __init__(self, compiled: Compiled, instance: Any) -> None:
+    def __init__(self, compiled: Compiled[..., Any], instance: Any) -> None:
         self._compiled = compiled
         self._instance = instance
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         return self._compiled(self._instance, *args, **keywords)
 
-    def profile(self, *args: Any, **keywords: Any) -> Profile:
+    def profile(self, *args: Any, **keywords: Any) -> Profile[Any]:
         return self._compiled.profile(self._instance, *args, **keywords)
 
     def plan(self, *args: Any, **keywords: Any) -> Forecast:
@@ -445,21 +374,33 @@ class _Bound:
         return getattr(self._compiled, name)
 
 
-def _grad_states(kind: Kind) -> int:
-    """Count how many recordings differ from the one before only in which gradients there were."""
-    befores = [[slot >= 0 for slot in program.befores] for program, _, _ in kind.recordings]
-    return sum(a != b for a, b in pairwise(befores))
+if TYPE_CHECKING:
+
+    class CompiledModule(Compiled[P, R], Module):
+        """A compiled module: it has what the module has."""
+
+        def __call__(  # type: ignore[override]
+            self, *args: P.args, **keywords: P.kwargs
+        ) -> R: ...
 
 
-def _rebuild(structure: Any, leaves: list[Any]) -> Any:
-    if isinstance(structure, int):
-        return leaves[structure]
-    return flatten(structure)[1](leaves)
-
-
+@overload
 def compile(
-    function: Callable[..., Any] | None = None, *, check: int = 0, recompute: bool = False
-) -> Any:
+    function: Unsaid, *, check: int = 0, recompute: bool = False
+) -> CompiledModule[..., Tensor]: ...
+@overload
+def compile(
+    function: Said[P, R], *, check: int = 0, recompute: bool = False
+) -> CompiledModule[P, R]: ...
+@overload
+def compile(
+    function: Callable[P, R], *, check: int = 0, recompute: bool = False
+) -> Compiled[P, R]: ...
+@overload
+def compile(
+    function: None = None, *, check: int = 0, recompute: bool = False
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+def compile(function: Any = None, *, check: int = 0, recompute: bool = False) -> Any:
     """Make a function of tensors that is recorded at its first calls and repeated afterwards.
 
     A repeated call gives the bits that the function would have given, or raises. With `check=n`

@@ -153,10 +153,11 @@ class _Watch:
         self, args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Put the operation before the module that sees the gradients of its inputs."""
-        leaves, rebuild = flatten([list(args), keywords])
+        given: Any = [list(args), keywords]
+        leaves, rebuild = flatten(given)
         passed = self._through(leaves, self._see_inputs)
-        given, named = rebuild(passed)
-        return tuple(given), named
+        inputs, named = rebuild(passed)
+        return tuple(inputs), named
 
     def leave(self, out: Any) -> Any:
         """Put the operation after the module that sees the gradients of its outputs."""
