@@ -65,12 +65,19 @@ def is_public(name: str) -> bool:
 
 
 def public_names(module: str) -> list[str]:
-    """Give the names that a module offers: those of `__all__`, or those without an underscore."""
+    """Give the names that a module offers: those of `__all__`, or those without an underscore.
+
+    Of those that it imports `import x as x` offers x.
+    """
     listed = names_of(module).get("__all__")
     if isinstance(listed, list) and isinstance(listed[0], ast.Assign):
         return [str(name) for name in ast.literal_eval(listed[0].value)]
+    tree = tree_of(module)
+    imports = [each for each in tree.body if isinstance(each, ast.ImportFrom)] if tree else []
+    offered = {name.asname for each in imports for name in each.names if name.asname == name.name}
     found = names_of(module).items()
-    return [name for name, each in found if is_public(name) and not isinstance(each, tuple)]
+    own = [name for name, each in found if not isinstance(each, tuple) or name in offered]
+    return [name for name in own if is_public(name)]
 
 
 def overloads(definitions: Iterable[ast.stmt]) -> list[ast.FunctionDef]:

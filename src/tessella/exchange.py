@@ -11,11 +11,8 @@ from tessella._core import Tensor
 from tessella.arguments import is_scalar
 from tessella.composites import Device, composite
 from tessella.dtypes import as_dtype, bfloat16
-from tessella.hints import TYPE_CHECKING, Any, Array, CapsuleType
+from tessella.hints import Any, Array, CapsuleType
 from tessella.ops.creation import copy_of
-
-if TYPE_CHECKING:
-    pass
 
 _VERSION = (1, 1)  # of DLPack, the newest that the core understands
 _CPU = (1, 0)  # DLPack's name of the device

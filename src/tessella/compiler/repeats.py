@@ -109,7 +109,7 @@ class Kind:
         self.streak = Streak()
 
     def grad_states(self) -> int:
-        """Count the recordings that differ from the one before only in which gradients there were."""
+        """Count the recordings that differ from the one before only in what had gradients."""
         befores = [[slot >= 0 for slot in program.befores] for program, _, _ in self.recordings]
         return sum(a != b for a, b in pairwise(befores))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float
-from tessella.hints import Any
 from tessella.optim import updates
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.options import at_least_zero, check_implementation, to_fraction
+from tessella.optim.options import Options, Params, at_least_zero, check_implementation, to_fraction
 
 
 class Adagrad(Optimizer):
@@ -25,8 +25,8 @@ class Adagrad(Optimizer):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,
         initial_accumulator_value: float = 0,
@@ -48,7 +48,7 @@ class Adagrad(Optimizer):
             "maximize": to_bool("maximize", maximize),
         })  # fmt: skip
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Begin with the sum that was asked for."""
         first = to_float("initial_accumulator_value", options["initial_accumulator_value"])
         return {"sum": first, "step": 0.0}
@@ -70,8 +70,8 @@ class Adadelta(Optimizer):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1.0,
+        params: Params,
+        lr: float | Tensor = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,
         weight_decay: float = 0,
@@ -90,7 +90,7 @@ class Adadelta(Optimizer):
             "maximize": to_bool("maximize", maximize),
         })  # fmt: skip
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Begin with zeros."""
         return {"square_avg": 0.0, "acc_delta": 0.0, "step": 0.0}
 
@@ -113,12 +113,12 @@ class RMSprop(Optimizer):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
         weight_decay: float = 0,
-        momentum: Any = 0,
+        momentum: float | Tensor = 0,
         centered: bool = False,
         capturable: bool = False,
         foreach: bool | None = None,
@@ -136,7 +136,7 @@ class RMSprop(Optimizer):
             "maximize": to_bool("maximize", maximize),
         })  # fmt: skip
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Begin with zeros; momentum and the mean are kept where they are asked for."""
         has_momentum = to_float("momentum", options["momentum"]) > 0
         return {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.hints import Any
 from tessella.optim import updates
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.options import at_least_zero, check_implementation, to_betas
+from tessella.optim.options import Options, Params, at_least_zero, check_implementation, to_betas
 
 
 class _Means(Optimizer):
@@ -26,7 +27,7 @@ class _Means(Optimizer):
             "maximize": to_bool("maximize", maximize),
         }
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Begin with zeros."""
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0, "step": 0.0}
 
@@ -48,9 +49,9 @@ class Adam(_Means):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: Any = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
@@ -70,7 +71,7 @@ class Adam(_Means):
             "decoupled_weight_decay": to_bool("decoupled_weight_decay", decoupled_weight_decay),
         })  # fmt: skip
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Begin with zeros."""
         greatest = {"max_exp_avg_sq": 0.0} if to_bool("amsgrad", options["amsgrad"]) else {}
         return {**super().needs(options), **greatest}
@@ -90,9 +91,9 @@ class AdamW(Adam):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: Any = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
@@ -124,9 +125,9 @@ class Adamax(_Means):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 2e-3,
-        betas: Any = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         foreach: bool | None = None,
@@ -138,7 +139,7 @@ class Adamax(_Means):
         check_implementation("Adamax", differentiable, foreach=foreach, capturable=capturable)
         super().__init__(params, self._options(lr, betas, eps, weight_decay, maximize))
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Begin with zeros."""
         return {"exp_avg": 0.0, "exp_inf": 0.0, "step": 0.0}
 
@@ -159,9 +160,9 @@ class NAdam(_Means):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 2e-3,
-        betas: Any = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         momentum_decay: float = 4e-3,
@@ -179,7 +180,7 @@ class NAdam(_Means):
             "decoupled_weight_decay": to_bool("decoupled_weight_decay", decoupled_weight_decay),
         })  # fmt: skip
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Begin with zeros, and a product of momenta that is empty."""
         return {**super().needs(options), "mu_product": 1.0}
 
@@ -200,9 +201,9 @@ class RAdam(_Means):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: Any = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         decoupled_weight_decay: bool = False,

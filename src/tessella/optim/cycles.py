@@ -8,7 +8,7 @@ from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_bool, to_float, to_word
 from tessella.dtypes import float64
-from tessella.hints import Any
+from tessella.hints import Any, Sequence
 from tessella.kinds import cast
 from tessella.ops.elementwise import cos, maximum, minimum, where
 from tessella.ops.reduce import max as greatest
@@ -146,15 +146,15 @@ class OneCycleLR(Formula):
     def __init__(
         self,
         optimizer: Optimizer,
-        max_lr: Any,
+        max_lr: float | Sequence[float],
         total_steps: int | None = None,
         epochs: int | None = None,
         steps_per_epoch: int | None = None,
         pct_start: float = 0.3,
         anneal_strategy: str = "cos",
         cycle_momentum: bool = True,
-        base_momentum: Any = 0.85,
-        max_momentum: Any = 0.95,
+        base_momentum: float | Sequence[float] = 0.85,
+        max_momentum: float | Sequence[float] = 0.95,
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
         three_phase: bool = False,
@@ -241,7 +241,7 @@ class OneCycleLR(Formula):
         """Add the momenta."""
         found, at = super().writes(epoch, follows), cast(epoch, float64)
         for group in self.optimizer.param_groups if self.cycle_momentum else ():
-            held = group[self._momentum_key]
+            held: Any = group[self._momentum_key]
             target = held[0] if self._momentum_key == "betas" else held
             found.append((target, self._value("momentum", group, at)))
         return found

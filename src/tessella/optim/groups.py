@@ -14,17 +14,22 @@ from tessella import _core, changes, errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, NUMBERS, to_float, to_number
 from tessella.dtypes import DType, float64, int64
-from tessella.hints import TYPE_CHECKING, Any, Callable
+from tessella.hints import TYPE_CHECKING, Any, Callable, Literal, Mapping, TypeVar, overload
 from tessella.kinds import cast
 from tessella.ops.creation import copy_of
 from tessella.ops.elementwise import positive
 from tessella.optim.options import to_parameters
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from tessella.optim.optimizer import Optimizer
 
+K = TypeVar("K")
+V = TypeVar("V")
 
-class Watched(dict[Any, Any]):
+
+class Watched(dict[K, V]):
     """A dict that counts changes to it, and tells the optimizer that it belongs to."""
 
     # The methods of dict would write past __setitem__.
@@ -47,33 +52,33 @@ class Watched(dict[Any, Any]):
         if owner is not None:
             owner.forget()
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: K, value: V) -> None:
         super().__setitem__(key, value)
         self.changed()
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: K) -> None:
         super().__delitem__(key)
         self.changed()
 
-    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
+    def __ior__(self, other: Mapping[K, V]) -> Self:  # type: ignore[override, misc]
         self.update(other)
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return dict, (dict(self),)
 
 
-class States(Watched):
+class States(Watched[Tensor, dict[str, Tensor]]):
     """The states of an optimizer by parameter; one that is not there is empty."""
 
-    def __missing__(self, p: Tensor) -> Watched:
+    def __missing__(self, p: Tensor) -> Watched[str, Tensor]:
         owner = self._owner()
         assert owner is not None
-        made = Watched(owner)
+        made: Watched[str, Tensor] = Watched(owner)
         dict.__setitem__(self, p, made)
         return made
 
-    def __setitem__(self, p: Tensor, state: dict[str, Any]) -> None:
+    def __setitem__(self, p: Tensor, state: dict[str, Tensor]) -> None:
         entry = self[p]
         dict.clear(entry)
         entry.update(state)
@@ -87,7 +92,7 @@ class Parameters(list[Tensor]):
         super().__init__(params)
         self._group = weakref.ref(group)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return list, (list(self),)
 
 
@@ -111,20 +116,32 @@ for _name in ("__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "c
     setattr(Parameters, _name, _telling(_name))
 
 
-class Group(Watched):
+class Group(Watched[str, object]):
     """A parameter group. Of the keys in `varying`, the values are tensors, or tuples of tensors."""
 
-    def __init__(self, owner: Optimizer, items: dict[str, Any]) -> None:
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: Literal["params"]) -> list[Tensor]: ...
+        @overload
+        def __getitem__(self, key: Literal["lr", "momentum"]) -> Tensor: ...
+        @overload
+        def __getitem__(self, key: Literal["betas"]) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def __getitem__(self, key: str) -> object: ...
+        def __getitem__(self, key: str) -> object: ...
+
+    def __init__(self, owner: Optimizer, items: dict[str, object]) -> None:
         super().__init__(owner)
         self.varying = owner.varying
         self.states: dict[str, float] = {}  # what each parameter has, and how it begins
         for key, value in items.items():
             if key in self.varying and key in owner.defaults:
                 check_fit(key, owner.defaults[key], value)
-            kept = held(key, value) if key in self.varying else value
+            kept: Any = held(key, value) if key in self.varying else value
             dict.__setitem__(self, key, Parameters(self, kept) if key == "params" else kept)
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: object) -> None:
         try:
             self._write(key, value)
         except errors.TessellaError as error:
@@ -149,7 +166,7 @@ class Group(Watched):
         if finish is not None:
             finish()
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Give the group with numbers in place of the tensors that vary; this reads them."""
         return {key: read(value) if key in self.varying else value for key, value in self.items()}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from tessella import errors, optimizer_errors
+from tessella._core import Tensor
 from tessella.arguments import LISTS, to_float, to_word
-from tessella.hints import Any, Callable
+from tessella.hints import Any, Callable, Sequence
 from tessella.optim.groups import count
 from tessella.optim.optimizer import Optimizer, explained
 from tessella.optim.schedules import LRScheduler, check_optimizer, to_count
@@ -93,7 +94,7 @@ class ReduceLROnPlateau(LRScheduler):
         threshold: float = 1e-4,
         threshold_mode: str = "rel",
         cooldown: int = 0,
-        min_lr: Any = 0,
+        min_lr: float | Sequence[float] = 0,
         eps: float = 1e-8,
     ) -> None:
         self.optimizer = check_optimizer(optimizer)
@@ -116,7 +117,9 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = self.num_bad_epochs = 0
 
     @explained
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(  # type: ignore[override]
+        self, metrics: float | Tensor, epoch: int | None = None
+    ) -> None:
         """Look at the number of an epoch."""
         current = to_float("metrics", metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else to_count("epoch", epoch, 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tessella import _core, errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import to_float, to_int, to_word
-from tessella.hints import Any, Callable, Sequence
+from tessella.hints import Any, Callable, Mapping, Sequence
 from tessella.modes import enable_grad, no_grad
 from tessella.ops.complexes import view_as_real
 from tessella.ops.creation import zeros_like
@@ -17,7 +17,7 @@ from tessella.ops.joining import concat
 from tessella.ops.matmul import vecdot
 from tessella.optim.groups import placed
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.options import at_least_zero
+from tessella.optim.options import Options, Params, at_least_zero
 from tessella.optim.searches import Point, armijo, strong_wolfe
 
 SEARCHES = ("strong_wolfe", "armijo")
@@ -51,8 +51,8 @@ class LBFGS(Optimizer):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1,
+        params: Params,
+        lr: float | Tensor = 1,
         max_iter: int = 20,
         max_eval: int | None = None,
         tolerance_grad: float = 1e-7,
@@ -72,17 +72,18 @@ class LBFGS(Optimizer):
         })  # fmt: skip
 
     @explained
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
+    def add_param_group(self, param_group: Mapping[str, object]) -> None:
         """Take the parameters; there are no others beside them."""
         if self.param_groups:
             raise optimizer_errors.one_group()
         super().add_param_group(param_group)
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Check the options; states grow with the steps."""
         for name in ("max_iter", "max_eval", "history_size"):
             to_int(name, options[name])
-        if options["history_size"] < 1:
+        history: Any = options["history_size"]
+        if history < 1:
             raise errors.wrong_value("history_size", options["history_size"], "1 or more")
         for name in ("tolerance_grad", "tolerance_change"):
             to_float(name, options[name])
@@ -90,9 +91,9 @@ class LBFGS(Optimizer):
             to_word("line_search_fn", options["line_search_fn"], list(SEARCHES))
         return {}
 
-    def adopt(self, saved: dict[str, Any], begins: dict[str, float]) -> dict[str, Any]:
+    def adopt(self, saved: Options, begins: dict[str, float]) -> dict[str, object]:
         """Check that the parts of a saved state belong together."""
-        pasts = [saved[name] for name in PASTS if name in saved]
+        pasts: list[Any] = [saved[name] for name in PASTS if name in saved]
         are_pasts = all(isinstance(past, list) and len(past) == len(pasts[0]) for past in pasts)
         tensors = [x for past in pasts if are_pasts for x in past]
         last = [saved[name] for name in LAST if name in saved]
@@ -107,14 +108,14 @@ class LBFGS(Optimizer):
         return super().adopt(saved, begins)
 
     @explained
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor:
         """Do up to `max_iter` iterations; give the loss before the first."""
         if not callable(closure):
             raise optimizer_errors.needs_closure()
         group = self.param_groups[0]
         state = self.state[group["params"][0]]
         run = _Run(group.plain(), dict(state), closure)
-        loss = run.go()
+        loss: Tensor = run.go()
         state.update(run.state)
         return loss
 

@@ -13,13 +13,16 @@ import functools
 from tessella import _core, changes, errors, optimizer_errors
 from tessella._core import Function, Tensor
 from tessella.arguments import LISTS, to_bool
-from tessella.hints import Any, Callable, ParamSpec, TypeVar
+from tessella.hints import TYPE_CHECKING, Any, Callable, Mapping, ParamSpec, TypeVar
 from tessella.hooks import Handle
 from tessella.modes import enable_grad, no_grad
 from tessella.optim import saving
 from tessella.optim.groups import Group, States, filled, scalar
-from tessella.optim.options import check_distinct, to_groups, to_parameters
+from tessella.optim.options import Options, Params, check_distinct, to_groups, to_parameters
 from tessella.optim.updates import Update, update_watched
+
+if TYPE_CHECKING:
+    from tessella.optim.saving import OptimizerState
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -99,10 +102,10 @@ class Optimizer:
             cls.step = hooked(cls.step)  # type: ignore[method-assign]
 
     @explained
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Params, defaults: Mapping[str, object]) -> None:
         if not isinstance(defaults, dict):
             raise errors.wrong_type("defaults", defaults, "a dict of options")
-        self.defaults = dict(defaults)
+        self.defaults: dict[str, Any] = dict(defaults)
         self.param_groups: list[Group] = []
         self._state = States(self)
         self._before: dict[int, Callable[..., Any]] = {}
@@ -115,7 +118,7 @@ class Optimizer:
     # --- groups and states ------------------------------------------------------------------------
 
     @explained
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
+    def add_param_group(self, param_group: Mapping[str, object]) -> None:
         """Add parameters with options of their own; what is left out is the optimizer's default.
 
         >>> x, y = ts.zeros(2, requires_grad=True), ts.zeros(3, requires_grad=True)
@@ -138,19 +141,19 @@ class Optimizer:
         group.changed()
 
     @property
-    def state(self) -> dict[Tensor, dict[str, Any]]:
+    def state(self) -> dict[Tensor, dict[str, Tensor]]:
         """The states of each parameter, by name."""
         return self._state
 
     @state.setter
-    def state(self, states: dict[Tensor, dict[str, Any]]) -> None:
+    def state(self, states: dict[Tensor, dict[str, Tensor]]) -> None:
         self._state.clear()
         self._state.update(states)
 
     def _parameters(self) -> list[Tensor]:
         return [p for group in self.param_groups for p in group["params"]]
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Name the states that a parameter has, with the number that each begins as."""
         return {}
 
@@ -169,7 +172,7 @@ class Optimizer:
         """Name the states that have the shape of their parameter."""
         return () if self.update is None else self.update.states
 
-    def adopt(self, saved: dict[str, Any], begins: dict[str, float]) -> dict[str, Any]:
+    def adopt(self, saved: Options, begins: dict[str, float]) -> dict[str, object]:
         """Complete the saved state of a parameter by what a new one has."""
         return {**begins, **{name: value for name, value in saved.items() if value is not None}}
 
@@ -187,17 +190,17 @@ class Optimizer:
         self._calls = None
         self._finite.clear()
 
-    def foresee(self, group: Group, key: str, value: Any) -> Callable[[], None]:
+    def foresee(self, group: Group, key: str, value: object) -> Callable[[], None]:
         """Make the states that another option, or other parameters, ask for; give what adds them.
 
         All memory is there before the group is written.
         """
         if key not in (*self.shaping, "params"):
             return lambda: None
-        options = {**group.plain(), key: value}
+        options: dict[str, Any] = {**group.plain(), key: value}
         if key == "params":
             others = [p for each in self.param_groups if each is not group for p in each["params"]]
-            check_distinct(value, others)
+            check_distinct(options[key], others)
         needed = self.needs(options)
         made = [(p, self._new_states(p, needed)) for p in options["params"]]
 
@@ -210,14 +213,15 @@ class Optimizer:
 
     # --- steps ------------------------------------------------------------------------------------
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """Move every parameter that has a gradient; gradients stay as they are.
 
         A closure computes the loss again, with its gradients, and gives it: so does the step.
         Nothing is written if it fails.
         """
         if (self._before or self._after) and not self._is_stepping:
-            return hooked(Optimizer.step)(self, closure)
+            out: Tensor | None = hooked(Optimizer.step)(self, closure)
+            return out
         loss = None
         if closure is not None:
             if not callable(closure):
@@ -261,8 +265,8 @@ class Optimizer:
     def number_of(self, group: Group, name: str) -> Tensor:
         """Give a number that varies, by its name in the update."""
         is_beta = name.startswith("beta")
-        number: Tensor = group["betas"][int(name[4:]) - 1] if is_beta else group[name]
-        return number
+        number: Any = group["betas"][int(name[4:]) - 1] if is_beta else group[name]
+        return number  # type: ignore[no-any-return]
 
     def _step_slowly(self, calls: list[tuple[Function, tuple[Any, ...]]]) -> None:
         """Do the calls by their records; all are checked before the first one writes."""
@@ -298,7 +302,7 @@ class Optimizer:
     # --- hooks ------------------------------------------------------------------------------------
 
     @explained
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+    def register_step_pre_hook(self, hook: Callable[..., object]) -> Handle:
         """Call `hook(optimizer, args, kwargs)` before each step; it may give other arguments.
 
         >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)])
@@ -309,7 +313,7 @@ class Optimizer:
         return self._register(self._before, hook)
 
     @explained
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
+    def register_step_post_hook(self, hook: Callable[..., object]) -> Handle:
         """Call `hook(optimizer, args, kwargs)` after each step.
 
         >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)])
@@ -329,7 +333,7 @@ class Optimizer:
 
     # --- saving and showing -----------------------------------------------------------------------
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> OptimizerState:
         """Give everything that a step depends on but the parameters, as PyTorch arranges it.
 
         The tensors are the optimizer's own; numbers that vary are read.
@@ -342,7 +346,7 @@ class Optimizer:
         return saving.dict_of(self)
 
     @explained
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: OptimizerState | Mapping[str, object]) -> None:
         """Take over what `state_dict` gave, also PyTorch's; if it fails nothing has changed.
 
         >>> optimizer = ts.optim.Adam([ts.ones(2, requires_grad=True)], lr=0.5)
@@ -353,14 +357,14 @@ class Optimizer:
         """
         saving.load(self, state_dict)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {
             "defaults": self.defaults,
             "param_groups": [group.plain() for group in self.param_groups],
             "state": {p: dict(state) for p, state in self._state.items()},
         }
 
-    def __setstate__(self, saved: dict[str, Any]) -> None:
+    def __setstate__(self, saved: Mapping[str, Any]) -> None:
         Optimizer.__init__(self, [dict(group) for group in saved["param_groups"]],
                            saved["defaults"])  # fmt: skip
         self.state = saved["state"]

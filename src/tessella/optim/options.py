@@ -5,7 +5,10 @@ from __future__ import annotations
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, is_iterable, to_bool, to_float
-from tessella.hints import Any
+from tessella.hints import Any, Iterable, Mapping, TypeAlias
+
+Options: TypeAlias = "Mapping[str, object]"  # of a group, or the saved state of a parameter
+Params: TypeAlias = "Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Options]"
 
 # PyTorch's choice among implementations: there is one here, which is fused, and captured as it is.
 IMPLEMENTATIONS = ("foreach", "fused", "capturable")

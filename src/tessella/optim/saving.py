@@ -20,12 +20,21 @@ from tessella.optim.groups import Group, check_fit, filled, kept, scalar
 from tessella.tensors import asarray
 
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from tessella.optim.optimizer import Optimizer
+
+    class OptimizerState(TypedDict):
+        """What `state_dict` of an optimizer gives."""
+
+        state: dict[int, dict[str, Tensor]]
+        param_groups: list[dict[str, object]]
+
 
 NUMBERED = ("params", "param_names")  # what a group has for each parameter
 
 
-def dict_of(optimizer: Optimizer) -> dict[str, Any]:
+def dict_of(optimizer: Optimizer) -> OptimizerState:
     """Give groups and states with numbers in place of parameters."""
     numbers: dict[Tensor, int] = {}
     groups = []

@@ -12,7 +12,7 @@ from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_float, to_int, to_list
 from tessella.dtypes import float64
-from tessella.hints import Any, Sequence
+from tessella.hints import Any, Iterable, Mapping, Sequence
 from tessella.kinds import cast
 from tessella.ops.elementwise import minimum, pow, where
 from tessella.ops.reduce import count_nonzero
@@ -84,7 +84,8 @@ class LRScheduler:
                 group.setdefault("initial_lr", group["lr"].item())
             elif "initial_lr" not in group:
                 raise optimizer_errors.no_initial_rate(i)
-        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+        begun: list[Any] = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs: list[float] = begun
         self._epoch = count(last)
         self._begin(last == -1)
 
@@ -104,7 +105,7 @@ class LRScheduler:
         else:
             self.last_epoch += 1
 
-    def get_lr(self) -> Sequence[Any]:
+    def get_lr(self) -> Sequence[float | Tensor]:
         """Give the rate of each group at `last_epoch`: numbers or 0-d tensors."""
         raise NotImplementedError("a schedule has a formula, or a get_lr of its own")
 
@@ -129,7 +130,7 @@ class LRScheduler:
         """Read the learning rate of each group."""
         return [group["lr"].item() for group in self.optimizer.param_groups]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, object]:
         """Give what the schedule depends on, as numbers; the rates are the optimizer's state."""
         return {
             "base_lrs": list(self.base_lrs),
@@ -139,12 +140,12 @@ class LRScheduler:
         }
 
     @explained
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
         """Take over what `state_dict` gave; if it fails nothing has changed."""
         self.check_state(state_dict)
         self.take_state(state_dict)
 
-    def check_state(self, state_dict: Any) -> None:
+    def check_state(self, state_dict: object) -> None:
         """Require the state of such a schedule: values of the kinds that it has."""
         if not isinstance(state_dict, dict) or "last_epoch" not in state_dict:
             raise optimizer_errors.not_schedule(state_dict)
@@ -155,12 +156,13 @@ class LRScheduler:
                 if name in self.divisors and value == 0:
                     raise errors.wrong_value(name, value, "a number other than 0")
 
-    def take_state(self, state_dict: dict[str, Any]) -> None:
+    def take_state(self, state_dict: Mapping[str, object]) -> None:
         """Take a state over that was checked."""
         for name in ("base_lrs", *self.saved):
             if name in state_dict:
                 setattr(self, name, to_alike(name, state_dict[name], getattr(self, name)))
-        self.last_epoch = state_dict["last_epoch"]
+        epoch: Any = state_dict["last_epoch"]
+        self.last_epoch = epoch
 
 
 class Formula(LRScheduler):
@@ -265,7 +267,7 @@ class MultiStepLR(Formula):
         return self._milestones
 
     @milestones.setter
-    def milestones(self, epochs: Any) -> None:
+    def milestones(self, epochs: Iterable[int]) -> None:
         # PyTorch keeps a Counter of them.
         self._milestones = sorted(getattr(epochs, "elements", lambda: epochs)())
         with placed():

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import to_list
-from tessella.hints import Any, Sequence
+from tessella.hints import Any, Mapping, Sequence
 from tessella.ops.elementwise import maximum, where
 from tessella.optim.groups import write
 from tessella.optim.host_schedules import ReduceLROnPlateau
@@ -33,23 +33,25 @@ class _Composed(Formula):
 
     _schedulers: list[LRScheduler]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, object]:
         """Give the states of all parts too."""
         parts = [part.state_dict() for part in self._schedulers]
         return {**super().state_dict(), "_schedulers": parts}
 
-    def check_state(self, state_dict: Any) -> None:
+    def check_state(self, state_dict: object) -> None:
         """Check the states of all parts too."""
         parts = state_dict.get("_schedulers") if isinstance(state_dict, dict) else None
         if not isinstance(parts, list) or len(parts) != len(self._schedulers):
             raise optimizer_errors.not_schedule(state_dict)
         for part, saved in zip(self._schedulers, parts, strict=True):
             part.check_state(saved)
-        super().check_state({"last_epoch": 0, **state_dict})
+        given: Any = state_dict
+        super().check_state({"last_epoch": 0, **given})
 
-    def take_state(self, state_dict: dict[str, Any]) -> None:
+    def take_state(self, state_dict: Mapping[str, object]) -> None:
         """Take the states of all parts over."""
-        for part, saved in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+        parts: Any = state_dict["_schedulers"]
+        for part, saved in zip(self._schedulers, parts, strict=True):
             part.take_state(saved)
         super().take_state({"last_epoch": 0, **state_dict})
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tessella import optimizer_errors
+from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float
-from tessella.hints import Any
 from tessella.optim import updates
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.options import at_least_zero, check_implementation
+from tessella.optim.options import Options, Params, at_least_zero, check_implementation
 
 
 class SGD(Optimizer):
@@ -30,9 +30,9 @@ class SGD(Optimizer):
     @explained
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
-        momentum: Any = 0,
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        momentum: float | Tensor = 0,
         dampening: float = 0,
         weight_decay: float = 0,
         nesterov: bool = False,
@@ -56,12 +56,12 @@ class SGD(Optimizer):
             "maximize": to_bool("maximize", maximize),
         })  # fmt: skip
 
-    def needs(self, options: dict[str, Any]) -> dict[str, float]:
+    def needs(self, options: Options) -> dict[str, float]:
         """Count steps where there is momentum: its buffer begins as the first gradient."""
         has_momentum = to_float("momentum", options["momentum"]) != 0
         return {"momentum_buffer": 0.0, "step": 0.0} if has_momentum else {}
 
-    def adopt(self, saved: dict[str, Any], begins: dict[str, float]) -> dict[str, Any]:
+    def adopt(self, saved: Options, begins: dict[str, float]) -> dict[str, object]:
         """Take a buffer that was saved without a count for one that has begun, as PyTorch does."""
         if saved.get("momentum_buffer") is not None:
             begins = {**begins, "step": 1.0}
