@@ -7,6 +7,8 @@ stand for nothing. Type checkers read hints.pyi, where they are what they are ca
 
 from __future__ import annotations
 
+from types import GenericAlias
+
 
 class Hint:
     """Stands for such a name: subscripted, called, joined and derived from to no effect."""
@@ -28,14 +30,29 @@ class Hint:
         return ()
 
 
-Any = Callable = CapsuleType = Concatenate = Generic = Iterable = Iterator = Literal = Mapping = (
-    Never
-) = Hint()
+class Subscripted:
+    """The base of generic classes: `DataLoader[Batch]` may be evaluated."""
+
+    __slots__ = ()
+    __class_getitem__ = classmethod(GenericAlias)
+
+
+class GenericHint(Hint):
+    """Stands for `Generic`."""
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
+        return (Subscripted,)
+
+
+Any = Callable = CapsuleType = Concatenate = Iterable = Iterator = Literal = Mapping = Never = (
+    Hint()
+)
 NoReturn = ParamSpec = Protocol = Sequence = SupportsIndex = TypeAlias = TypeVar = TypeVarTuple = (
     overload
 ) = Hint()
+Generic = GenericHint()
 TYPE_CHECKING = False
 
 # What several public functions take or give; hints.pyi says what each is.
 Array = DTypeLike = DeviceLike = Element = Ints = Key = Nested = Number = Operand = Hint()
-Path = Real = StateDict = Hint()
+Path = Real = Saved = StateDict = Hint()

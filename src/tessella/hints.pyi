@@ -1,5 +1,6 @@
 from collections.abc import (
     Callable as Callable,
+    Hashable,
     Iterable as Iterable,
     Iterator as Iterator,
     Mapping as Mapping,
@@ -48,4 +49,6 @@ Key: TypeAlias = _Key | tuple[_Key, ...]  # what stands in brackets
 
 # Files.
 Path: TypeAlias = str | PathLike[str]
-StateDict: TypeAlias = dict[str, Tensor] | dict[str, object]  # of a module
+_Plain: TypeAlias = Number | str | bytes | DType | Tensor | None
+Saved: TypeAlias = _Plain | list[Saved] | tuple[Saved, ...] | dict[Hashable, Saved]  # in a file
+StateDict: TypeAlias = dict[str, Tensor] | dict[str, object] | Saved  # of a module; it is checked

@@ -6,8 +6,6 @@ a wish of its user (Ctrl-C), and goes on as an exception.
 
 from __future__ import annotations
 
-from types import GenericAlias
-
 from tessella.exceptions import TessellaError
 from tessella.hints import (
     TYPE_CHECKING,
@@ -118,7 +116,6 @@ class Err(Frozen):
 
 if not TYPE_CHECKING:
     Ok.is_ok, Err.is_ok = True, False
-    Ok.__class_getitem__ = classmethod(GenericAlias)  # Ok[int], in code that evaluates annotations
 
 
 def expected(function: Callable[P, T], *args: P.args, **keywords: P.kwargs) -> Ok[T] | Err:

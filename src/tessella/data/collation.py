@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
@@ -14,6 +14,14 @@ from tessella.ops.joining import stack
 from tessella.tensors import asarray, tensor
 
 
+@overload
+def default_collate(batch: Sequence[Tensor | float]) -> Tensor: ...
+@overload
+def default_collate(batch: Sequence[tuple[Tensor | float, ...]]) -> list[Tensor]: ...
+@overload
+def default_collate(batch: Sequence[Mapping[str, Tensor | float]]) -> dict[str, Tensor]: ...
+@overload
+def default_collate(batch: Sequence[object]) -> object: ...
 @located("data.default_collate")
 def default_collate(batch: Sequence[Any]) -> Any:
     """Join samples as a DataLoader does: with a first axis that counts them.
@@ -84,6 +92,10 @@ def _like_mapping(like: Mapping[Any, Any], parts: dict[Any, Any]) -> Any:
         return parts
 
 
+@overload
+def default_convert(data: Tensor) -> Tensor: ...
+@overload
+def default_convert(data: object) -> object: ...
 @located("data.default_convert")
 def default_convert(data: Any) -> Any:
     """Give one sample as it is, with its arrays as tensors: what a loader without batches does.

@@ -9,19 +9,27 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import is_iterable, to_float, to_int, to_list
 from tessella.data_errors import located
 from tessella.dtypes import int64
+from tessella.hints import Key
 from tessella.items import OnHeap
 from tessella.ops.random import Generator, randperm
 from tessella.tensors import tensor
 
 T = TypeVar("T", covariant=True)
+S = TypeVar("S")
+
+
+class Samples(Protocol[T]):
+    """What has samples by number: a Dataset, a list, a range."""
+
+    def __getitem__(self, index: int, /) -> T: ...
 
 
 def length_of(name: str, dataset: Any) -> int:
@@ -47,11 +55,12 @@ class Dataset(Generic[T]):
     [[0, 1], [4, 9], [16]]
     """
 
-    def __getitem__(self, index: Any) -> T:
+    def __getitem__(self, index: int, /) -> T:
         raise NotImplementedError("a Dataset defines __getitem__(index)")
 
-    def __add__(self, other: Dataset[Any]) -> ConcatDataset:
-        return ConcatDataset([self, other])
+    def __add__(self, other: Dataset[S]) -> Dataset[T | S]:
+        parts: list[Any] = [self, other]
+        return ConcatDataset(parts)
 
 
 class IterableDataset(Dataset[T]):
@@ -67,15 +76,16 @@ class IterableDataset(Dataset[T]):
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError("an IterableDataset defines __iter__()")
 
-    def __getitem__(self, index: Any) -> T:
+    def __getitem__(self, index: int, /) -> T:
         wrong = data_errors.stream_in_sequence("an index")
         raise wrong.locate(f"data.{type(self).__name__}", [])
 
-    def __add__(self, other: Dataset[Any]) -> Any:
-        return ChainDataset([self, other])
+    def __add__(self, other: Dataset[S]) -> IterableDataset[T | S]:
+        parts: list[Any] = [self, other]
+        return ChainDataset(parts)
 
 
-class ChainDataset(IterableDataset[Any]):
+class ChainDataset(IterableDataset[T]):
     """Streams, one after the other.
 
     >>> class Count(ts.data.IterableDataset):
@@ -85,16 +95,16 @@ class ChainDataset(IterableDataset[Any]):
     [0, 1, 0, 1]
     """
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
+    def __init__(self, datasets: Iterable[Iterable[T]]) -> None:
         try:
-            self.datasets = to_list("datasets", datasets, "a list of streams")
+            self.datasets: list[Any] = to_list("datasets", datasets, "a list of streams")
             for i, each in enumerate(self.datasets):
                 if not is_iterable(each):
                     raise errors.wrong_type(f"datasets[{i}]", each, "a stream: it has __iter__")
         except errors.TessellaError as error:
             raise error.relocate("data.ChainDataset", []) from None
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T]:
         return itertools.chain.from_iterable(self.datasets)
 
     def __len__(self) -> int:
@@ -126,7 +136,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
             raise error.locate("data.TensorDataset", []) from None
         self.tensors = tensors
 
-    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+    def __getitem__(self, index: Key, /) -> tuple[Tensor, ...]:
         return tuple([x[index] for x in self.tensors])
 
     def __getbatch__(self, index: Tensor) -> list[Tensor]:
@@ -136,7 +146,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return self.tensors[0].shape[0]
 
 
-class Subset(Dataset[Any]):
+class Subset(Dataset[T]):
     """The samples of a set whose numbers are given.
 
     >>> part = ts.data.Subset(["a", "b", "c"], [2, 0])
@@ -144,7 +154,7 @@ class Subset(Dataset[Any]):
     ('c', 2)
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int] | Tensor) -> None:
+    def __init__(self, dataset: Samples[T], indices: Sequence[int] | Tensor) -> None:
         self._numbers: Tensor | None = None
         try:
             if not hasattr(type(dataset), "__getitem__"):
@@ -161,7 +171,7 @@ class Subset(Dataset[Any]):
         self.indices: Sequence[int] = numbers if hasattr(numbers, "__getitem__") else listed
 
     @property
-    def __getbatch__(self) -> Any:
+    def __getbatch__(self) -> Callable[[Tensor], object]:
         """Whole batches at once, where the set beneath gives them."""
         if self._numbers is None:
             raise AttributeError("__getbatch__")
@@ -169,11 +179,13 @@ class Subset(Dataset[Any]):
 
     def _batch(self, index: Tensor) -> Any:
         assert self._numbers is not None
-        return self.dataset.__getbatch__(self._numbers[index])
+        beneath: Any = self.dataset
+        return beneath.__getbatch__(self._numbers[index])
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int, /) -> T:
         if isinstance(index, list):
-            return self.dataset[[self._number(i) for i in index]]
+            several: Any = [self._number(i) for i in index]
+            return self.dataset[several]
         return self.dataset[self._number(index)]
 
     def _number(self, index: Any) -> Any:
@@ -189,7 +201,7 @@ class Subset(Dataset[Any]):
         return len(self.indices)
 
 
-class ConcatDataset(Dataset[Any]):
+class ConcatDataset(Dataset[T]):
     """Several sets as one, in their order.
 
     >>> both = ts.data.ConcatDataset([["a", "b"], ["c"]])
@@ -197,9 +209,9 @@ class ConcatDataset(Dataset[Any]):
     ('c', 'a', 3)
     """
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
+    def __init__(self, datasets: Iterable[Samples[T]]) -> None:
         try:
-            self.datasets = to_list("datasets", datasets, "a list of datasets")
+            self.datasets: list[Any] = to_list("datasets", datasets, "a list of datasets")
             if not self.datasets:
                 raise errors.wrong_value("datasets", self.datasets, "one dataset or more")
             if any(isinstance(each, IterableDataset) for each in self.datasets):
@@ -209,7 +221,7 @@ class ConcatDataset(Dataset[Any]):
             raise error.relocate("data.ConcatDataset", []) from None
         self.cumulative_sizes = list(itertools.accumulate(lengths))
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int, /) -> T:
         length = len(self)
         try:
             index = to_int("index", index)
@@ -220,7 +232,8 @@ class ConcatDataset(Dataset[Any]):
         index += length if index < 0 else 0
         which = bisect.bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[which - 1] if which else 0
-        return self.datasets[which][index - before]
+        sample: T = self.datasets[which][index - before]
+        return sample
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -228,8 +241,8 @@ class ConcatDataset(Dataset[Any]):
 
 @located("data.random_split")
 def random_split(
-    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None
-) -> list[Subset]:
+    dataset: Samples[S], lengths: Sequence[int | float], generator: Generator | None = None
+) -> list[Subset[S]]:
     """Cut a set into parts of the given lengths, or fractions of its length, at random.
 
     What fractions leave over by rounding goes to the first parts, one sample each.

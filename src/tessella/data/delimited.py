@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
 from tessella import _core, data_errors, errors
 from tessella._core import Tensor
@@ -16,6 +16,7 @@ from tessella.arguments import to_bool, to_list
 from tessella.data.tables import Column, Table, recoded
 from tessella.data_errors import located
 from tessella.dtypes import DType, float64, int64, uint8
+from tessella.hints import DTypeLike, Path
 from tessella.items import OnHeap
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
@@ -32,13 +33,13 @@ _KINDS: dict[Any, int] = {int: _INTEGERS, float: _FLOATS, str: _TEXTS,
 
 @located("data.read_csv")
 def read_csv(
-    path: Any,
+    path: Path | IO[str] | IO[bytes],
     delimiter: str = ",",
     *,
     header: bool | None = None,
     names: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
-    dtype: Mapping[str, Any] | None = None,
+    dtype: Mapping[str, DTypeLike] | None = None,
     missing: Sequence[str] = MISSING,
     quote: str | None = '"',
     comment: str | None = None,

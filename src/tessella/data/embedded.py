@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ class Labelled(tuple[Tensor, Tensor]):
     names: tuple[str, ...]
     classes: tuple[str, ...]
 
-    def __new__(cls, x: Tensor, y: Tensor, names: Any = (), classes: Any = ()) -> Labelled:
+    def __new__(
+        cls, x: Tensor, y: Tensor, names: Iterable[str] = (), classes: Iterable[str] = ()
+    ) -> Labelled:
         try:
             for name, part in (("x", x), ("y", y)):
                 if not isinstance(part, Tensor):
@@ -61,7 +64,7 @@ class Labelled(tuple[Tensor, Tensor]):
         """What belongs to them."""
         return self[1]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.x, self.y, self.names, self.classes)
 
     def __repr__(self) -> str:
@@ -113,7 +116,7 @@ class Text(tuple[Tensor, str]):
             raise wrong.locate("data.Text.encode", []) from None
 
     @located("data.Text.decode")
-    def decode(self, ids: Any) -> str:
+    def decode(self, ids: Tensor | Iterable[int]) -> str:
         """Give the text of numbers of characters.
 
         >>> text = ts.data.load_text()
@@ -127,7 +130,7 @@ class Text(tuple[Tensor, str]):
                 raise errors.wrong_value("a number of ids", i, f"below {len(self.letters)}")
         return "".join([self.letters[i] for i in numbers])
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.ids, self.letters)
 
     def __repr__(self) -> str:

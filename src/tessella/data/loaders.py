@@ -6,7 +6,7 @@ them. They gain where samples wait for files or for work that lets go of the int
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice, repeat
 from threading import TIMEOUT_MAX
 from typing import Any
@@ -15,7 +15,7 @@ from tessella import data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int
 from tessella.data.collation import default_collate, default_convert
-from tessella.data.datasets import IterableDataset
+from tessella.data.datasets import IterableDataset, Samples
 from tessella.data.positions import Position, State, generator_state, state_of
 from tessella.data.samplers import (
     BatchSampler,
@@ -28,16 +28,41 @@ from tessella.data.samplers import (
 )
 from tessella.data.streams import END, Stream
 from tessella.data.workers import Inline, WorkerInfo, Workers
+from tessella.hints import TYPE_CHECKING, Generic, Saved, Sequence, TypeVar, overload
 from tessella.items import OnHeap
 from tessella.ops.random import Generator, default_generator
 from tessella.tensors import tensor
+
+if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    class Options(TypedDict, total=False):
+        """What a loader may be told by keyword, whatever its batches are."""
+
+        sampler: Iterable[int] | None
+        batch_sampler: Iterable[Sequence[int]] | None
+        num_workers: int
+        pin_memory: bool
+        drop_last: bool
+        timeout: float
+        worker_init_fn: Callable[[int], object] | None
+        multiprocessing_context: None
+        generator: Generator | None
+        prefetch_factor: int | None
+        persistent_workers: bool
+        pin_memory_device: str
+        in_order: bool
+
+
+B = TypeVar("B", default=list[Tensor])
+S = TypeVar("S")
 
 _AHEAD = 2  # batches that each worker prepares, if prefetch_factor does not say
 _SEEDS = 1 << 63
 _MOST_WORKERS = 4096
 
 
-class DataLoader:
+class DataLoader(Generic[B]):
     """Batches of a dataset: shuffled, fetched ahead by threads, and resumed where they were left.
 
     `state_dict()` says which batches were given, in the middle of an epoch too; after
@@ -50,6 +75,37 @@ class DataLoader:
     [[0, 1], [2, 3], [4]]
     """
 
+    # What default_collate makes of samples, or what another function does.
+    @overload
+    def __init__(
+        self: DataLoader[S], dataset: Samples[S], batch_size: None, shuffle: bool | None = None,
+        **options: Unpack[Options],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: DataLoader[Tensor], dataset: Samples[Tensor | float], batch_size: int = 1,
+        shuffle: bool | None = None, **options: Unpack[Options],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: DataLoader[list[Tensor]], dataset: Samples[tuple[Tensor | float, ...]],
+        batch_size: int = 1, shuffle: bool | None = None, **options: Unpack[Options],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: DataLoader[dict[str, Tensor]], dataset: Samples[Mapping[str, Tensor | float]],
+        batch_size: int = 1, shuffle: bool | None = None, **options: Unpack[Options],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self, dataset: Samples[S], batch_size: int | None = 1, shuffle: bool | None = None, *,
+        collate_fn: Callable[[list[S]], B], **options: Unpack[Options],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: DataLoader[object], dataset: Samples[object], batch_size: int = 1,
+        shuffle: bool | None = None, **options: Unpack[Options],
+    ) -> None: ...  # fmt: skip
     def __init__(
         self,
         dataset: Any,
@@ -62,7 +118,7 @@ class DataLoader:
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
-        worker_init_fn: Callable[[int], Any] | None = None,
+        worker_init_fn: Callable[[int], object] | None = None,
         multiprocessing_context: None = None,
         generator: Generator | None = None,
         *,
@@ -96,7 +152,9 @@ class DataLoader:
             raise error.locate("data.DataLoader", []) from None
         is_single = self.batch_size is None and self.batch_sampler is None
         self._is_default = collate_fn is None
-        self.collate_fn = collate_fn or (default_convert if is_single else default_collate)
+        self.collate_fn: Callable[[Any], Any] = collate_fn or (
+            default_convert if is_single else default_collate
+        )
         self._position = Position()
         self._epochs = 0
 
@@ -156,7 +214,7 @@ class DataLoader:
 
     # --- iteration -------------------------------------------------------------------------------
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[B]:
         position = self._position = self._position.next()
         self._epochs += 1
         if self._is_stream:
@@ -285,7 +343,7 @@ class DataLoader:
 
     # --- the position ----------------------------------------------------------------------------
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, object]:
         """Give the position in the epoch as a dict of numbers.
 
         >>> loader = ts.data.DataLoader(range(4), shuffle=True, generator=ts.Generator(0))
@@ -303,7 +361,7 @@ class DataLoader:
             **self._settings(),
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, object] | Saved) -> None:
         """Go on where a loader over the same data with the same settings was.
 
         The next iteration gives the batches that were left of its epoch; where that was over, a

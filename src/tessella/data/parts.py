@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
@@ -19,15 +20,17 @@ from tessella.ops.random import Generator, randperm
 from tessella.ops.sets import unique_values
 from tessella.tensors import tensor
 
+T = TypeVar("T")
+
 
 @located("data.split")
 def split(
-    *arrays: Any,
+    *arrays: T,
     test_size: float | int = 0.25,
     seed: int | Generator = 0,
     shuffle: bool = True,
-    stratify: Any = None,
-) -> list[Any]:
+    stratify: Tensor | Sequence[object] | None = None,
+) -> list[T]:
     """Cut each of some arrays of as many rows into a training part and a test part.
 
     Arrays are tensors, tables, datasets or lists. test_size is a fraction, rounded up, or a number

@@ -8,8 +8,8 @@ stays NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Self
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
@@ -35,7 +35,7 @@ class Scaler:
         """Give shift and scale of float64 samples."""
         raise NotImplementedError
 
-    def fit(self, x: Tensor) -> Any:
+    def fit(self, x: Tensor) -> Self:
         """Take the statistics of samples, which axis 0 counts; give the object itself.
 
         >>> ts.data.Standardize().fit(ts.tensor([[1.0], [3.0]])).shift.tolist()
@@ -166,10 +166,10 @@ class OneHot:
             self.dtype = as_dtype(dtype)
         except errors.TessellaError as error:
             raise error.locate("data.OneHot", []) from None
-        self.categories: list[Any] | None = None
+        self.categories: list[Hashable] | None = None
 
     @located("data.OneHot.fit")
-    def fit(self, x: Tensor | Sequence[Any]) -> OneHot:
+    def fit(self, x: Tensor | Sequence[Hashable]) -> OneHot:
         """Take note of the categories; give the object itself.
 
         >>> ts.data.OneHot().fit(ts.tensor([4, 2, 4])).categories
@@ -183,14 +183,14 @@ class OneHot:
         return self
 
     @located("data.OneHot")
-    def __call__(self, x: Tensor | Sequence[Any]) -> Tensor:
+    def __call__(self, x: Tensor | Sequence[Hashable]) -> Tensor:
         categories = self._fitted()
         codes = self._codes(x, categories)
         table = zeros((len(categories) + 1, len(categories)), dtype=self.dtype)
         table[: len(categories)] = eye(len(categories), dtype=self.dtype)
         return table[codes]
 
-    def _codes(self, x: Tensor | Sequence[Any], categories: list[Any]) -> Tensor:
+    def _codes(self, x: Tensor | Sequence[Hashable], categories: list[Hashable]) -> Tensor:
         """Give the place of each category, the last one for those that are not known."""
         count = len(categories)
         if isinstance(x, Tensor):
@@ -211,7 +211,7 @@ class OneHot:
         return codes
 
     @located("data.OneHot.inverse")
-    def inverse(self, x: Tensor) -> list[Any]:
+    def inverse(self, x: Tensor) -> list[Hashable]:
         """Give the category of each row: that of its largest number.
 
         >>> ts.data.one_hot(["b", "a"]).inverse(ts.tensor([[0.1, 0.9]]))
@@ -225,12 +225,12 @@ class OneHot:
         chosen: Any = argmax(x, axis=1).tolist()
         return [categories[i] for i in chosen]
 
-    def _fitted(self) -> list[Any]:
+    def _fitted(self) -> list[Hashable]:
         if self.categories is None:
             raise data_errors.not_fitted("OneHot")
         return self.categories
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, list[Hashable] | None]:
         """Give the categories, None before they are known.
 
         >>> ts.data.one_hot(["b", "a"]).state_dict()
@@ -238,7 +238,7 @@ class OneHot:
         """
         return {"categories": self.categories}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Sequence[Hashable] | None]) -> None:
         """Take the categories that state_dict() of another one gave.
 
         >>> code = ts.data.OneHot()
@@ -310,7 +310,7 @@ def min_max(x: Tensor, low: float = 0.0, high: float = 1.0) -> MinMax:
     return fitted
 
 
-def one_hot(x: Tensor | Sequence[Any], unknown: str = "error") -> OneHot:
+def one_hot(x: Tensor | Sequence[Hashable], unknown: str = "error") -> OneHot:
     """Fit OneHot to x.
 
     >>> ts.data.one_hot(["b", "a"])(["a", "a"]).tolist()

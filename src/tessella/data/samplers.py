@@ -6,7 +6,7 @@ function of the seed alone, whatever reads the samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from tessella import data_errors, errors
@@ -67,7 +67,7 @@ class SequentialSampler(OrderedSampler):
     [0, 1, 2]
     """
 
-    def __init__(self, data_source: Any) -> None:
+    def __init__(self, data_source: Sized) -> None:
         try:
             length_of("data_source", data_source)
         except errors.TessellaError as error:
@@ -99,7 +99,7 @@ class RandomSampler(OrderedSampler):
 
     def __init__(
         self,
-        data_source: Any,
+        data_source: Sized,
         replacement: bool = False,
         num_samples: int | None = None,
         generator: Generator | None = None,

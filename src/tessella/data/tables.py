@@ -13,6 +13,7 @@ from tessella._core import Tensor
 from tessella.arguments import to_list
 from tessella.data_errors import located
 from tessella.dtypes import DType, as_dtype, float32, float64, int64
+from tessella.hints import Key
 from tessella.ops.creation import empty, eye, zeros
 from tessella.ops.elementwise import where
 from tessella.tensors import asarray, tensor
@@ -55,7 +56,7 @@ class Table:
     (3, 1)
     """
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
+    def __init__(self, columns: Mapping[str, object]) -> None:
         try:
             if not isinstance(columns, Mapping):
                 raise errors.wrong_type("columns", columns, "a dict of names and columns")
@@ -130,7 +131,7 @@ class Table:
 
     # --- other tables ----------------------------------------------------------------------------
 
-    def take(self, rows: Any) -> Table:
+    def take(self, rows: Key) -> Table:
         """Give the rows that a slice, a mask or an index tensor selects.
 
         >>> table = ts.data.Table({"a": [1, 2, 3]})

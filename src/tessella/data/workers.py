@@ -31,7 +31,7 @@ class WorkerInfo:
     [['0']]
     """
 
-    def __init__(self, id: int, num_workers: int, seed: int, dataset: Any) -> None:
+    def __init__(self, id: int, num_workers: int, seed: int, dataset: object) -> None:
         self.id = id
         self.num_workers = num_workers
         self.seed = seed

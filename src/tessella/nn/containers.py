@@ -32,16 +32,7 @@ Given = TypeVar("Given")  # what is put into it
 Items: TypeAlias = "Mapping[str, Given] | Iterable[tuple[str, Given]]"
 
 
-class _Parts(Module):
-    """What containers of parts share."""
-
-    if not TYPE_CHECKING:
-
-        def __class_getitem__(cls, key: object) -> type:
-            return cls
-
-
-class _Numbered(_Parts, Generic[Kept, Given]):
+class _Numbered(Module, Generic[Kept, Given]):
     """Parts under the names "0", "1", …: what lists of modules and of parameters share."""
 
     def _parts(self) -> list[Kept]:
@@ -217,7 +208,7 @@ class ParameterList(_Numbered[Parameter, Tensor]):
         return "\n".join(shown)
 
 
-class _Named(_Parts, Generic[Kept, Given]):
+class _Named(Module, Generic[Kept, Given]):
     """Parts by names of the user: what dicts of modules and of parameters share."""
 
     def __init__(self, items: Items[Given] | None = None) -> None:

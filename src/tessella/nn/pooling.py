@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tessella._core import Tensor
-from tessella.hints import TYPE_CHECKING, Any, Generic, Ints, Literal, Sequence, TypeVar, overload
+from tessella.hints import Any, Generic, Ints, Literal, Sequence, TypeVar, overload
 from tessella.nn import functional
 from tessella.nn.modules import Module
 
@@ -14,11 +14,6 @@ class Pool(Module):
     """Options of a pool, as they were given."""
 
     _shown: tuple[str, ...] = ()  # what the text shows
-
-    if not TYPE_CHECKING:  # pools that choose are generic in what they give
-
-        def __class_getitem__(cls, key: object) -> type:
-            return cls
 
     def extra_repr(self) -> str:
         """Show the options."""

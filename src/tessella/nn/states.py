@@ -97,7 +97,7 @@ def _misfit(x: Tensor, value: Any) -> str:
     return ""
 
 
-def load(root: Module, state: dict[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
+def load(root: Module, state: Any, strict: bool, assign: bool) -> IncompatibleKeys:
     """Load a state, or raise with all that does not fit and load nothing."""
     if not isinstance(state, dict):
         raise module_errors.not_dict(state).locate(f"{type(root).__name__}.load_state_dict", [])

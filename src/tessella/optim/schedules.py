@@ -12,7 +12,7 @@ from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_float, to_int, to_list
 from tessella.dtypes import float64
-from tessella.hints import Any, Iterable, Mapping, Sequence
+from tessella.hints import Any, Iterable, Mapping, Saved, Sequence
 from tessella.kinds import cast
 from tessella.ops.elementwise import minimum, pow, where
 from tessella.ops.reduce import count_nonzero
@@ -140,10 +140,11 @@ class LRScheduler:
         }
 
     @explained
-    def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, object] | Saved) -> None:
         """Take over what `state_dict` gave; if it fails nothing has changed."""
         self.check_state(state_dict)
-        self.take_state(state_dict)
+        checked: Any = state_dict
+        self.take_state(checked)
 
     def check_state(self, state_dict: object) -> None:
         """Require the state of such a schedule: values of the kinds that it has."""
