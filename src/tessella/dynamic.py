@@ -7,16 +7,16 @@ before anything is written.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex, TypedDict, Unpack
 
 from tessella import _core, dynamic_errors, errors
 from tessella._core import AllocatorHandle, Tensor
 from tessella.allocators import Allocator, wrap
 from tessella.arguments import to_bool, to_int, to_ints
-from tessella.composites import DTypeLike
 from tessella.dtypes import as_dtype
 from tessella.dynamic_order import OrderedArray
-from tessella.dynamic_shape import explained
+from tessella.dynamic_shape import I, explained
+from tessella.hints import Array, CapsuleType, DTypeLike, Element, Ints, Real, overload
 from tessella.items import (
     OnHeap,
     has_memory,
@@ -29,6 +29,15 @@ from tessella.items import (
 )
 
 
+class Options(TypedDict, total=False):
+    """What DLPack asks for."""
+
+    stream: object
+    max_version: tuple[int, int] | None
+    dl_device: tuple[int, int] | None
+    copy: bool | None
+
+
 def handle_of(allocator: Allocator | None) -> AllocatorHandle:
     """Give the core's name of an allocator; the current scope's for None."""
     if allocator is None:
@@ -38,7 +47,7 @@ def handle_of(allocator: Allocator | None) -> AllocatorHandle:
     return allocator.handle
 
 
-class DynamicArray(OrderedArray):
+class DynamicArray(OrderedArray[I]):
     """Items of one dtype and shape in one block of memory, which is replaced when it is full.
 
     Growth follows tiers: twice as much below 1,024 items, 1.5 times below 8,192, then a quarter
@@ -62,14 +71,41 @@ class DynamicArray(OrderedArray):
 
     __slots__ = ()
 
+    @overload
     def __new__(
         cls,
         dtype: DTypeLike,
         capacity: int = 0,
         growth: bool = True,
         allocator: Allocator | None = None,
-        item_shape: int | tuple[int, ...] = (),
-    ) -> Self:
+    ) -> DynamicArray[Real]: ...
+    @overload
+    def __new__(
+        cls,
+        dtype: DTypeLike,
+        capacity: int = 0,
+        growth: bool = True,
+        allocator: Allocator | None = None,
+        *,
+        item_shape: Ints,
+    ) -> DynamicArray[Tensor]: ...
+    @overload
+    def __new__(
+        cls,
+        dtype: DTypeLike,
+        capacity: int,
+        growth: bool,
+        allocator: Allocator | None,
+        item_shape: Ints,
+    ) -> DynamicArray[Tensor]: ...
+    def __new__(
+        cls,
+        dtype: DTypeLike,
+        capacity: int = 0,
+        growth: bool = True,
+        allocator: Allocator | None = None,
+        item_shape: Ints = (),
+    ) -> Any:
         """Make an empty array with room for so many items."""
         try:
             room = to_int("capacity", capacity)
@@ -104,7 +140,7 @@ class DynamicArray(OrderedArray):
             _core.array_insert(self, index, item.unsqueeze(0))
 
     @explained
-    def push_front(self, value: Any) -> None:
+    def push_front(self, value: object) -> None:
         """Add an item before the first: O(n).
 
         >>> a = ts.DynamicArray(int)
@@ -116,7 +152,7 @@ class DynamicArray(OrderedArray):
         self._put(0, value)
 
     @explained
-    def insert(self, index: int, value: Any) -> None:
+    def insert(self, index: int, value: object) -> None:
         """Add an item before the one at an index, which is 0 to the length.
 
         >>> a = ts.DynamicArray(int)
@@ -131,7 +167,7 @@ class DynamicArray(OrderedArray):
         self._put(place, value)
 
     @explained
-    def extend(self, items: Any) -> None:
+    def extend(self, items: object) -> None:
         """Add the items of a tensor, an array, a buffer, a list or any iterable at the end.
 
         The memory moves at most once. The array itself is allowed.
@@ -147,7 +183,7 @@ class DynamicArray(OrderedArray):
 
     concat = extend
 
-    def __iadd__(self, items: Any) -> Self:
+    def __iadd__(self, items: object) -> Self:
         self.extend(items)
         return self
 
@@ -181,7 +217,7 @@ class DynamicArray(OrderedArray):
             raise dynamic_errors.index_out_of_bounds(place, length)
         return place % length
 
-    def pop_at(self, index: int) -> Any:
+    def pop_at(self, index: int) -> I:
         """Take out the item at an index and give it: O(n). A row comes as a copy.
 
         >>> a = ts.DynamicArray(int)
@@ -191,7 +227,7 @@ class DynamicArray(OrderedArray):
         """
         return self.pop(index)
 
-    def pop_front(self) -> Any:
+    def pop_front(self) -> I:
         """Take out the first item and give it: O(n).
 
         >>> a = ts.DynamicArray(int)
@@ -263,7 +299,7 @@ class DynamicArray(OrderedArray):
         return place % size
 
     @explained
-    def get(self, index: int, dtype: DTypeLike | None = None) -> Any:
+    def get(self, index: int, dtype: DTypeLike | None = None) -> Real:
         """Give the element at a flat index, which counts through the items' elements.
 
         With `dtype`, an array of another dtype is refused.
@@ -276,7 +312,7 @@ class DynamicArray(OrderedArray):
         return self.as_tensor().item(self._flat_place(index, dtype))
 
     @explained
-    def set(self, index: int, value: Any, dtype: DTypeLike | None = None) -> None:
+    def set(self, index: int, value: Tensor | Element, dtype: DTypeLike | None = None) -> None:
         """Set the element at a flat index, which counts through the items' elements.
 
         >>> a = ts.DynamicArray(int, item_shape=(2,))
@@ -339,10 +375,10 @@ class DynamicArray(OrderedArray):
 
     # --- protocols --------------------------------------------------------------------------------
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         return self.as_tensor().__array__(dtype, copy)
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: Unpack[Options]) -> CapsuleType:
         return self.as_tensor().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -351,18 +387,20 @@ class DynamicArray(OrderedArray):
     def __copy__(self) -> Self:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         out = self.copy()
         memo[id(self)] = out
         return out
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[object, ...]:
         parts = (type(self), self.as_tensor(), self.capacity, self.growth)
         return rebuild, parts, getattr(self, "__dict__", None) or None  # of a subclass
 
 
-def rebuild(kind: type[DynamicArray], items: Tensor, capacity: int, growth: bool) -> DynamicArray:
+def rebuild(
+    kind: type[DynamicArray[I]], items: Tensor, capacity: int, growth: bool
+) -> DynamicArray[I]:
     """Make an array of what its pickle holds, in the current scope's allocator."""
-    out = DynamicArray.__new__(kind, items.dtype, capacity, growth, None, items.shape[1:])
+    out: Any = DynamicArray.__new__(kind, items.dtype, capacity, growth, None, items.shape[1:])
     _core.array_extend(out, items)
-    return out
+    return out  # type: ignore[no-any-return]

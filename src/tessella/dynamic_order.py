@@ -7,7 +7,7 @@ works on copies, before anything is written.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 from typing import Any
 
@@ -15,8 +15,9 @@ from tessella import _core, dynamic_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import NUMBERS, to_bool, to_float, to_number
 from tessella.dtypes import KINDS, DType, boolean, int64
-from tessella.dynamic_shape import ShapedArray, explained
+from tessella.dynamic_shape import I, ShapedArray, explained
 from tessella.exchange import share
+from tessella.hints import Element, Real
 from tessella.items import OnHeap, has_memory, to_element, to_item
 from tessella.ops.composite import allclose
 from tessella.ops.creation import copy_of
@@ -26,7 +27,7 @@ _ORDERED = ("bool", *KINDS["integral"], "real floating")  # kinds of dtypes
 _CHUNK = 1 << 16  # items that a search looks at together
 
 
-class OrderedArray(ShapedArray):
+class OrderedArray(ShapedArray[I]):
     """An array that can be sorted and searched."""
 
     __slots__ = ()
@@ -48,8 +49,8 @@ class OrderedArray(ShapedArray):
         self,
         *,
         descending: bool = False,
-        key: Any = None,
-        compare: Callable[[Any, Any], int] | None = None,
+        key: Callable[[I], object] | Tensor | Sequence[object] | None = None,
+        compare: Callable[[I, I], int] | None = None,
         stable: bool = True,
     ) -> None:
         """Sort the items in place: O(n log n) at worst, NaN last in either direction.
@@ -141,7 +142,7 @@ class OrderedArray(ShapedArray):
     # --- searching and comparing ------------------------------------------------------------------
 
     @explained
-    def find(self, value: Any) -> int | None:
+    def find(self, value: Tensor | Element) -> int | None:
         """Give the index of the first item that equals a value, or None: O(n).
 
         A float is rounded to the dtype first, as an item is; an integer equals only itself.
@@ -178,7 +179,7 @@ class OrderedArray(ShapedArray):
         return None
 
     @explained
-    def index(self, value: Any) -> int:
+    def index(self, value: Tensor | Element) -> int:
         """Give the index of the first item that equals a value; refuse one that is not there.
 
         >>> a = ts.DynamicArray(int)
@@ -195,7 +196,9 @@ class OrderedArray(ShapedArray):
     def __contains__(self, value: object) -> bool:
         return self._find(value) is not None
 
-    def binary_search(self, value: Any, *, descending: bool = False, key: Any = None) -> int | None:
+    def binary_search(
+        self, value: object, *, descending: bool = False, key: Callable[[I], object] | None = None
+    ) -> int | None:
         """Give the index of the first item that equals a value in a sorted array, or None.
 
         O(log n). `descending` and `key` are those that it was sorted by; the value is compared
@@ -211,7 +214,7 @@ class OrderedArray(ShapedArray):
 
     @explained
     def bracket(
-        self, value: Any, *, descending: bool = False, key: Any = None
+        self, value: object, *, descending: bool = False, key: Callable[[I], object] | None = None
     ) -> tuple[int | None, int | None]:
         """Give the indices of the neighbours that a value lies between in a sorted array.
 
@@ -240,7 +243,7 @@ class OrderedArray(ShapedArray):
         return at - 1 if at else None, at if at < length else None
 
     @explained
-    def equals(self, other: Any, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
+    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
         """Tell whether another array has the same dtype, shape and items.
 
         With tolerances, numbers may differ by atol + rtol * abs(other); items of users' dtypes are
@@ -269,7 +272,7 @@ class OrderedArray(ShapedArray):
     __hash__ = None  # type: ignore[assignment]  # as a list: it changes
 
     @explained
-    def min(self) -> Any:
+    def min(self) -> Real:
         """Give the smallest element.
 
         >>> a = ts.DynamicArray(int)
@@ -280,7 +283,7 @@ class OrderedArray(ShapedArray):
         return self._reduced("min")
 
     @explained
-    def max(self) -> Any:
+    def max(self) -> Real:
         """Give the largest element.
 
         >>> a = ts.DynamicArray(int)
@@ -291,7 +294,7 @@ class OrderedArray(ShapedArray):
         return self._reduced("max")
 
     @explained
-    def sum(self) -> Any:
+    def sum(self) -> Real:
         """Give the sum of all elements.
 
         >>> a = ts.DynamicArray(int)
@@ -302,11 +305,12 @@ class OrderedArray(ShapedArray):
         with OnHeap():
             return self.as_tensor().sum().item()
 
-    def _reduced(self, name: str) -> Any:
+    def _reduced(self, name: str) -> Real:
         if self.size == 0:
             raise dynamic_errors.empty("choose")
         with OnHeap():
-            return getattr(self.as_tensor(), name)().item()
+            found: Tensor = getattr(self.as_tensor(), name)()
+            return found.item()
 
 
 def exactly(value: Any, dtype: DType) -> Any:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
 
 from tessella import _core, errors, notebooks
+from tessella._core import Tensor
+from tessella.hints import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Concatenate,
+    Generic,
+    Iterator,
+    Key,
+    ParamSpec,
+    Real,
+    TypeVar,
+    overload,
+)
 
+I = TypeVar("I", default=Real)  # noqa: E741 - an item
 P = ParamSpec("P")
 R = TypeVar("R")
-Array = TypeVar("Array", bound="ShapedArray")
+Array = TypeVar("Array", bound="ShapedArray[Any]")
 
 
 def explained(method: Callable[Concatenate[Array, P], R]) -> Callable[Concatenate[Array, P], R]:
@@ -27,10 +40,22 @@ def explained(method: Callable[Concatenate[Array, P], R]) -> Callable[Concatenat
     return call
 
 
-class ShapedArray(_core.DynamicArray):
+class ShapedArray(_core.DynamicArray, Generic[I]):
     """The core's array with its description."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # the core's methods; items are numbers, or tensors where they have a shape
+
+        def pop(self, index: int = -1, /) -> I: ...
+        def pop_back(self) -> I: ...
+        def __iter__(self) -> Iterator[I]: ...
+        def __reversed__(self) -> Iterator[I]: ...
+        @overload
+        def __getitem__(self, key: int, /) -> I: ...  # type: ignore[overload-overlap]
+        @overload
+        def __getitem__(self, key: Key, /) -> Tensor: ...
+        def __getitem__(self, key: Key, /) -> I | Tensor: ...
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -44,15 +44,12 @@ class GenericHint(Hint):
         return (Subscripted,)
 
 
-Any = Callable = CapsuleType = Concatenate = Iterable = Iterator = Literal = Mapping = Never = (
-    Hint()
-)
-NoReturn = ParamSpec = Protocol = Sequence = SupportsIndex = TypeAlias = TypeVar = TypeVarTuple = (
-    overload
-) = Hint()
+Any = Callable = CapsuleType = Concatenate = Iterable = Iterator = Literal = Mapping = Hint()
+Never = NoReturn = ParamSpec = Protocol = Sequence = SupportsIndex = TypeAlias = Hint()
+TypeVar = TypeVarTuple = overload = Hint()
 Generic = GenericHint()
 TYPE_CHECKING = False
 
 # What several public functions take or give; hints.pyi says what each is.
-Array = DTypeLike = DeviceLike = Element = Ints = Key = Nested = Number = Operand = Hint()
-Path = Real = Saved = StateDict = Hint()
+Array = DTypeLike = DeviceLike = Element = File = Ints = Key = Nested = Number = Operand = Hint()
+Path = Real = Saved = StateDict = Value = Hint()

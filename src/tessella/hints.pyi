@@ -9,6 +9,7 @@ from collections.abc import (
 from os import PathLike
 from types import EllipsisType
 from typing import (
+    IO,
     TYPE_CHECKING as TYPE_CHECKING,
     Any as Any,
     Concatenate as Concatenate,
@@ -49,6 +50,8 @@ Key: TypeAlias = _Key | tuple[_Key, ...]  # what stands in brackets
 
 # Files.
 Path: TypeAlias = str | PathLike[str]
+File: TypeAlias = Path | IO[bytes]  # by its name, or open
+Value: TypeAlias = bool | int | float | str | Sequence[Value]  # in a GGUF file
 _Plain: TypeAlias = Number | str | bytes | DType | Tensor | None
 Saved: TypeAlias = _Plain | list[Saved] | tuple[Saved, ...] | dict[Hashable, Saved]  # in a file
 StateDict: TypeAlias = dict[str, Tensor] | dict[str, object] | Saved  # of a module; it is checked

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from tessella import errors, training_errors
 from tessella.arguments import to_list
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, Any, Iterable
 from tessella.sizes import to_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class History:
@@ -16,8 +19,8 @@ class History:
     [0.5, 0.25]
     """
 
-    def __init__(self, rows: list[dict[str, Any]] | None = None) -> None:
-        self.rows: list[dict[str, Any]] = []
+    def __init__(self, rows: Iterable[dict[str, float]] | None = None) -> None:
+        self.rows: list[dict[str, float]] = []
         self.reason = ""  # why it ended
         try:
             listed = [] if rows is None else to_list("rows", rows, "a list of dicts")
@@ -26,7 +29,7 @@ class History:
         except errors.TessellaError as error:
             raise error.relocate("History", []) from None
 
-    def append(self, row: dict[str, Any]) -> None:
+    def append(self, row: dict[str, float]) -> None:
         """Add an epoch."""
         if not isinstance(row, dict) or not all(isinstance(name, str) for name in row):
             wrong = errors.wrong_type("row", row, "a dict of names and numbers")
@@ -41,12 +44,13 @@ class History:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, name: str) -> list[Any]:
+    def __getitem__(self, name: str) -> list[float]:
         """Give one column; None where an epoch has no such number."""
         if not isinstance(name, str) or name not in self.columns:
             rule = f"one of {', '.join(self.columns)}"
             raise errors.wrong_value("name", name, rule).locate("History", [])
-        return [row.get(name) for row in self.rows]
+        found: list[Any] = [row.get(name) for row in self.rows]
+        return found
 
     def __repr__(self) -> str:
         rows = [self.columns, *([shown(name, row.get(name)) for name in self.columns]
@@ -56,7 +60,7 @@ class History:
                  for row in rows]  # fmt: skip
         return "\n".join([*lines, self.reason] if self.reason else lines)
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
         """Draw columns over the epochs, by default every loss and metric; give matplotlib's axes.
 
         >>> history = ts.History([{"epoch": 1, "loss": 0.5}])
@@ -75,7 +79,7 @@ class History:
         return axes
 
 
-def shown(name: str, value: Any) -> str:
+def shown(name: str, value: object) -> str:
     """Show one number of a row."""
     if value is None:
         return ""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from tessella import _core, errors
 from tessella.arguments import to_int
-from tessella.hints import Any
 
 _UNITS = {"": 1, "b": 1}
 _UNITS |= {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
 _UNITS |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
 
 
-def to_bytes(name: str, value: Any) -> int:
+def to_bytes(name: str, value: int | str) -> int:
     """Read a size: a number of bytes, or text such as "512MB" (10**6) and "512MiB" (2**20).
 
     >>> ts.memory.to_bytes("size", "1.5KiB")

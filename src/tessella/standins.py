@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tessella.hints import Any
+from tessella.hints import Callable
 
 
 class Standin:
     """The base of what is called in place of a function or a module."""
 
-    function: Any
+    function: Callable[..., object]

@@ -14,7 +14,7 @@ from tessella.arguments import to_bool, to_float, to_int
 from tessella.declarations import describe
 from tessella.differences import Allowed, check_orders, has_gradients, tensors_of, widened
 from tessella.dtypes import complex128, float64
-from tessella.hints import Any, Callable, Sequence
+from tessella.hints import Any, Callable, Mapping, Sequence
 from tessella.modes import enable_grad
 from tessella.ops.composite import isclose
 from tessella.ops.elementwise import abs as magnitude, isfinite, where
@@ -30,11 +30,11 @@ _TOLERANCES = {
 
 
 def check_grads(
-    f: Callable[..., Any],
-    args: Tensor | Sequence[Any],
+    f: Callable[..., object],
+    args: Tensor | Sequence[object],
     order: int = 2,
     *,
-    kwargs: dict[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     eps: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
@@ -71,14 +71,14 @@ def check_grads(
                 wide = "complex128" if x.dtype.is_complex else "float64"
                 raise check_errors.low_precision(path, x.dtype, wide)
         with enable_grad():
-            check_orders(f, args, kwargs or {}, order, Allowed(*given))
+            check_orders(f, args, dict(kwargs or {}), order, Allowed(*given))
     except errors.TessellaError as error:
         raise error.locate("check_grads", error.operands or _shown(args)) from None
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     rtol: float | None = None,
     atol: float | None = None,

@@ -16,33 +16,37 @@ from time import perf_counter
 from tessella import compiler, errors, io, memory, progress, training_errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int
-from tessella.hints import Any, Callable, Iterable, Iterator
+from tessella.hints import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 from tessella.histories import History, shown
 from tessella.modes import no_grad
 from tessella.nn.clip import clip_grad_norm_
 from tessella.nn.modules import Module
 from tessella.optim.lr_scheduler import ReduceLROnPlateau
 
-Measure = Callable[..., Any]  # of a prediction and its targets
+if TYPE_CHECKING:
+    from tessella.optim.lr_scheduler import LRScheduler
+    from tessella.optim.optimizer import Optimizer
+
+Measure = Callable[..., Tensor]  # of a prediction and its targets
 
 
 def fit(
     model: Module,
-    data: Iterable[Any],
+    data: Iterable[object],
     loss: Measure,
-    optimizer: Any,
+    optimizer: Optimizer,
     *,
     epochs: int = 1,
-    validation: Iterable[Any] | None = None,
-    metrics: dict[str, Measure] | None = None,
-    scheduler: Any = None,
+    validation: Iterable[object] | None = None,
+    metrics: Mapping[str, Callable[..., Tensor | float]] | None = None,
+    scheduler: LRScheduler | None = None,
     clip: float | None = None,
     patience: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool | str = True,
     compile: bool = True,
-    after_epoch: Callable[[dict[str, Any]], Any] | None = None,
+    after_epoch: Callable[[dict[str, float]], object] | None = None,
 ) -> History:
     """Train a model; give what was measured in each epoch.
 
@@ -331,7 +335,7 @@ class Run:
 
     def load(self, path: Any) -> None:
         """Take a run up again where it was saved."""
-        figures = io.load_checkpoint(path, **self._parts())["run"]
+        figures: Any = io.load_checkpoint(path, **self._parts())["run"]
         for name in self._PLAIN:
             setattr(self, name, figures[name])
         self.history = History(figures["rows"])

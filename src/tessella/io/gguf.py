@@ -6,7 +6,7 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.blocks import FORMATS
 from tessella.dtypes import DType, uint8
-from tessella.hints import TYPE_CHECKING, Any
+from tessella.hints import TYPE_CHECKING, Any, File, Value
 from tessella.io import file_errors, gguf_errors, gguf_header, replacements, sources, streams
 from tessella.io.elements import as_elements
 from tessella.io.file_errors import calling
@@ -24,7 +24,7 @@ MOST_NAME = 63  # bytes of a tensor's name that every reader takes
 # --- reading -------------------------------------------------------------------------------------
 
 
-def open_gguf(path: Any) -> GGUFFile:
+def open_gguf(path: File) -> GGUFFile:
     """Open a GGUF file: what it says about itself, and its tensors when they are asked for.
 
     The file is mapped; nothing but the header is read before it is used. `path` may be a binary
@@ -111,9 +111,9 @@ def known_formats() -> list[str]:
 
 
 def save_gguf(
-    tensors: Mapping[str, Any],
-    path: Any,
-    metadata: Mapping[str, Any] | None = None,
+    tensors: Mapping[str, Tensor | tuple[Tensor, str]],
+    path: File,
+    metadata: Mapping[str, Value] | None = None,
     types: Mapping[str, str] | None = None,
 ) -> None:
     """Write tensors, by name, and values about them into a GGUF file.

@@ -13,7 +13,7 @@ from struct import pack
 from typing import NamedTuple
 
 from tessella.dtypes import DType
-from tessella.hints import Any
+from tessella.hints import Any, Value
 from tessella.io import file_errors, gguf_errors
 from tessella.io.gguf_types import NUMBERS, TYPES, TensorType
 from tessella.io.gguf_values import Reader, pack_text, pack_value
@@ -55,7 +55,7 @@ class GGUFTensor(NamedTuple):
 class Header(NamedTuple):
     """What a file says about itself."""
 
-    metadata: dict[str, Any]
+    metadata: dict[str, Value]
     types: dict[str, str]
     tensors: dict[str, GGUFTensor]
 

@@ -31,7 +31,7 @@ from tessella.dtypes import (
     uint32,
     uint64,
 )
-from tessella.hints import TYPE_CHECKING, Any
+from tessella.hints import TYPE_CHECKING, Any, File
 from tessella.io import file_errors, replacements, sources, streams
 from tessella.io.elements import as_elements, byte_swapped
 from tessella.io.file_errors import calling
@@ -75,7 +75,7 @@ class Form:
 # --- reading -------------------------------------------------------------------------------------
 
 
-def load_npy(path: Any, mmap: bool = False) -> Tensor:
+def load_npy(path: File, mmap: bool = False) -> Tensor:
     """Read a tensor from NumPy's .npy file.
 
     With `mmap` it lies over the file and is read-only.
@@ -184,7 +184,7 @@ def _shape(text: str, name: str, at: int) -> tuple[int, ...]:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def save_npy(x: Tensor, path: Any) -> None:
+def save_npy(x: Tensor, path: File) -> None:
     """Write a tensor into NumPy's .npy file, which is replaced as a whole.
 
     >>> ts.io.save_npy(ts.arange(3), "x.npy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_list
-from tessella.hints import TYPE_CHECKING, Any
+from tessella.hints import TYPE_CHECKING, Any, File
 from tessella.io import file_errors, npy, replacements, sources
 from tessella.io.archives import Archive, Member
 from tessella.io.file_errors import calling
@@ -17,7 +17,7 @@ _LONGEST = 60_000  # bytes of a name: zip counts them with 16 bits
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # zip's: the same tensors give the same bytes at any time
 
 
-def load_npz(path: Any, keys: Iterable[str] | None = None) -> dict[str, Tensor]:
+def load_npz(path: File, keys: Iterable[str] | None = None) -> dict[str, Tensor]:
     """Read the tensors of NumPy's .npz file, by name: all of them, or those that are named.
 
     >>> numpy.savez("x.npz", a=numpy.arange(3), b=numpy.ones(2))
@@ -59,7 +59,7 @@ def _read(archive: Archive, member: Member, key: str) -> Tensor:
     return npy.arrange(flat[start:], form, key, file_errors.place(name, start))
 
 
-def save_npz(tensors: Mapping[str, Tensor], path: Any, compressed: bool = False) -> None:
+def save_npz(tensors: Mapping[str, Tensor], path: File, compressed: bool = False) -> None:
     """Write tensors, by name, into NumPy's .npz file, which is replaced as a whole.
 
     >>> ts.io.save_npz({"a": ts.arange(3)}, "x.npz", compressed=True)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from tessella.arguments import to_bool
 from tessella.devices import to_device_name
-from tessella.hints import Any
+from tessella.hints import Any, DeviceLike, File, Saved
 from tessella.io import file_errors, notes, safetensors, sources
 from tessella.io.file_errors import calling
 from tessella.io.sources import Source
 from tessella.io.structures import Decoder, Encoder
 
 
-def save(obj: Any, path: Any) -> None:
+def save(obj: object, path: File) -> None:
     """Save tensors, numbers, text and None in nested dicts, lists and tuples.
 
     The file is replaced as a whole or stays as it is. Tensors keep dtype, shape and whether they
@@ -41,8 +41,12 @@ def write_object(obj: Any, path: Any) -> None:
 
 
 def load(
-    path: Any, map_location: Any = None, *, weights_only: bool = True, mmap: bool = False
-) -> Any:
+    path: File,
+    map_location: DeviceLike | None = None,
+    *,
+    weights_only: bool = True,
+    mmap: bool = False,
+) -> Saved:
     """Load what `ts.save` or `torch.save` wrote, a safetensors file, or NumPy's .npy and .npz.
 
     Nothing in a file is ever run: `weights_only` and `map_location`, PyTorch's, can only say True
@@ -59,7 +63,8 @@ def load(
         if map_location is not None:
             to_device_name(map_location)
         access = sources.READ_ONLY if to_bool("mmap", mmap) else None
-        return read_object(sources.open_source(path, access))
+        found: Saved = read_object(sources.open_source(path, access))
+        return found
 
 
 def read_object(source: Source) -> Any:

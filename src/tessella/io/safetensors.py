@@ -6,7 +6,7 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.dtypes import DType, UserDType, complex128
-from tessella.hints import TYPE_CHECKING, Any, Iterator
+from tessella.hints import TYPE_CHECKING, Any, File, Iterator, Key
 from tessella.io import file_errors, headers, notes, replacements, sources, streams
 from tessella.io.elements import as_elements
 from tessella.io.file_errors import calling
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def save_file(
-    tensors: Mapping[str, Tensor], path: Any, metadata: Mapping[str, str] | None = None
+    tensors: Mapping[str, Tensor], path: File, metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write tensors, by name, and texts about them into a safetensors file.
 
@@ -122,7 +122,7 @@ def _stored(x: Tensor) -> tuple[str, tuple[int, ...], int]:
 # --- reading -------------------------------------------------------------------------------------
 
 
-def load_file(path: Any, mmap: bool = True) -> dict[str, Tensor]:
+def load_file(path: File, mmap: bool = True) -> dict[str, Tensor]:
     """Read all tensors of a safetensors file, by name.
 
     They lie over the mapped file and are read-only: nothing is read before it is used, and what is
@@ -138,7 +138,7 @@ def load_file(path: Any, mmap: bool = True) -> dict[str, Tensor]:
         return {name: file.tensor(name) for name in file.names()}
 
 
-def open_file(path: Any) -> TensorFile:
+def open_file(path: File) -> TensorFile:
     """Open a safetensors file, to take single tensors and parts of them out of it.
 
     The file is mapped; nothing but the header is read before it is used.
@@ -277,5 +277,5 @@ class TensorSlice:
         """Give the dtype."""
         return self._x.dtype
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Key) -> Tensor:
         return self._x[key]

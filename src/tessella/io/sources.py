@@ -17,7 +17,10 @@ from tessella import _core
 from tessella._core import Tensor
 from tessella.data_errors import missing_file
 from tessella.dtypes import uint8
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 from tessella.io import file_errors
 from tessella.ops.creation import copy_of
 
@@ -97,7 +100,7 @@ class Opened(Source):
 class Mapped(Source):
     """Bytes that are there: tensors lie over them."""
 
-    def __init__(self, name: str, data: Any) -> None:
+    def __init__(self, name: str, data: Buffer) -> None:
         self.view = memoryview(data)
         super().__init__(name, len(self.view))
 

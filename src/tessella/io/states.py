@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.hints import Any, Iterator
+from tessella.hints import Any, File, Iterator, Saved
 from tessella.io import file_errors, sources
 from tessella.io.file_errors import calling
 from tessella.io.objects import read_object, write_object
@@ -19,7 +19,7 @@ from tessella.ops.random import default_generator
 _RANDOM = "random"  # the part of the default generator
 
 
-def save_checkpoint(path: Any, /, **parts: Any) -> None:
+def save_checkpoint(path: File, /, **parts: object) -> None:
     """Save the state of a training run: objects with `state_dict()`, and plain values.
 
     The names are the caller's: model, optimizer, scheduler, loader, generator, step, or any other.
@@ -49,7 +49,7 @@ def _check_dict(state: Any, name: str) -> dict[Any, Any]:
     return state
 
 
-def load_checkpoint(path: Any, /, **parts: Any) -> dict[str, Any]:
+def load_checkpoint(path: File, /, **parts: object) -> dict[str, Saved]:
     """Restore the state of a training run, into the objects given and the default generator.
 
     All or nothing: the file must have a state for each object, for modules and optimizers with

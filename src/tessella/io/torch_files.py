@@ -28,7 +28,7 @@ from tessella.dtypes import (
     int64,
     uint8,
 )
-from tessella.hints import Any, Callable
+from tessella.hints import Any, Callable, File, Saved
 from tessella.io import file_errors, sources
 from tessella.io.archives import Archive
 from tessella.io.elements import as_elements, byte_swapped
@@ -47,7 +47,7 @@ _STORAGES: dict[str, DType] = {
 }  # fmt: skip
 
 
-def load_pt(path: Any, mmap: bool = False) -> Any:
+def load_pt(path: File, mmap: bool = False) -> Saved:
     """Read what `torch.save` wrote: tensors, numbers and text in nested containers.
 
     Nothing in the file is run: a file that holds anything else is refused, with the name of what it
@@ -68,7 +68,8 @@ def load_pt(path: Any, mmap: bool = False) -> Any:
                 raise file_errors.old_torch(source.name)
             if start != b"PK":
                 raise file_errors.no_torch(source.name)
-            return read_torch(Archive(source))
+            found: Saved = read_torch(Archive(source))
+            return found
 
 
 def read_torch(archive: Archive) -> Any:

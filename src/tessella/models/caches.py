@@ -16,7 +16,7 @@ from tessella.arguments import to_int
 from tessella.data_errors import located
 from tessella.dtypes import DType, as_dtype, float32, int64
 from tessella.dynamic import DynamicArray
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, Any, DTypeLike
 from tessella.memory import use
 from tessella.models import model_errors
 from tessella.modes import is_grad_enabled
@@ -24,6 +24,16 @@ from tessella.nn.linear import to_size
 from tessella.ops.creation import arange, empty, zeros
 from tessella.ops.movement import permute
 from tessella.tensors import tensor
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class CacheOptions(TypedDict, total=False):
+        """What a cache may be told by keyword."""
+
+        dtype: DTypeLike | None
+        padding: Tensor | None
+        allocator: Allocator | None
 
 
 def check_padding(padding: Any, batch: int, places: int | None) -> None:
@@ -57,7 +67,12 @@ class Cache(ABC):
     """
 
     def __init__(
-        self, layers: int, batch: int, dtype: Any, padding: Tensor | None, places: int | None
+        self,
+        layers: int,
+        batch: int,
+        dtype: DTypeLike | None,
+        padding: Tensor | None,
+        places: int | None,
     ) -> None:
         self.layers = to_size(type(self).__name__, "layers", layers)
         self.batch = to_size(type(self).__name__, "batch", batch)
@@ -110,7 +125,7 @@ class KVCache(Cache):
         capacity: int,
         features: int,
         *,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         padding: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> None:
@@ -197,7 +212,7 @@ class GrowingCache(Cache):
         heads: int,
         features: int,
         *,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         padding: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> None:
@@ -205,7 +220,7 @@ class GrowingCache(Cache):
         item = (self.batch, to_size("GrowingCache", "heads", heads),
                 to_size("GrowingCache", "features", features))  # fmt: skip
 
-        def make() -> list[DynamicArray]:
+        def make() -> list[DynamicArray[Tensor]]:
             return [DynamicArray(self.dtype, 0, True, allocator, item) for _ in range(self.layers)]
 
         self.keys, self.values = make(), make()

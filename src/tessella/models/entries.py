@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from tessella.hints import Any
+from tessella.hints import Any, Mapping
 from tessella.models import model_errors
 
 # What the models here compute with, by the entries that could say otherwise.
@@ -18,14 +18,14 @@ GPT: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-def check_entries(given: dict[str, Any], known: dict[str, tuple[Any, ...]]) -> None:
+def check_entries(given: Mapping[str, Any], known: dict[str, tuple[Any, ...]]) -> None:
     """Refuse entries by which a model would compute something else."""
     for name, values in known.items():
         if name in given and given[name] not in values:
             raise model_errors.unknown_entry(name, given[name], values)
 
 
-def published(config: Any, given: dict[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
+def published(config: Any, given: Mapping[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
     """Take the entries that a configuration has fields for, except names that are our own."""
     names = [name for name in config.__dataclass_fields__ if name not in own]
     truths = {each.name for each in dataclasses.fields(config) if each.type == "bool"}
@@ -33,7 +33,7 @@ def published(config: Any, given: dict[str, Any], own: tuple[str, ...]) -> dict[
     return {name: False if name in truths and x is None else x for name, x in found.items()}
 
 
-def rope_of(given: dict[str, Any], base: float) -> tuple[Any, dict[str, Any] | None]:
+def rope_of(given: Mapping[str, Any], base: float) -> tuple[Any, dict[str, Any] | None]:
     """Give the base of rotary frequencies, and their scaling: older and newer files differ."""
     for name in ("rope_scaling", "rope_parameters"):
         found = given.get(name)
@@ -47,7 +47,7 @@ def rope_of(given: dict[str, Any], base: float) -> tuple[Any, dict[str, Any] | N
     return theta, rope or None
 
 
-def window_of(kind: str, given: dict[str, Any], layers: Any) -> Any:
+def window_of(kind: str, given: Mapping[str, Any], layers: Any) -> Any:
     """Give the window that all layers have, if they have one."""
     window = given.get("sliding_window")
     if kind == "llama" or (kind == "qwen2" and not given.get("use_sliding_window")):

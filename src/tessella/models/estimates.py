@@ -28,7 +28,7 @@ from tessella.blocks import FORMATS
 from tessella.compiler import compile as compiled
 from tessella.data_errors import located
 from tessella.dtypes import DType, float32, float64, int64, uint8
-from tessella.hints import Any
+from tessella.hints import Any, DTypeLike, Path
 from tessella.models import model_errors
 from tessella.models.caches import to_cache_dtype
 from tessella.models.outlines import Outline, outline
@@ -61,7 +61,7 @@ class Estimate:
     """
 
     def __init__(
-        self, path: Any, found: Outline, context: int, batch: int, kept: DType | None = None
+        self, path: Path, found: Outline, context: int, batch: int, kept: DType | None = None
     ) -> None:
         self.path, self.context, self.batch = str(path), context, batch
         self.mapped, self.owned = found.mapped, found.owned
@@ -97,7 +97,9 @@ class Estimate:
 
 
 @located("models.estimate")
-def estimate(path: Any, context: int | None = None, batch: int = 1, dtype: Any = None) -> Estimate:
+def estimate(
+    path: Path, context: int | None = None, batch: int = 1, dtype: DTypeLike | None = None
+) -> Estimate:
     """Tell the memory that a model needs to write texts of `context` tokens, by its headers.
 
     `path` is a folder or a GGUF file, as for `load`; the context is the model's own by default.

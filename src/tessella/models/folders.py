@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 from tessella._core import Tensor
-from tessella.composites import DTypeLike
 from tessella.data_errors import located
 from tessella.dtypes import as_dtype
-from tessella.hints import Any
+from tessella.hints import Any, DTypeLike, Path as PathLike
 from tessella.io import load_file
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
@@ -28,7 +27,7 @@ _DERIVED = (".attn.bias", ".attn.masked_bias", "rotary_emb.inv_freq")
 
 
 @located("models.load_folder")
-def load_folder(path: Any, dtype: DTypeLike | None = None, mmap: bool = True) -> Model:
+def load_folder(path: PathLike, dtype: DTypeLike | None = None, mmap: bool = True) -> Model:
     """Load GPT-2, Llama, Mistral or Qwen2 from a folder: config.json, and safetensors in shards.
 
     Weights stay in mapped memory as the files have them, which cannot be written to: train a LoRA,

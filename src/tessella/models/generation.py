@@ -13,7 +13,7 @@ from tessella.arguments import to_bool, to_int, to_list
 from tessella.compiler import compile as compiled
 from tessella.data_errors import located
 from tessella.dtypes import boolean
-from tessella.hints import Any, Iterable, Iterator
+from tessella.hints import Any, DTypeLike, Iterable, Iterator
 from tessella.models import model_errors
 from tessella.models.caches import KVCache, to_cache_dtype
 from tessella.models.places import PIECE
@@ -42,13 +42,13 @@ class Writer:
     @located("Writer")
     def __init__(
         self,
-        model: Any,
+        model: Module,
         prompts: Iterable[Iterable[int]],
         capacity: int,
         sampler: Sampler | None = None,
         *,
         eager: bool = False,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         allocator: Allocator | None = None,
     ) -> None:
         if not (isinstance(model, Module) and hasattr(model, "cache")):
@@ -166,14 +166,14 @@ def token_rows(prompts: Any) -> list[list[int]]:
 
 @located("generate")
 def generate(
-    model: Any,
+    model: Module,
     prompts: Iterable[Iterable[int]],
     max_tokens: int,
     sampler: Sampler | None = None,
     *,
     stop: Iterable[int] = (),
     eager: bool = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     allocator: Allocator | None = None,
 ) -> list[list[int]]:
     """Give up to `max_tokens` tokens that follow each prompt; a row ends before a token of `stop`.

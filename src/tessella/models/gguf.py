@@ -12,7 +12,7 @@ import re
 from tessella._core import Tensor
 from tessella.data_errors import located
 from tessella.dtypes import DType, float32
-from tessella.hints import Any
+from tessella.hints import Any, File
 from tessella.io import GGUFFile, open_gguf
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
@@ -68,7 +68,7 @@ def gguf_name(architecture: str, path: str) -> str:
 
 
 @located("models.load_gguf")
-def load_gguf(path: Any) -> Model:
+def load_gguf(path: File) -> Model:
     """Load a model from a GGUF file.
 
     >>> config = ts.models.LlamaConfig(vocab_size=8, hidden_size=32, intermediate_size=32,

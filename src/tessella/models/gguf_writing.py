@@ -8,7 +8,7 @@ from tessella import errors, io
 from tessella._core import Tensor
 from tessella.data_errors import located
 from tessella.dtypes import float32
-from tessella.hints import Any
+from tessella.hints import Any, File, Mapping, Value
 from tessella.kinds import cast
 from tessella.models import model_errors
 from tessella.models.gguf import FACTORS, KEYS, gguf_name
@@ -23,7 +23,7 @@ from tessella.ops.movement import reshape, transpose
 
 @located("models.save_gguf")
 def save_gguf(
-    model: GPT | Llama, path: Any, metadata: dict[str, Any] | None = None, *,
+    model: GPT | Llama, path: File, metadata: Mapping[str, Value] | None = None, *,
     format: str | None = None, types: dict[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Write a model as a GGUF file; matrices become blocks of `format`, if one is given.
@@ -83,7 +83,7 @@ def _factors(model: GPT | Llama) -> dict[str, Any]:
 
 def _linear_factor(model: Llama) -> float | None:
     """Give the number that all frequencies are divided by, if it is one."""
-    scaling = model.config.rope_scaling or {}
+    scaling: Mapping[str, Any] = model.config.rope_scaling or {}
     kind = scaling.get("rope_type", scaling.get("type", "default"))
     return {"default": 1.0, "linear": float(scaling.get("factor", 1))}.get(kind)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tessella import errors
 from tessella._core import Tensor
 from tessella.data_errors import located
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, Any, Mapping
 from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
 from tessella.models.places import Places
@@ -22,6 +22,11 @@ from tessella.nn import Dropout, Module, ModuleList, init
 from tessella.nn.functional import gelu, scaled_dot_product_attention
 from tessella.nn.linear import to_size
 from tessella.ops.splitting import chunk
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from tessella.models.caches import CacheOptions
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class GPTConfig:
         return self.n_inner or 4 * self.n_embd
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> GPTConfig:
+    def from_dict(cls, given: Mapping[str, Any]) -> GPTConfig:
         """Take what config.json says; dropout is for training, and is left at 0.
 
         >>> ts.models.GPTConfig.from_dict({"model_type": "gpt2", "n_layer": 2}).n_layer
@@ -173,7 +178,7 @@ class GPT(Module):
         out: Tensor = self.lm_head(self.ln_f(x[:, -1:] if last else x))
         return out
 
-    def cache(self, capacity: int, batch: int = 1, **options: Any) -> KVCache:
+    def cache(self, capacity: int, batch: int = 1, **options: Unpack[CacheOptions]) -> KVCache:
         """Make a cache for so many places; options are those of KVCache."""
         if to_size("GPT.cache", "capacity", capacity, 1) > self.config.n_positions:
             error = model_errors.context_too_long(capacity, self.config.n_positions)

@@ -12,13 +12,18 @@ from dataclasses import dataclass
 from tessella import errors
 from tessella._core import Tensor
 from tessella.data_errors import located
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, Any, Mapping
 from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
 from tessella.models.places import Places
 from tessella.models.weights import Drawn
 from tessella.nn import Module, ModuleList, RotaryEmbedding, SwiGLU
 from tessella.nn.functional import scaled_dot_product_attention
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from tessella.models.caches import CacheOptions
 
 KINDS = ("llama", "mistral", "qwen2")
 
@@ -42,7 +47,7 @@ class LlamaConfig:
     max_position_embeddings: int = 2048
     rms_norm_eps: float = 1e-6
     rope_theta: float = 10000.0
-    rope_scaling: dict[str, Any] | None = None
+    rope_scaling: Mapping[str, object] | None = None
     tie_word_embeddings: bool = False
     attention_bias: bool = False
     output_bias: bool = False  # of o_proj
@@ -61,7 +66,7 @@ class LlamaConfig:
         return self.head_dim or self.hidden_size // self.num_attention_heads
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> LlamaConfig:
+    def from_dict(cls, given: Mapping[str, Any]) -> LlamaConfig:
         """Take what config.json says.
 
         >>> ts.models.LlamaConfig.from_dict({"model_type": "qwen2"}).attention_bias
@@ -188,7 +193,7 @@ class Llama(Module):
         out: Tensor = self.lm_head(self.norm(x[:, -1:] if last else x))
         return out
 
-    def cache(self, capacity: int, batch: int = 1, **options: Any) -> KVCache:
+    def cache(self, capacity: int, batch: int = 1, **options: Unpack[CacheOptions]) -> KVCache:
         """Make a cache for so many places; options are those of KVCache."""
         sizes = (self.config.kv_heads, capacity, self.config.features)
         return KVCache(self.config.num_hidden_layers, batch, *sizes, **options)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from tessella.hints import Any, Callable, Iterator, Sequence
+from tessella.hints import TYPE_CHECKING, Callable, Iterable, Iterator, Sequence
 from tessella.models.generation import Writer
 from tessella.models.stops import Stops
+
+if TYPE_CHECKING:
+    from tessella.text import Tokenizer
 
 END, STOP, LENGTH = "end", "stop", "length"
 
@@ -22,7 +25,13 @@ class Row:
     "length" where no more tokens were asked for or fitted.
     """
 
-    def __init__(self, tokenizer: Any, prompt: Sequence[int], ends: frozenset[int], stop: Any):
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        prompt: Sequence[int],
+        ends: frozenset[int],
+        stop: str | Iterable[str],
+    ) -> None:
         # Behind a special token, such as that of the start, a text begins; else it goes on.
         is_start = prompt[-1] in tokenizer.special_ids
         self._stream = tokenizer.stream(skip_special=True, is_start=is_start)

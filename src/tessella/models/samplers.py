@@ -9,7 +9,7 @@ from tessella._core import Tensor
 from tessella.arguments import to_float, to_int
 from tessella.data_errors import located
 from tessella.dtypes import float32
-from tessella.hints import Any
+from tessella.hints import TYPE_CHECKING, Any
 from tessella.kinds import cast
 from tessella.ops.choices import multinomial
 from tessella.ops.elementwise import greater, less, where
@@ -18,6 +18,19 @@ from tessella.ops.movement import squeeze
 from tessella.ops.ordering import sort, topk
 from tessella.ops.random import Generator
 from tessella.ops.reduce import amax, amin, argmax, cumulative_sum
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class SamplerOptions(TypedDict, total=False):
+        """What a sampler may be told by keyword."""
+
+        temperature: float
+        top_k: int
+        top_p: float
+        min_p: float
+        repetition_penalty: float
+        seed: int | None
 
 
 class Sampler:

@@ -9,7 +9,15 @@ from tessella import errors
 from tessella.allocators import Allocator
 from tessella.arguments import is_iterable, to_int, to_list
 from tessella.data_errors import located
-from tessella.hints import Any, Iterable
+from tessella.hints import (
+    TYPE_CHECKING,
+    Any,
+    DTypeLike,
+    Iterable,
+    Mapping,
+    Path as PathLike,
+    Sequence,
+)
 from tessella.io import open_gguf
 from tessella.models import model_errors
 from tessella.models.caches import to_cache_dtype
@@ -23,6 +31,11 @@ from tessella.models.samplers import Sampler
 from tessella.models.sizes import sizes_of
 from tessella.models.stops import Stops
 from tessella.text import Tokenizer, render_chat
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from tessella.models.samplers import SamplerOptions
 
 
 class LanguageModel:
@@ -48,7 +61,7 @@ class LanguageModel:
         tokenizer: Tokenizer,
         context: int | None = None,
         ends: Iterable[int] = (),
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         for name, given, kind in (("model", model, Model), ("tokenizer", tokenizer, Tokenizer)):
             if not isinstance(given, kind):
@@ -73,7 +86,7 @@ class LanguageModel:
         stop: str | Iterable[str] = (),
         eager: bool = False,
         allocator: Allocator | None = None,
-        **options: Any,
+        **options: Unpack[SamplerOptions],
     ) -> Passage:
         """Go on with a text; give the pieces of what follows, as they come.
 
@@ -96,13 +109,13 @@ class LanguageModel:
     @located("LanguageModel.chat")
     def chat(
         self,
-        messages: list[dict[str, Any]],
+        messages: Sequence[Mapping[str, object]],
         max_tokens: int | None = None,
         *,
         stop: str | Iterable[str] = (),
         eager: bool = False,
         allocator: Allocator | None = None,
-        **options: Any,
+        **options: Unpack[SamplerOptions],
     ) -> Passage:
         """Answer a chat, written by the template that came with the model; see `write`.
 
@@ -138,7 +151,7 @@ class LanguageModel:
         stop: str | Iterable[str] = (),
         eager: bool = False,
         allocator: Allocator | None = None,
-        **options: Any,
+        **options: Unpack[SamplerOptions],
     ) -> list[str]:
         """Go on with several texts at once; give what follows each. See `write`.
 
@@ -177,7 +190,7 @@ class LanguageModel:
         stop: Any,
         eager: bool,
         allocator: Allocator | None,
-        options: dict[str, Any],
+        options: SamplerOptions,
     ) -> Passage:
         stops = Stops(stop).texts  # refused before memory is taken, and walked through once
         writer, count = self._writer([tokens], max_tokens, eager, allocator, options)
@@ -190,7 +203,7 @@ class LanguageModel:
         max_tokens: Any,
         eager: bool,
         allocator: Allocator | None,
-        options: dict[str, Any],
+        options: SamplerOptions,
     ) -> tuple[Writer, int]:
         """Give what writes, with room for the texts and no more, and how many tokens it may."""
         longest = max(map(len, rows))
@@ -205,7 +218,7 @@ class LanguageModel:
         return writer, count
 
 
-def to_sampler(options: dict[str, Any]) -> Sampler:
+def to_sampler(options: SamplerOptions) -> Sampler:
     """Make the sampler that options ask for, all of which it must know."""
     known = inspect.signature(Sampler)
     for name in options:
@@ -215,7 +228,9 @@ def to_sampler(options: dict[str, Any]) -> Sampler:
 
 
 @located("models.load")
-def load(path: Any, context: int | None = None, dtype: Any = None) -> LanguageModel:
+def load(
+    path: PathLike, context: int | None = None, dtype: DTypeLike | None = None
+) -> LanguageModel:
     """Load a model and its tokenizer: the folder of a model, or a GGUF file.
 
     A folder has config.json, safetensors and tokenizer.json, which needs

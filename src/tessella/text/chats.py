@@ -7,7 +7,7 @@ neither change what they are given nor reach anything else.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -20,9 +20,9 @@ from tessella.text import text_errors
 @located("text.render_chat")
 def render_chat(
     template: str,
-    messages: list[dict[str, Any]],
+    messages: Sequence[Mapping[str, object]],
     add_generation_prompt: bool = True,
-    **variables: Any,
+    **variables: object,
 ) -> str:
     """Give a chat as the text that a model was trained on.
 

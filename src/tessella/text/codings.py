@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from tessella.text import text_errors
 from tessella.text.byte_level import ByteLevel
@@ -22,7 +21,7 @@ MODELS: dict[str, type[ByteLevel] | type[SentencePieces]] = {
 class MetadataCoding:
     """A vocabulary with its way of encoding, and its special tokens."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Mapping[str, object]) -> None:
         metadata = Metadata(values)
         name = metadata.text("model")
         if name is None:

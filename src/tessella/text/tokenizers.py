@@ -36,7 +36,7 @@ class Tokenizer:
 
     @classmethod
     @located("Tokenizer.from_metadata")
-    def from_metadata(cls, metadata: Mapping[str, Any]) -> Tokenizer:
+    def from_metadata(cls, metadata: Mapping[str, object]) -> Tokenizer:
         """Make a tokenizer of the metadata of a GGUF file.
 
         >>> tokenizer = ts.text.Tokenizer.from_metadata({
