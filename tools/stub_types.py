@@ -162,7 +162,7 @@ WRITABLE = ("grad", "requires_grad")
 
 
 # The aliases of hints.pyi that stubs are written with, under names that hide no public one.
-SHARED = ("Array", "DTypeLike", "DeviceLike", "Element", "Ints", "Key", "Nested", "Number", "Operand",
-          "Path", "Real")  # fmt: skip
+SHARED = ("Array", "DTypeLike", "DeviceLike", "Element", "Ints", "Key", "Nested", "Number",
+          "Operand", "Path", "Real")  # fmt: skip
 TYPES = "\n".join(f"from tessella.hints import {name} as _{name}" for name in SHARED)
 TYPES += "\n_Axes: TypeAlias = _Ints | None\n"

@@ -1,8 +1,8 @@
 """The texts of the stub files, from the table of operations and the compiled module.
 
 Signatures of operations come from their records, those of plain functions from their annotations,
-those of the core from nanobind. What none of them tells stands in the tables of stub_types.py; whole
-classes are in stub_classes.py.
+those of the core from nanobind. What none of them tells stands in the tables of stub_types.py;
+whole classes are in stub_classes.py.
 """
 
 from __future__ import annotations
@@ -361,7 +361,7 @@ def core_stub() -> str:
              "from tessella.devices import Device",
              "from tessella.hooks import Handle",
              "from tessella.spellings import Address, Flag",
-             "from tessella.dtypes import DType"]  # fmt: skip
+             "from tessella.dtypes import DType", "from tessella.records import Op"]  # fmt: skip
     imports = "\n".join([*lines, *imports_of(namespace.methods().values())]) + "\n"
     parts = [HEAD, ALIASES + imports, TYPES, layout_class(), FUNCTION_CLASS, CALLER_CLASS,
              NODE_CLASS, MEMORY_CLASSES, ARRAY_CLASS, PROGRAM_CLASSES, tensor_class(),

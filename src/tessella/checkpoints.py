@@ -31,7 +31,8 @@ class Again:
     def pull(self, node: Node, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         """Compute the function again, recording, and go back through it."""
         _core.unpack_saved(node)  # refuses arguments that were overwritten
-        call, sources, before = (node.params[name] for name in ("call", "sources", "before"))
+        kept: dict[str, Any] = node.params
+        call, sources, before = (kept[name] for name in ("call", "sources", "before"))
         now, creates = _core.recorded(), _core.is_grad_enabled()
         with enable_grad():
             found: list[Any] = flatten(call())[0]

@@ -161,6 +161,8 @@ class Call:
     def pull(self, node: Node, gradients: tuple[Any, ...]) -> list[Any]:
         """Call backward; give a gradient for each tensor among the arguments of forward."""
         cls, params = self.cls, node.params
+        ctx: Any
+        places: Any
         ctx, places = params["ctx"], params["places"]
         if cls.backward is Function.backward:
             raise gradient_errors.not_called(cls.__name__, "backward")
@@ -171,7 +173,7 @@ class Call:
             given.append(zeros(shape, dtype=dtype) if is_missing else g)
         found = cls.backward(ctx, *given)
         parts = list(found) if isinstance(found, tuple | list) else [found]
-        count = params["count"]
+        count: Any = params["count"]
         if len(parts) < count or any(part is not None for part in parts[count:]):
             raise gradient_errors.rule_count(cls.__name__, len(parts), count)
         self.inspect(tuple(given), parts)
@@ -200,7 +202,8 @@ def _apply(cls: type[Function], args: tuple[Any, ...]) -> Any:
             cls.setup_context(ctx, args, result)
     for x in ctx._dirty:
         _core.bump_version(x)
-    cls._function.record.inspect(args, flatten(result)[0])
+    record: Any = cls._function.record
+    record.inspect(args, flatten(result)[0])
     if not is_recorded:
         return result
     return _record(cls, ctx, result, inputs, {"ctx": ctx, "places": places, "count": len(args)})

@@ -96,7 +96,8 @@ def hooks_of(x: Tensor) -> Hooks:
         return found
     if node.hooks is None:
         _core.set_node_hooks(node, NodeHooks())
-    results: dict[int, Hooks] = node.hooks.results
+    hooks: Any = node.hooks
+    results: dict[int, Hooks] = hooks.results
     return results.setdefault(_core.output_of(x), Hooks())
 
 
@@ -162,5 +163,6 @@ def retains_grad(self: Tensor) -> bool:
     node = self.grad_fn
     if node is None or node.hooks is None:
         return False
-    hooks = node.hooks.results.get(_core.output_of(self))
-    return hooks is not None and hooks.kept is not None and hooks.kept() is self
+    hooks: Any = node.hooks
+    own = hooks.results.get(_core.output_of(self))
+    return own is not None and own.kept is not None and own.kept() is self

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tessella import errors
 from tessella._core import Tensor
 from tessella.data_errors import located
-from tessella.hints import TYPE_CHECKING, Any, Mapping
+from tessella.hints import TYPE_CHECKING, Mapping
 from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
 from tessella.models.places import Places
@@ -53,7 +53,7 @@ class GPTConfig:
         return self.n_inner or 4 * self.n_embd
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> GPTConfig:
+    def from_dict(cls, given: Mapping[str, object]) -> GPTConfig:
         """Take what config.json says; dropout is for training, and is left at 0.
 
         >>> ts.models.GPTConfig.from_dict({"model_type": "gpt2", "n_layer": 2}).n_layer

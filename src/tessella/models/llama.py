@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tessella import errors
 from tessella._core import Tensor
 from tessella.data_errors import located
-from tessella.hints import TYPE_CHECKING, Any, Mapping
+from tessella.hints import TYPE_CHECKING, Mapping
 from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
 from tessella.models.places import Places
@@ -66,7 +66,7 @@ class LlamaConfig:
         return self.head_dim or self.hidden_size // self.num_attention_heads
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> LlamaConfig:
+    def from_dict(cls, given: Mapping[str, object]) -> LlamaConfig:
         """Take what config.json says.
 
         >>> ts.models.LlamaConfig.from_dict({"model_type": "qwen2"}).attention_bias

@@ -364,10 +364,11 @@ class Optimizer:
             "state": {p: dict(state) for p, state in self._state.items()},
         }
 
-    def __setstate__(self, saved: Mapping[str, Any]) -> None:
-        Optimizer.__init__(self, [dict(group) for group in saved["param_groups"]],
-                           saved["defaults"])  # fmt: skip
-        self.state = saved["state"]
+    def __setstate__(self, saved: Mapping[str, object]) -> None:
+        parts: Mapping[str, Any] = saved
+        Optimizer.__init__(self, [dict(group) for group in parts["param_groups"]],
+                           parts["defaults"])  # fmt: skip
+        self.state = parts["state"]
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]

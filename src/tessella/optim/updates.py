@@ -147,7 +147,8 @@ def update_watched(calls: list[tuple[Function, tuple[Any, ...]]], finite: dict[i
         _core.set_watches_values(True)
     if done:
         for (function, args), before in zip(calls, had, strict=True):
-            odd = function.record.inspect(args[0], args[1], before)
+            record: Any = function.record
+            odd = record.inspect(args[0], args[1], before)
             pairs = zip(args[0], odd, strict=True)
             finite |= {id(p): _core.version_of(p) for p, is_odd in pairs if not is_odd}
     return done

@@ -183,7 +183,8 @@ class Recorded:
     def pull(self, node: Node, gradients: tuple[Any, ...]) -> list[Any]:
         """Give the gradients of query, key and value; and of the mask, if it asks for one."""
         kept, query, key, value, *more = _core.unpack_saved(node)
-        options, params = node.params["options"], node.params["params"]
+        said: dict[str, Any] = node.params
+        options, params = said["options"], said["params"]
         mask, lengths = (more.pop(0) if is_given else None for is_given in options)
         (g,) = gradients
         if _core.is_grad_enabled() or node.params["is_learned"]:
