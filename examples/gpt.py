@@ -91,8 +91,7 @@ class GPT(nn.Module):
         text = [first]
         for _ in range(self.context - first.shape[1] + 1):
             text.append(step(text[-1]))
-        found: list[int] = ts.concat(text, axis=1)[0].tolist()
-        return found
+        return [int(i) for i in ts.concat(text, axis=1)[0]]
 
 
 def batch(ids: ts.Tensor, size: int, context: int) -> tuple[ts.Tensor, ts.Tensor]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tessella as ts
+from nested import listed
 from tessella import _core, memory
 
 # Each is made anew, so that what it counts is the array's alone.
@@ -25,14 +26,16 @@ Act = Callable[[ts.DynamicArray], Any]
 State = tuple[list[Any], int, tuple[int, ...], int]
 
 
-def array(items: Any, dtype: Any = ts.int64, **options: Any) -> ts.DynamicArray:
+def array(items: Any, dtype: Any = ts.int64, **options: Any) -> ts.DynamicArray[Any]:
     """Make an array of items."""
     a = ts.DynamicArray(dtype, **options)
     a.extend(items)
     return a
 
 
-def filled(where: str = "heap", shape: tuple[int, ...] = (), **options: Any) -> ts.DynamicArray:
+def filled(
+    where: str = "heap", shape: tuple[int, ...] = (), **options: Any
+) -> ts.DynamicArray[Any]:
     """Make a full array of four items."""
     allocator = ALLOCATORS[where]()
     a = ts.DynamicArray(ts.float32, 4, allocator=allocator, item_shape=shape, **options)
@@ -40,22 +43,22 @@ def filled(where: str = "heap", shape: tuple[int, ...] = (), **options: Any) -> 
     return a
 
 
-def contents(a: ts.DynamicArray) -> list[Any]:
+def contents(a: ts.DynamicArray[Any]) -> list[Any]:
     """Give the items as lists of Python numbers."""
-    return list(a.as_tensor().tolist())
+    return list(listed(a.as_tensor()))
 
 
-def state(a: ts.DynamicArray) -> State:
+def state(a: ts.DynamicArray[Any]) -> State:
     """Give all that an operation which fails must leave as it was."""
     return contents(a), a.capacity, a.shape, a.data_ptr
 
 
-def item_bytes(a: ts.DynamicArray) -> int:
+def item_bytes(a: ts.DynamicArray[Any]) -> int:
     """Give the bytes of one item."""
     return a.item_size * a.itemsize
 
 
-def check(a: ts.DynamicArray, model: list[Any]) -> None:
+def check(a: ts.DynamicArray[Any], model: list[Any]) -> None:
     """Compare an array with a list, and everything it says of itself with each other."""
     assert contents(a) == model
     assert len(a) == a.length == len(model) <= a.capacity
@@ -71,6 +74,6 @@ def check(a: ts.DynamicArray, model: list[Any]) -> None:
     assert not a.owns(a.data_ptr + a.nbytes) and not a.owns(a.data_ptr - a.itemsize)
 
 
-def live_blocks(a: ts.DynamicArray, views: list[ts.Tensor]) -> dict[int, int]:
+def live_blocks(a: ts.DynamicArray[Any], views: list[ts.Tensor]) -> dict[int, int]:
     """Give the bytes of each block that the array or a view of it keeps, by its name."""
     return {_core.buffer_key(x): _core.buffer_bytes(x) for x in (a.as_tensor(), *views)}

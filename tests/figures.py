@@ -55,7 +55,7 @@ def check_figure(figure: dict[str, Any], rtol: float = 2e-5, atol: float = 1e-6)
     for g, want in zip(found, figure["gradients"], strict=True):
         assert (g is None) <= (want is None)
         if want is not None:
-            compare(g, want, rtol, atol)
+            compare(g, want, rtol, atol)  # type: ignore[arg-type]
 
 
 def compare(got: ts.Tensor, want: dict[str, Any], rtol: float, atol: float) -> None:
@@ -110,4 +110,4 @@ def check_module_figure(figure: dict[str, Any], rtol: float = 2e-5, atol: float 
     for g, want in zip(found, figure["gradients"], strict=True):
         assert (g is None) == (want is None)
         if want is not None:
-            compare(g, want, rtol, atol)
+            compare(g, want, rtol, atol)  # type: ignore[arg-type]

@@ -133,6 +133,7 @@ def test_weights_of_heads_are_those_that_were_used() -> None:
     module = nn.MultiheadAttention(6, 3, batch_first=True)
     x = draw(2, 4, 6)
     out, weights = module(x, x, x, average_attn_weights=False)
+    assert weights is not None
     assert weights.shape == (2, 3, 4, 4)
     ts.testing.assert_close(weights.sum(axis=-1), ts.ones(2, 3, 4), rtol=1e-6, atol=1e-6)
     same, none = module(x, x, x, need_weights=False)
@@ -160,8 +161,9 @@ def test_dropout_of_the_module_is_for_training() -> None:
     module = nn.MultiheadAttention(4, 2, dropout=1.0)
     x = draw(3, 2, 4)
     out, weights = module(x, x, x)
+    assert weights is not None
     assert not weights.any() and not out.any()
-    assert module.eval()(x, x, x)[1].any()
+    assert module.eval()(x, x, x)[1].any()  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float64], ids=str)
@@ -169,6 +171,7 @@ def test_module_keeps_its_dtype(dtype: Any) -> None:
     module = nn.MultiheadAttention(4, 2).to(dtype)
     x = draw(3, 2, 4, dtype=dtype)
     out, weights = module(x, x, x, key_padding_mask=ts.tensor([[False, False, True]] * 2))
+    assert weights is not None
     assert out.dtype is dtype and weights.dtype is dtype
     assert not weights[..., 2].any()
 
@@ -190,11 +193,12 @@ def test_threads_give_the_same_bits() -> None:
         module.zero_grad()
         with ts.num_threads(count):
             out, weights = module(x, x, x)
+            assert weights is not None
             (out * out).sum().backward()
         found.append([out.detach(), weights.detach(), *[p.grad for p in module.parameters()]])
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
-            assert_same_tensors(a, b)
+            assert_same_tensors(a, b)  # type: ignore[arg-type]
 
 
 MODULE = nn.MultiheadAttention(4, 2)
@@ -217,7 +221,7 @@ WRONG: dict[str, tuple[Any, str, str]] = {
                 "key_padding_mask is (3, 2)", "it must be (2, 3)"),
     "causal": (lambda: MODULE(X, X, X, is_causal=True), "is_causal is a hint about attn_mask",
                "generate_square_subsequent_mask"),
-    "list": (lambda: MODULE([X], X, X), "query must be a tensor", "ts.tensor"),
+    "list": (lambda: MODULE([X], X, X), "query must be a tensor", "ts.tensor"),  # type: ignore[arg-type]
 }  # fmt: skip
 
 

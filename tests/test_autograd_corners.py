@@ -359,11 +359,11 @@ def test_backward_into_inputs_counts_each_once() -> None:
     ("call", "message"),
     [
         (lambda f, x: ts.grad(f, argnums=(0, 0))(x), r"grad: argnums is \(0, 0\)"),
-        (lambda f, x: ts.grad(f)(), "grad: argnums is 0"),
+        (lambda f, x: ts.grad(f)(), "grad: argnums is 0"),  # type: ignore[call-arg]
         (lambda f, x: ts.grad(f, has_aux=True)(x), "grad: <lambda> gave Tensor"),
         (lambda f, x: ts.vjp(f, x, has_aux=True), "vjp: <lambda> gave Tensor"),
-        (lambda f, x: ts.jvp(f, 5, (x,)), "jvp: primals must be a tuple"),
-        (lambda f, x: ts.jvp(f, (x,), None), "jvp: tangents is not of the form"),
+        (lambda f, x: ts.jvp(f, 5, (x,)), "jvp: primals must be a tuple"),  # type: ignore[arg-type]
+        (lambda f, x: ts.jvp(f, (x,), None), "jvp: tangents is not of the form"),  # type: ignore[arg-type]
     ],
     ids=["repeated", "no argument", "no pair", "no pair of vjp", "no tuple", "no tangents"],
 )

@@ -80,7 +80,7 @@ def test_arguments_that_are_no_tensors_pass_through() -> None:
 
 
 def test_a_node_of_a_function_is_named_after_it() -> None:
-    assert "Exp" in Exp.apply(leaf(1)).grad_fn.name
+    assert "Exp" in Exp.apply(leaf(1)).grad_fn.name  # type: ignore[union-attr]
 
 
 def test_outputs_that_are_not_used_get_zeros() -> None:
@@ -328,7 +328,7 @@ def test_a_function_without_its_methods_says_so() -> None:
             return x * 2
 
     with pytest.raises(ts.errors.InvalidArgument, match="Empty has no static method forward"):
-        Empty.apply(leaf(1))
+        Empty.apply(leaf(1))  # type: ignore[call-overload, misc]
     x = leaf(1)
     with pytest.raises(
         ts.errors.InvalidArgument, match="OnlyForward has no static method backward"

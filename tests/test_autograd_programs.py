@@ -14,6 +14,7 @@ import pytest
 
 import tessella as ts
 from conftest import sampled
+from nested import listed
 
 ROWS, COLUMNS = 3, 4
 SIZE = ROWS * COLUMNS
@@ -116,7 +117,7 @@ class Program:
 
     def put(self, places: ts.Tensor, new: ts.Tensor) -> None:
         """Make the model's next value."""
-        order, flat = [0] * SIZE, places.reshape(-1).tolist()
+        order, flat = [0] * SIZE, listed(places.reshape(-1))
         for i, place in enumerate(flat):
             order[place] = i
         is_written = ts.tensor([place in set(flat) for place in range(SIZE)])

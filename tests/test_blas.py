@@ -79,6 +79,6 @@ def test_other_dtypes_and_small_products_keep_their_bits_with_blas() -> None:
 )  # fmt: skip
 def test_what_is_no_blas_is_refused(path: object, match: str) -> None:
     with pytest.raises(ts.errors.TessellaError, match=match) as caught:
-        ts.set_blas(path)
+        ts.set_blas(path)  # type: ignore[arg-type]
     assert str(caught.value).startswith("set_blas: ") and "hint: " in str(caught.value)
     assert ts.get_blas() is None

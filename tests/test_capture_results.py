@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import pytest
 
 import tessella as ts
 from leaves import grad_of
+from nested import listed
 from tessella import nn, optim
 from tessella.errors import CaptureError
 from worlds import Wrap, attempt, batch, network, same, some
@@ -220,7 +221,7 @@ def test_gradients_are_left_as_eager_leaves_them(clear: str) -> None:
                 model.zero_grad(set_to_none=clear == "none")
             loss = ((model(x) - y) ** 2).mean()
             loss.backward()
-            return cast(ts.Tensor, loss)
+            return loss
 
         call, losses = wrap(f), []
         for i in range(8):
@@ -391,7 +392,7 @@ def reads() -> list[Callable[[ts.Tensor], Any]]:
         return x * float(x[0]) + int(x[1])
 
     def lists(x: ts.Tensor) -> Any:
-        return x * max(x.tolist())
+        return x * max(listed(x))
 
     def array(x: ts.Tensor) -> Any:
         return x * float(x.numpy()[0])

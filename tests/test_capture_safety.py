@@ -93,7 +93,7 @@ def test_an_object_whose_method_is_compiled_goes_with_it() -> None:
             loss = self.model(x).sum()
             loss.backward()
             self.optimizer.step()
-            return loss  # type: ignore[no-any-return]
+            return loss
 
     trainer = Trainer()
     for _ in range(5):

@@ -126,7 +126,7 @@ def test_results_whose_sums_cross_are_one_node() -> None:
     call = ts.compile(lambda x: crossing(x, w, v))
     for i in range(3):
         out = call(weights(i, 4, 3))
-    assert [pull.opened for pull in call.program.pulls] == [[0, 1]]
+    assert [pull.opened for pull in call.program.pulls] == [[0, 1]]  # type: ignore[union-attr]
     out["a"].sum().backward()
     with pytest.raises(ts.errors.TessellaError, match="the graph was freed"):
         out["b"].sum().backward()
@@ -214,7 +214,7 @@ def test_programs_are_made_when_they_are_needed() -> None:
     call = ts.compile(lambda x: trunk(x, w, v))
     for i in range(4):
         out = call(weights(i, 4, 3))
-    (pull,) = call.program.pulls
+    (pull,) = call.program.pulls  # type: ignore[union-attr]
     assert pull.opened == [0, 1] and pull.programs == {}
     out[1].sum().backward()
     assert list(pull.programs) == [(1,)]
@@ -230,7 +230,7 @@ def test_results_of_parts_that_share_nothing_are_nodes_of_their_own() -> None:
     call = ts.compile(lambda x: apart(x, w, v))
     for i in range(3):
         a, b = call(weights(i, 4, 3))
-    assert [pull.opened for pull in call.program.pulls] == [[0], [1]]
+    assert [pull.opened for pull in call.program.pulls] == [[0], [1]]  # type: ignore[union-attr]
     assert a.grad_fn is not b.grad_fn
 
 
@@ -239,7 +239,7 @@ def test_cotangents_of_recordings_are_let_go() -> None:
     before = ts.memory.stats().kinds["tensors"]
     for _ in range(4):
         call(weights(1, 1000))
-    kept = sum(m.bytes for m in call.program.memories.values() if m.source == RESULT)
+    kept = sum(m.bytes for m in call.program.memories.values() if m.source == RESULT)  # type: ignore[misc, union-attr]
     # Results and what is saved lie where they will be written again.
     assert ts.memory.stats().kinds["tensors"] - before == kept
 

@@ -74,7 +74,7 @@ def test_a_failure_after_a_write_names_the_instruction_its_operands_and_its_line
 
     for row in range(3):
         call(row)
-    before = written.tolist()
+    before: Any = written.tolist()
     lines = text_of(ts.errors.IndexOutOfBounds, lambda: call(4)).splitlines()
     assert written.tolist() == [value + 1 for value in before]  # as the function leaves it
     assert lines[0] == f"{operation}: index 4 is out of bounds for axis 0 of size 4"
@@ -167,7 +167,7 @@ def test_a_result_of_another_type_is_named_with_its_cure(value: Any, name: str, 
 
 
 def test_what_is_no_function_is_named_by_its_type() -> None:
-    text = text_of(ts.errors.ArgumentError, lambda: ts.compile(np.float32(3)))  # type: ignore[arg-type]
+    text = text_of(ts.errors.ArgumentError, lambda: ts.compile(np.float32(3)))  # type: ignore[call-overload]
     assert text.startswith("compile: what is compiled must be a function or a module, got numpy.fl")
 
 

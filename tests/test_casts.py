@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 
 import tessella as ts
 from conftest import sampled
+from nested import listed
 from tessella.dtypes import DTYPES, DType
 
 Array = np.ndarray[Any, Any]
@@ -167,7 +168,7 @@ def same(found: list[float], expected: list[float]) -> bool:
 @given(st.lists(st.floats(), min_size=1, max_size=50))
 def test_float64_rounds_once_to_bfloat16(values: list[float]) -> None:
     x = ts.tensor(values, dtype=ts.float64)
-    assert same(x.astype(ts.bfloat16).tolist(), [to_bfloat16(v) for v in values])
+    assert same(listed(x.astype(ts.bfloat16)), [to_bfloat16(v) for v in values])
 
 
 def test_float64_rounds_once_beside_the_middle_of_two_bfloat16() -> None:

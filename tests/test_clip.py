@@ -145,8 +145,8 @@ ANY: Any = "x"
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda: clip_grad_norm_(3, 1.0), "parameters must be tensors in a list, or one tensor"),
-        (lambda: clip_grad_norm_([3], 1.0), r"parameters\[0\] must be a tensor, got int"),
+        (lambda: clip_grad_norm_(3, 1.0), "parameters must be tensors in a list, or one tensor"),  # type: ignore[arg-type]
+        (lambda: clip_grad_norm_([3], 1.0), r"parameters\[0\] must be a tensor, got int"),  # type: ignore[list-item]
         (lambda: clip_grad_norm_([], ANY), "max_norm must be a real number, got str"),
         (lambda: clip_grad_norm_([], 1.0, math.nan), "norm_type is nan"),
         (lambda: clip_grad_norm_([], 1.0, error_if_nonfinite=ANY), "error_if_nonfinite must be"),
@@ -154,7 +154,7 @@ ANY: Any = "x"
         (lambda: get_total_norm(ANY), r"tensors\[0\] must be a tensor"),
         (lambda: clip_grads_with_norm_([], 1.0, ANY), "total_norm must be a real number, got str"),
         (lambda: clip_grads_with_norm_([], 1.0, ts.ones(3)), r"total_norm.shape is \(3,\)"),
-        (lambda: clip_grads_with_norm_(3, 1.0, ts.ones(())), "parameters must be tensors"),
+        (lambda: clip_grads_with_norm_(3, 1.0, ts.ones(())), "parameters must be tensors"),  # type: ignore[arg-type]
     ],
 )
 def test_wrong_arguments_are_refused(call: Any, match: str) -> None:

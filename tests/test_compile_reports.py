@@ -466,7 +466,7 @@ def test_page_needs_a_program_and_a_path(tmp_path: Path) -> None:
     for _ in range(2):
         compiled(ts.ones(3, 3))
     with pytest.raises(ts.errors.ArgumentError, match="show: path must be a path"):
-        compiled.show(3)
+        compiled.show(3)  # type: ignore[arg-type]
     with pytest.raises(ts.errors.InvalidArgument, match="is a folder"):
         compiled.show(tmp_path)
     with pytest.raises(FileNotFoundError, match="nothing"):

@@ -76,9 +76,9 @@ def test_containers_call_what_is_compiled() -> None:
             assert model(some(i, 2, 3)).tolist() == layer.function(some(i, 2, 3)).tanh().tolist()
     assert layer.programs
     model.insert(0, ts.compile(nn.Dropout()))
-    assert model[1] is layer and not model.eval()[0].function.training
+    assert model[1] is layer and not model.eval()[0].function.training  # type: ignore[attr-defined]
     assert nn.ModuleList([layer])[0] is layer and nn.ModuleDict({"a": layer})["a"] is layer
-    assert nn.Sequential({"a": layer}).a is layer
+    assert nn.Sequential({"a": layer}).a is layer  # type: ignore[comparison-overlap]
     assert model.to(ts.float64)[1].weight.dtype is ts.float64
 
 
@@ -87,7 +87,7 @@ def test_functions_are_no_parts() -> None:
     net.helper = ts.compile(lambda x: x * 100)
     assert len(net) == 1 and net(ts.zeros(2)).tolist() == [0.0, 0.0]
     with pytest.raises(ts.errors.ArgumentError, match="module must be a module, got"):
-        nn.Sequential(ts.compile(lambda x: x))
+        nn.Sequential(ts.compile(lambda x: x))  # type: ignore[call-overload]
 
 
 def test_a_list_that_hides_compiled_parts_is_refused() -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import tessella as ts
+from nested import listed
 from tessella import _core
 from tessella.dtypes import DTYPES, DType
 
@@ -122,7 +123,7 @@ def test_linspace_is_that_of_numpy(start: float, stop: float, num: int, endpoint
     found = ts.linspace(start, stop, num, endpoint=endpoint, dtype=ts.float64)
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9, atol=1e-9)
     if num > 1 and endpoint:
-        assert found.tolist()[0] == start and found.tolist()[-1] == stop
+        assert listed(found)[0] == start and listed(found)[-1] == stop
 
 
 @given(st.complex_numbers(max_magnitude=1e6), st.complex_numbers(max_magnitude=1e6),
@@ -143,8 +144,8 @@ def test_linspace_keeps_its_ends_and_is_a_part_of_a_longer_one(
 ) -> None:
     longer = ts.linspace(start, stop, num + 1, dtype=ts.float64)
     part = ts.linspace(start, stop, num, dtype=ts.float64, endpoint=False)
-    assert part.tolist() == longer.tolist()[:-1]
-    assert longer.tolist()[0] == start and longer.tolist()[-1] == stop
+    assert listed(part) == listed(longer)[:-1]
+    assert listed(longer)[0] == start and listed(longer)[-1] == stop
     assert bool(ts.all(ts.isfinite(longer)))
 
 

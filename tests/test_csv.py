@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import tessella as ts
+from nested import listed
 from tessella import data
 
 FormatError = ts.errors.FormatError
@@ -55,7 +56,7 @@ def bits(number: float) -> bytes:
 
 
 def assert_bits(texts: list[str]) -> None:
-    found = column([*texts, "0.5"]).tolist()[:-1]
+    found = listed(column([*texts, "0.5"]))[:-1]
     wrong = [
         (text, value)
         for text, value in zip(texts, found, strict=True)
@@ -183,7 +184,7 @@ def test_numbers_that_csv_writes_are_read_back(rows: list[list[float]]) -> None:
     csv.writer(file).writerows([["a", "b", "c"], *rows])
     table = read(file.getvalue())
     for i, name in enumerate(table.names):
-        assert [bits(x) for x in table[name].tolist()] == [
+        assert [bits(x) for x in listed(table[name])] == [
             bits(float(row[i]) if table.kinds[name] == "float" else row[i]) for row in rows
         ]
 
@@ -246,7 +247,7 @@ def test_columns_are_chosen_and_their_kinds_said() -> None:
 
 def test_missing_words_are_those_that_are_named() -> None:
     table = read("a,b\n?,x\n3,?\n", missing=["?"])
-    assert table["a"].tolist()[1] == 3 and math.isnan(table["a"][0].item())
+    assert listed(table["a"])[1] == 3 and math.isnan(table["a"][0].item())
     assert table.texts("b") == ["x", None] and table["b"].tolist() == [0, -1]
     assert read("a\nNA\n", missing=[], header=True).texts("a") == ["NA"]
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import tessella as ts
+from nested import listed
 from tessella import data
 
 
@@ -98,7 +99,7 @@ def test_samplers_and_batch_samplers_decide_the_order() -> None:
     batches = [[0, 1, 2], [5], [2, 2]]
     assert numbers(data.DataLoader(dataset, batch_sampler=batches)) == batches
     assert numbers(data.DataLoader(Rows(6), batch_sampler=batches)) == batches
-    parts = data.DataLoader(dataset, batch_sampler=[[slice(0, 2), slice(2, 4)]])
+    parts = data.DataLoader(dataset, batch_sampler=[[slice(0, 2), slice(2, 4)]])  # type: ignore[arg-type, list-item]
     assert numbers(parts) == [[[0, 1], [2, 3]]]
 
 
@@ -109,7 +110,7 @@ def test_datasets_that_give_lists_of_samples_are_asked_for_them() -> None:
             return [-i for i in indices]
 
     loader = data.DataLoader(Many(4), batch_size=2)
-    assert [batch.tolist() for batch in loader] == [[0, -1], [-2, -3]]
+    assert [batch.tolist() for batch in loader] == [[0, -1], [-2, -3]]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("count, expected", [(0, []), (5, [[0, 1], [2, 3], [4]])])
@@ -191,7 +192,7 @@ def test_the_order_outlives_an_arena_that_is_reset() -> None:
     with ts.memory.use(arena):
         for x, y in data.DataLoader(dataset, 4, shuffle=True):
             assert x.allocator == arena
-            seen += y.tolist()
+            seen += listed(y)
             del x, y
             arena.reset()
     assert sorted(seen) == list(range(20))
@@ -377,7 +378,7 @@ def test_streams_have_no_order_to_choose(name: str) -> None:
         arguments: dict[str, Any] = {name: [0] if name != "shuffle" else True}
         data.DataLoader(Stream(3), **arguments)
     with pytest.raises(TypeError, match="dataset must be a dataset, got int"):
-        data.DataLoader(3)
+        data.DataLoader(3)  # type: ignore[call-overload]
 
 
 def test_arguments_of_processes_that_change_nothing_are_taken() -> None:

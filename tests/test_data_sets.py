@@ -57,7 +57,7 @@ def test_digits_have_their_figures() -> None:
 def test_iris_has_its_figures() -> None:
     flowers = data.load_iris()
     assert ts.bincount(flowers.y).tolist() == [50, 50, 50]
-    means = flowers.x.astype(ts.float64).mean(axis=0).tolist()
+    means: Any = flowers.x.astype(ts.float64).mean(axis=0).tolist()
     assert [round(mean, 4) for mean in means] == [5.8433, 3.0573, 3.758, 1.1993]
     assert flowers.x[0].tolist() == ts.tensor([5.1, 3.5, 1.4, 0.2]).tolist()
     assert flowers.classes == ("setosa", "versicolor", "virginica") and len(flowers.names) == 4

@@ -16,6 +16,7 @@ import pytest
 
 import tessella as ts
 from arrays import array, check, contents, state
+from nested import listed
 from tessella.dtypes import DTYPES
 
 # --- D1: making one -------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ def test_items_may_have_any_dtype_and_shape(dtype: ts.DType, shape: tuple[int, .
     a.append(rows[0])
     a.extend(rows)
     a.push_front(rows[0].tolist())
-    check(a, ts.ones(7, *shape, dtype=dtype).tolist())
+    check(a, listed(ts.ones(7, *shape, dtype=dtype)))
     popped = a.pop()
     assert (popped.tolist() if shape else popped) == rows[0].tolist()
 
@@ -122,7 +123,7 @@ def test_an_array_is_extended_by_itself_and_its_parts() -> None:
     a.extend(a)
     a.extend(a[::-2])
     a.extend(np.asarray(a)[:1].copy())
-    a.extend(item for item in a[:2].tolist())
+    a.extend(item for item in listed(a[:2]))
     assert list(a) == [1, 2, 3, 1, 2, 3, 3, 1, 2, 1, 1, 2]
 
 

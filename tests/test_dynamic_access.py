@@ -20,13 +20,13 @@ def test_a_flat_index_counts_through_rows() -> None:
     a = array([[1, 2, 3], [4, 5, 6]], item_shape=(3,))
     assert [a.get(i) for i in range(-6, 6)] == [1, 2, 3, 4, 5, 6] * 2
     a.set(4, 50)
-    a.set(-6, np.int64(10))
+    a.set(-6, np.int64(10))  # type: ignore[arg-type]
     assert contents(a) == [[10, 2, 3], [4, 50, 6]]
 
 
 def test_an_index_gives_a_number_or_a_row() -> None:
     a = array([5, 6, 7])
-    assert (a[0], a[-1], a[np.int64(1)], a[ts.tensor(1)].item()) == (5, 7, 6, 6)
+    assert (a[0], a[-1], a[np.int64(1)], a[ts.tensor(1)].item()) == (5, 7, 6, 6)  # type: ignore[comparison-overlap]
     a[0], a[np.int8(-1)] = 8, 9
     assert list(a) == [8, 6, 9]
     rows = array([[1, 2], [3, 4]], item_shape=(2,))
@@ -196,7 +196,7 @@ def test_items_of_a_users_dtype_are_tuples() -> None:
     a.append((2, 3))
     a.push_front((0, 0))
     assert list(a) == contents(a) == [(0, 0), (3, 1), (-1, 2), (2, 3)]
-    assert (a.pop(), a.pop_at(1), a[-1], a.get(0)) == ((2, 3), (3, 1), (-1, 2), (0, 0))
+    assert (a.pop(), a.pop_at(1), a[-1], a.get(0)) == ((2, 3), (3, 1), (-1, 2), (0, 0))  # type: ignore[comparison-overlap]
     a[0], a[1:] = (5, 5), [(6, 6)]
     a.set(0, (7, 7))
     assert list(a) == [(7, 7), (6, 6)]
@@ -224,4 +224,4 @@ def test_items_of_a_users_dtype_are_sorted_by_key_and_found() -> None:
         a.extend([(0, 300)])
     rows = array([[(1, 1), (2, 2)]], POINT, item_shape=(2,))
     rows.append(rows[0])
-    assert contents(rows) == [[(1, 1), (2, 2)]] * 2 and rows.get(3) == (2, 2)
+    assert contents(rows) == [[(1, 1), (2, 2)]] * 2 and rows.get(3) == (2, 2)  # type: ignore[comparison-overlap]

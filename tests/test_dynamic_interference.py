@@ -18,7 +18,7 @@ from tessella import _core
 class Trouble:
     """Does something to an array the second time that it is asked."""
 
-    def __init__(self, a: ts.DynamicArray, act: Act) -> None:
+    def __init__(self, a: ts.DynamicArray[Any], act: Act) -> None:
         self.a, self.act, self.asked = a, act, 0
 
     def __call__(self, *args: Any) -> int:
@@ -117,7 +117,7 @@ def test_indices_may_change_the_array_that_they_index() -> None:
 
 def test_a_value_may_change_the_array_that_it_goes_into() -> None:
     class Value:
-        def __init__(self, a: ts.DynamicArray) -> None:
+        def __init__(self, a: ts.DynamicArray[Any]) -> None:
             self.a = a
 
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:

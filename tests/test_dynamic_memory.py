@@ -19,7 +19,7 @@ from arrays import ALLOCATORS, FIXED, Act, contents, filled, state
 from tessella import _core
 
 
-def item(a: ts.DynamicArray) -> Any:
+def item(a: ts.DynamicArray[Any]) -> Any:
     """Make an item of lists, which takes memory on its way in."""
     return ts.ones(a.item_shape).tolist()
 
@@ -45,7 +45,7 @@ OPERATIONS: dict[str, Act] = {
     "assign": lambda a: a.__setitem__(1, item(a)),
     "assign a slice": lambda a: a.__setitem__(slice(2), [item(a)] * 2),
     "set": lambda a: a.set(1, 5),
-    "sort": lambda a: a.sort(key=lambda x: -x.sum().item() if a.item_shape else -x),
+    "sort": lambda a: a.sort(key=lambda x: -x.sum().item() if a.item_shape else -x),  # type: ignore[union-attr]
     "sort by a tensor": lambda a: a.sort(key=ts.tensor([3, 1, 2, 0])),
     "sort by comparing": lambda a: a.sort(compare=lambda x, y: 0),
     "reverse": lambda a: a.reverse(),
@@ -68,7 +68,7 @@ def live() -> int:
     return ts.memory.stats().live
 
 
-def runs_with(a: ts.DynamicArray, act: Act, first: int) -> bool:
+def runs_with(a: ts.DynamicArray[Any], act: Act, first: int) -> bool:
     """Tell whether an operation succeeds while allocations fail from the first on."""
     before, bytes_before = state(a), live()
     _core.fail_allocations_from(first)
@@ -195,7 +195,7 @@ def test_what_is_gone_when_a_call_returns_takes_no_room_in_the_scope() -> None:
         a.sort(key=lambda row: row[0].item())
         a.sort(key=[3, 2, 1, 0])
         del a[::2]
-        assert (a.find([5, 6]), a.equals(a), a.min(), a.sum()) == (0, True, 1.0, 14.0)
+        assert (a.find([5, 6]), a.equals(a), a.min(), a.sum()) == (0, True, 1.0, 14.0)  # type: ignore[arg-type]
     assert (pool.count, pool.allocations, contents(a)) == (1, 1, [[5, 6], [1, 2]])
 
 
@@ -336,7 +336,7 @@ def test_an_array_whose_arena_was_reset_says_so(name: str, shape: tuple[int, ...
     a.extend(ts.ones(4, *shape))
     arena.reset()
     with pytest.raises(ts.errors.UseAfterFree, match="Arena 'batch' was reset"):
-        USES[name](a)
+        USES[name](a)  # type: ignore[arg-type]
     assert a.is_freed and len(a) == 4 and a.shape == (4, *shape) and not a.owns(0)
     assert repr(a) == f"DynamicArray float32 {a.shape} capacity 4 freed"
 

@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import tessella as ts
 from arrays import ALLOCATORS, FIXED, POINT, check, contents, item_bytes, live_blocks, state
+from nested import listed
 from tessella import _core
 
 REFUSED = (ts.errors.CapacityOverflow, ts.errors.IllegalState, ts.errors.OutOfMemory)
@@ -255,7 +256,7 @@ class ArrayModel(RuleBasedStateMachine):
         for i, (x, start) in enumerate(self.views):
             if _core.buffer_key(x) == now:
                 shared = self.model[start : start + len(x)]
-                assert x.tolist()[: len(shared)] == shared
+                assert listed(x)[: len(shared)] == shared
             else:
                 assert x.tolist() == self.seen[i]
         self.seen = [x.tolist() for x, _ in self.views]

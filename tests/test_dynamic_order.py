@@ -7,6 +7,7 @@ import pytest
 
 import tessella as ts
 from arrays import array, contents
+from nested import listed
 from tessella.dtypes import DTYPES
 
 NAN = float("nan")
@@ -40,7 +41,7 @@ def test_reverse_turns_items_around(dtype: ts.DType, shape: tuple[int, ...]) -> 
         items = ts.arange(size).reshape(length, *shape).astype(dtype)
         a = array(items, dtype, item_shape=shape)
         a.reverse()
-        assert contents(a) == items.tolist()[::-1]
+        assert contents(a) == listed(items)[::-1]
 
 
 ORDERED = [dtype for dtype in DTYPES if not dtype.is_complex]
@@ -58,7 +59,7 @@ def test_sort_is_that_of_python_with_nan_last(
         items[0] = -0.0
     a = array(items, dtype)
     a.sort(descending=descending)
-    numbers = [x for x in items.tolist() if x == x]
+    numbers = [x for x in listed(items) if x == x]
     wanted = sorted(numbers, reverse=descending)
     assert repr(contents(a)[: len(wanted)]) == repr(wanted)
     assert all(x != x for x in contents(a)[len(wanted) :])
@@ -74,7 +75,7 @@ def test_sort_takes_keys_and_comparators() -> None:
     assert list(a) == [2, -3, -1, 3]
     a.sort(key=ts.tensor([1.0, NAN, 3.0, 2.0]), descending=True)
     assert list(a) == [-1, 3, 2, -3]
-    a.sort(key=np.array([0, 0, 1, 1]), descending=True)
+    a.sort(key=np.array([0, 0, 1, 1]), descending=True)  # type: ignore[arg-type]
     assert list(a) == [2, -3, -1, 3]
     a.sort(key=lambda x: NAN if x < 0 else x, descending=True, stable=True)
     assert list(a) == [3, 2, -3, -1]
@@ -114,7 +115,7 @@ def test_linear_search_gives_the_first_place() -> None:
     floats = array([0.1, NAN, -0.0], ts.float32)
     assert (floats.find(0.1), floats.find(NAN), floats.find(0)) == (0, None, 2)
     rows = array([[1, 2], [3, 4], [3, 5]], item_shape=(2,))
-    assert (rows.find([3, 5]), rows.find([3, 6])) == (2, None)
+    assert (rows.find([3, 5]), rows.find([3, 6])) == (2, None)  # type: ignore[arg-type]
     assert array([True, False], ts.bool).find(0) == 1 and array([True], ts.bool).find(2) is None
     long = array(range(200_000))
     assert (long.find(199_999), long.find(150_000), long.find(-1)) == (199_999, 150_000, None)
@@ -159,7 +160,7 @@ def test_integers_are_searched_for_exactly_among_complex_numbers() -> None:
 def test_floats_are_rounded_before_they_are_searched_for() -> None:
     a = array([0.1, 0.5], ts.float32)
     for value in (0.1, 0.1000000001, np.float32(0.1), np.float64(0.1)):
-        assert (a.find(value), a.index(value), a.binary_search(value)) == (0, 0, 0)
+        assert (a.find(value), a.index(value), a.binary_search(value)) == (0, 0, 0)  # type: ignore[arg-type]
         assert value in a
     assert a.find(0.10001) is None and array([0.1], ts.float64).find(0.1000000001) is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ CHANGES: dict[str, Act] = {
 }
 
 
-def is_seen_filled(a: ts.DynamicArray) -> bool:
+def is_seen_filled(a: ts.DynamicArray[Any]) -> bool:
     """Wait until another thread adds items; tell whether it was seen at that."""
     deadline = time.monotonic() + 0.2
     while time.monotonic() < deadline:
@@ -38,7 +39,7 @@ def is_seen_filled(a: ts.DynamicArray) -> bool:
     return False
 
 
-def check_left_alone(a: ts.DynamicArray) -> None:
+def check_left_alone(a: ts.DynamicArray[Any]) -> None:
     before = list(a)
     for name, act in CHANGES.items():
         text = f"{name}: another thread is adding items to it"

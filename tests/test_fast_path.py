@@ -40,7 +40,7 @@ def facts(x: ts.Tensor) -> tuple[Any, ...]:
     node = x.grad_fn
     recorded = None
     if node is not None:
-        saved = [None if s is None else (s.shape, s.tolist()) for s in node.saved]
+        saved = [None if s is None else (s.shape, s.tolist()) for s in node.saved]  # type: ignore[union-attr]
         recorded = (node.function.__name__, node.params, node.input_shapes, saved)
     return x.dtype, x.shape, x.strides, x.offset, x.requires_grad, x.detach().tolist(), recorded
 

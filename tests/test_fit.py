@@ -280,7 +280,7 @@ REFUSED = [
      errors.ArgumentError, "not a tensor of one number"),
     (lambda: ts.fit(3, [PAIR], F.mse_loss, None),  # type: ignore[arg-type]
      errors.ArgumentError, "fit: model must be a module, got int"),
-    (lambda: ts.fit(nn.Linear(1, 1), [PAIR], F.mse_loss, None),
+    (lambda: ts.fit(nn.Linear(1, 1), [PAIR], F.mse_loss, None),  # type: ignore[arg-type]
      errors.ArgumentError, "fit: optimizer must be an optimizer"),
     (lambda: refused(3), errors.ArgumentError, "fit: data must be batches, such as a DataLoader"),
     (lambda: refused(PAIR), errors.ArgumentError,

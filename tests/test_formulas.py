@@ -78,7 +78,7 @@ def test_fused_products_round_halves_once() -> None:
     assert x.addcmul_(x, x).tolist() == [20]
     assert ts.addcmul(x, 3, 2).tolist() == [26] and ts.addcmul(x, 3, 2, value=2).tolist() == [32]
     with pytest.raises(ts.errors.ArgumentError, match="value must be a tensor or a number"):
-        ts.addcdiv(x, x, x, value=None)  # type: ignore[arg-type]
+        ts.addcdiv(x, x, x, value=None)
 
 
 # --- functions of one and two numbers ------------------------------------------------------------
@@ -105,7 +105,7 @@ def test_logit_limits_its_operand() -> None:
     want = math.log(3)
     np.testing.assert_allclose(found.numpy(), [-want, -want, 0, want, want, NAN], rtol=1e-6)
     with pytest.raises(ts.errors.ArgumentError, match="eps must be a number or None"):
-        ts.logit(ts.ones(2), eps="1")
+        ts.logit(ts.ones(2), eps="1")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -140,7 +140,7 @@ def test_optimizers_take_or_refuse_anything(
     group = {"params": parameters(), more.draw(keys): more.draw(arguments)}
     attempt(optimizer.add_param_group, group)
     attempt(optimizer.load_state_dict, first)
-    state = more.draw(st.composite(saved_states)(optimizer.state_dict()))
+    state = more.draw(st.composite(saved_states)(optimizer.state_dict()))  # type: ignore[arg-type]
     before = repr(optimizer.state_dict())
     if attempt(lambda: [optimizer.load_state_dict(state)]) is None:
         assert repr(optimizer.state_dict()) == before

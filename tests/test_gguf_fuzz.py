@@ -40,7 +40,7 @@ SMALL = file_of(
 )  # fmt: skip
 WHOLE = [
     SMALL,
-    written(lambda file: ts.io.save_gguf(TENSORS, file, VALUES)),
+    written(lambda file: ts.io.save_gguf(TENSORS, file, VALUES)),  # type: ignore[arg-type]
     (FIGURES / "gguf_types.gguf").read_bytes(),
     (FIGURES / "gguf_aligned.gguf").read_bytes(),
 ]

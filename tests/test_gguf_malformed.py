@@ -279,8 +279,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "alignment text": (lambda p: save({}, p, {"general.alignment": "32"}), ValueError, "is '32'"),
     "path": (lambda p: save({}, 3), TypeError, "path must be a path or a binary file"),
     "into folder": (lambda p: save({}, p.parent), ValueError, "is a folder"),
-    "open path": (lambda p: ts.io.open_gguf(None), TypeError, "path must be a path or a binary"),
-    "open text": (lambda p: ts.io.open_gguf(io.StringIO("")), TypeError, "does not give bytes"),
+    "open path": (lambda p: ts.io.open_gguf(None), TypeError, "path must be a path or a binary"),  # type: ignore[arg-type]
+    "open text": (lambda p: ts.io.open_gguf(io.StringIO("")), TypeError, "does not give bytes"),  # type: ignore[arg-type]
     "missing": (lambda p: ts.io.open_gguf(p), FileNotFoundError, "there is no file /"),
     "folder": (lambda p: ts.io.open_gguf(p.parent), IsADirectoryError, "Is a directory"),
     "device": (lambda p: ts.io.open_gguf("/dev/zero"), ValueError, "a pipe, a socket or a device"),

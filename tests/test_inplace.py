@@ -151,7 +151,7 @@ FAILURES: dict[str, tuple[Callable[[ts.Tensor], Any], type[Exception], str]] = {
                        "the result is float32, the target int64"),
     "copy of a list": (lambda x: x.copy_([[1] * 3] * 2), TypeError, "source must be a tensor"),  # type: ignore[arg-type]
     "fill with a float": (lambda x: x.fill_(0.5), ValueError, "0.5 does not fit int64"),
-    "fill with None": (lambda x: x.fill_(None), TypeError, "value must be a number, got NoneType"),
+    "fill with None": (lambda x: x.fill_(None), TypeError, "value must be a number, got NoneType"),  # type: ignore[arg-type]
     "fill with many": (lambda x: x.fill_(ts.ones(2)), ValueError, "item"),
 }  # fmt: skip
 

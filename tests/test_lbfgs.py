@@ -179,7 +179,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "state": (lambda: optim.LBFGS([X]).load_state_dict(
         {"state": {0: {"d": X}}, "param_groups": [{"params": [0]}]}), "this is no state of LBFGS"),
     "lr": (lambda: optim.LBFGS([X], lr=-1), "lr is -1"),
-    "loss": (lambda: optim.LBFGS([X]).step(lambda: "x"), "the closure's loss must be a real"),
+    "loss": (lambda: optim.LBFGS([X]).step(lambda: "x"), "the closure's loss must be a real"),  # type: ignore[arg-type, return-value]
 }  # fmt: skip
 
 

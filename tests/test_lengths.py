@@ -14,6 +14,7 @@ import pytest
 
 import tessella as ts
 from leaves import grad_of
+from nested import listed
 from tessella import nn
 from tessella.nn import functional as F
 from tessella.testing import assert_close, check_grads
@@ -204,7 +205,7 @@ def test_attention_to_a_length_is_attention_to_a_view(is_causal: bool, dtype: An
         assert_close(found, wanted)
     lengths = ts.tensor([5, 2])
     both = attend(q, k, v, is_causal=is_causal, lengths=lengths)
-    for row, n in enumerate(lengths.tolist()):
+    for row, n in enumerate(listed(lengths)):
         assert_close(both[row], cut(q[row], k[row], v[row], n, is_causal))
 
 

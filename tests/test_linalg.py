@@ -115,7 +115,7 @@ def test_lstsq_is_numpys() -> None:
     found = linalg.lstsq(a, b)
     want = np.linalg.lstsq(a.numpy(), b.numpy(), None)
     for x, y in zip(found, want, strict=True):
-        assert np.allclose(x.numpy(), y)
+        assert np.allclose(x.numpy(), y)  # type: ignore[arg-type]
     assert linalg.lstsq(ts.ones(3, 2), ts.ones(3)).rank.item() == 1
 
 

@@ -128,7 +128,7 @@ def test_calls_name_the_model() -> None:
     sizes: dict[str, Any] = {"hidden_size": 8, "intermediate_size": 8, "num_attention_heads": 2}
     llama: Any = Llama(LlamaConfig(vocab_size=8, num_hidden_layers=1, **sizes))
     for model, name in ((llama, "Llama"), (GPT(GPTConfig(**GPT_SIZES)), "GPT")):
-        text = refused(lambda: model([1]), TypeError)  # noqa: B023 - called here
+        text = refused(lambda: model([1]), TypeError)  # type: ignore[arg-type]  # noqa: B023 - called here
         assert text.startswith(f"{name}: tokens must be a tensor, got list")
         text = refused(lambda: model(ts.ones(1, 2)), ValueError)  # noqa: B023
         assert text.startswith(f"{name}: tokens is float32 (1, 2)")
@@ -152,7 +152,7 @@ def test_dtypes_in_which_no_model_computes() -> None:
      "scaling['factors'] is [0, 1]"),
     (lambda: nn.RotaryEmbedding(4, scaling={"rope_type": "linear", "factor": 10**400}),
      "scaling['factor'] is "),
-    (lambda: nn.RotaryEmbedding(8)([1, 2]), "places must be a tensor, got list"),
+    (lambda: nn.RotaryEmbedding(8)([1, 2]), "places must be a tensor, got list"),  # type: ignore[arg-type]
 ])  # fmt: skip
 def test_rotary_embeddings_say_what_they_take(call: Any, text: str) -> None:
     assert refused(call, Exception).startswith(f"RotaryEmbedding: {text}")

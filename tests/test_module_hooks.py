@@ -20,7 +20,7 @@ def test_hooks_see_and_replace_arguments_and_results() -> None:
     layer.register_forward_pre_hook(lambda module, args: args[0] + 1)
     layer.register_forward_hook(lambda module, args, out: out * 10)
     layer.register_forward_hook(lambda module, args, out: seen.append(("after", args, out)))
-    assert layer(2) == 30
+    assert layer(2) == 30  # type: ignore[arg-type]
     assert seen == [("before", (2,)), ("after", (3,), 30)]
 
 
@@ -36,7 +36,7 @@ def test_hooks_take_keywords_where_asked() -> None:
     layer.register_forward_hook(
         lambda module, args, keywords, out: (out, keywords["scale"]), with_kwargs=True
     )
-    assert layer(2, scale=3) == (8, 4)
+    assert layer(2, scale=3) == (8, 4)  # type: ignore[comparison-overlap]
 
 
 def test_hooks_are_called_in_order_and_removed() -> None:
@@ -45,13 +45,13 @@ def test_hooks_are_called_in_order_and_removed() -> None:
     layer.register_forward_hook(lambda *call: seen.append(1))
     second = layer.register_forward_hook(lambda *call: seen.append(2))
     layer.register_forward_hook(lambda *call: seen.append(0), prepend=True)
-    layer(1)
+    layer(1)  # type: ignore[arg-type]
     assert seen == [0, 1, 2]
     second.remove()
     second.remove()
     with layer.register_forward_hook(lambda *call: seen.append(3)):
-        layer(1)
-    layer(1)
+        layer(1)  # type: ignore[arg-type]
+    layer(1)  # type: ignore[arg-type]
     assert seen == [0, 1, 2, 0, 1, 3, 0, 1]
 
 

@@ -67,7 +67,7 @@ def test_a_state_that_does_not_fit_loads_nothing_and_says_all_that_is_wrong() ->
     before = values(target)
     state = net().state_dict()
     del state["2.bias"]
-    state |= {"0.weight": ts.ones(4, 2), "0.bias": [1.0], "x.y": ts.ones(1)}
+    state |= {"0.weight": ts.ones(4, 2), "0.bias": [1.0], "x.y": ts.ones(1)}  # type: ignore[dict-item]
     state["2.weight"] = ts.ones(1, 3, dtype=ts.complex64)
     with pytest.raises(errors.InvalidArgument) as caught:
         target.load_state_dict(state)
@@ -93,7 +93,7 @@ def test_missing_keys_name_the_way_out() -> None:
     with pytest.raises(errors.InvalidArgument, match="strict=False passes over missing"):
         net().load_state_dict({})
     with pytest.raises(errors.ArgumentError, match="state_dict must be a dict of tensors, got int"):
-        net().load_state_dict(3)  # type: ignore[arg-type]
+        net().load_state_dict(3)
 
 
 def test_modules_may_add_to_their_state() -> None:

@@ -130,7 +130,7 @@ REFUSED = [
     (lambda net: net.add_module("part", ts.ones(1)), "part must be a module"),
     (lambda net: net.register_parameter("p", ts.ones(1)), "p is a parameter, and"),
     (lambda net: net.register_buffer("b", [1.0]), "b is a buffer: it must be a tensor or None"),
-    (lambda net: nn.Parameter([1.0]), "Parameter: data must be a tensor, got list"),
+    (lambda net: nn.Parameter([1.0]), "Parameter: data must be a tensor, got list"),  # type: ignore[arg-type]
     (lambda net: nn.Parameter(ts.ones(1, dtype=ts.int64)), "int64"),
     (lambda net: nn.Linear(-1, 2), "Linear: in_features is -1"),
     (lambda net: nn.Linear(2, 1.5),  # type: ignore[arg-type]
@@ -269,18 +269,18 @@ def test_sequential_is_a_list_of_modules() -> None:
     with pytest.raises(errors.IndexOutOfBounds, match="index 9 is out of range for 1 items"):
         net[9]
     with pytest.raises(errors.ArgumentError, match="Sequential: module must be a module, got int"):
-        nn.Sequential(3)
+        nn.Sequential(3)  # type: ignore[call-overload]
 
 
 def test_lists_and_dicts_of_parts() -> None:
     layers = nn.ModuleList([nn.Linear(1, 1)])
-    layers += [nn.ReLU()]
+    layers += [nn.ReLU()]  # type: ignore[list-item]
     assert len(layers) == 2 and list(layers.state_dict()) == ["0.weight", "0.bias"]
     with pytest.raises(errors.ArgumentError, match="module must be a module"):
-        layers.extend([nn.ReLU(), 4])
+        layers.extend([nn.ReLU(), 4])  # type: ignore[list-item]
     assert len(layers) == 2, "none is added where one does not fit"
     table = nn.ModuleDict({"a": nn.ReLU()})
-    table["b"] = nn.Linear(1, 2)
+    table["b"] = nn.Linear(1, 2)  # type: ignore[assignment]
     assert list(table) == ["a", "b"] and "a" in table and len(table) == 2
     assert [name for name, _ in table.items()] == list(table.keys())
     assert type(table.pop("a")) is nn.ReLU and list(table.values()) == [table["b"]]
@@ -388,13 +388,13 @@ def test_trained_weights_are_a_kind_of_parameter_in_gradients() -> None:
     ("use", "message"),
     [
         (lambda: nn.ModuleList(3), "ModuleList: parts must be a list"),  # type: ignore[arg-type]
-        (lambda: nn.ParameterDict("ab"), "ParameterDict: items must be a dict, or pairs of names"),
-        (lambda: nn.BatchNorm2d(3)("x"), "BatchNorm2d: x must be a tensor, got str"),
-        (lambda: nn.Flatten()(None), "flatten: x must be a tensor, got NoneType"),
-        (lambda: nn.ReLU(inplace=True)("x"), "relu: x must be a tensor or a number, got str"),
+        (lambda: nn.ParameterDict("ab"), "ParameterDict: items must be a dict, or pairs of names"),  # type: ignore[arg-type]
+        (lambda: nn.BatchNorm2d(3)("x"), "BatchNorm2d: x must be a tensor, got str"),  # type: ignore[arg-type]
+        (lambda: nn.Flatten()(None), "flatten: x must be a tensor, got NoneType"),  # type: ignore[arg-type]
+        (lambda: nn.ReLU(inplace=True)("x"), "relu: x must be a tensor or a number, got str"),  # type: ignore[arg-type]
         (lambda: ts.optim.Optimizer([ts.ones(2, requires_grad=True)], 3),  # type: ignore[arg-type]
          "Optimizer: defaults must be a dict of options, got int"),
-        (lambda: nn.functional.gaussian_nll_loss(ts.ones(2), ts.ones(2), None),
+        (lambda: nn.functional.gaussian_nll_loss(ts.ones(2), ts.ones(2), None),  # type: ignore[arg-type]
          "gaussian_nll_loss: var must be a real number, got NoneType"),
     ],
 )  # fmt: skip

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import tessella as ts
+from nested import listed
 from tessella.ops import norms
 
 
 def gradient(out: ts.Tensor, x: ts.Tensor) -> list[float]:
     """Give the gradient of the sum of a result."""
     (found,) = ts.autograd.grad(out.sum(), x)
-    flat: list[float] = found.reshape(-1).tolist()
+    flat: list[float] = listed(found.reshape(-1))
     return flat
 
 

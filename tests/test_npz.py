@@ -57,7 +57,7 @@ def test_numpy_reads_what_we_write(dtype: DType, tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", HELD, ids=str)
 def test_we_read_what_numpy_writes(dtype: DType, order: str, tmp_path: Path) -> None:
     array = of_dtype(dtype).numpy()
-    array = array.astype(array.dtype.newbyteorder(order))
+    array = array.astype(array.dtype.newbyteorder(order))  # type: ignore[arg-type]
     cube = np.asfortranarray(np.stack([array, array]))
     arrays = {"x": array, "columns": np.asfortranarray(array), "cube": cube, "0-d": array[0, 1],
               "none": array[:0], "part": array[::2]}  # fmt: skip
@@ -79,7 +79,7 @@ def test_we_read_what_numpy_writes(dtype: DType, order: str, tmp_path: Path) -> 
 def test_every_version_of_npy_is_read(version: tuple[int, int]) -> None:
     file = io.BytesIO()
     np.lib.format.write_array(file, np.arange(3.0), version=version)
-    assert ts.load(io.BytesIO(file.getvalue())).tolist() == [0.0, 1.0, 2.0]
+    assert ts.load(io.BytesIO(file.getvalue())).tolist() == [0.0, 1.0, 2.0]  # type: ignore[union-attr]
 
 
 def test_columns_stay_columns_and_maps_stay_maps(tmp_path: Path) -> None:

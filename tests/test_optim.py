@@ -115,7 +115,7 @@ def test_writes_to_the_structure_are_counted_and_seen() -> None:
     optimizer.step()
     assert all(p.tolist() != old for p, old in zip(params, before, strict=True))
     with pytest.raises(ts.errors.ArgumentError, match=r"params\[2\] must be a tensor, got int"):
-        group["params"].append(3)
+        group["params"].append(3)  # type: ignore[arg-type]
     with pytest.raises(ts.errors.InvalidArgument, match=r"params\[2\] is there already"):
         group["params"] += [params[0]]
     assert len(group["params"]) == 2
@@ -144,7 +144,7 @@ def test_options_that_ask_for_states_make_them_when_they_are_written() -> None:
 
 def test_groups_have_options_of_their_own() -> None:
     x, y = (ts.zeros(2, requires_grad=True) for _ in range(2))
-    optimizer = optim.SGD([{"params": [x], "lr": 1.0}, {"params": y}], lr=0.5)
+    optimizer = optim.SGD([{"params": [x], "lr": 1.0}, {"params": y}], lr=0.5)  # type: ignore[arg-type]
     z = ts.zeros(2, requires_grad=True)
     optimizer.add_param_group({"params": z, "lr": 0.25, "weight_decay": 0.5})
     for p in (x, y, z):
@@ -193,7 +193,7 @@ def test_a_closure_gives_the_loss() -> None:
 
     with ts.no_grad():
         loss = optimizer.step(closure)
-    assert loss.item() == 9.0 and x.item() == 1.5
+    assert loss.item() == 9.0 and x.item() == 1.5  # type: ignore[union-attr]
 
 
 def test_zero_grad_forgets_or_clears() -> None:
@@ -246,7 +246,7 @@ def test_users_write_optimizers() -> None:
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        self.state[p].setdefault("steps", 0)
+                        self.state[p].setdefault("steps", 0)  # type: ignore[arg-type]
                         self.state[p]["steps"] += 1
                         p -= group["lr"] * p.grad.sign()
 
@@ -291,10 +291,10 @@ NONE: Any = None
 WORD: Any = "yes"
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "tensor": (lambda: optim.SGD(X), TypeError, "tensors or dicts in a list, got one tensor"),
-    "dict": (lambda: optim.SGD({"params": [X]}), TypeError, "in a list, got dict"),
-    "number": (lambda: optim.SGD(3), TypeError, "in a list, got int"),
+    "dict": (lambda: optim.SGD({"params": [X]}), TypeError, "in a list, got dict"),  # type: ignore[arg-type]
+    "number": (lambda: optim.SGD(3), TypeError, "in a list, got int"),  # type: ignore[arg-type]
     "empty": (lambda: optim.SGD([]), ValueError, "there are no parameters"),
-    "item": (lambda: optim.SGD([X, 3]), TypeError, r"params\[1\] must be a tensor, got int"),
+    "item": (lambda: optim.SGD([X, 3]), TypeError, r"params\[1\] must be a tensor, got int"),  # type: ignore[arg-type]
     "result": (lambda: optim.SGD([X * 2]), ValueError, r"params\[0\] is the result of an"),
     "integers": (lambda: optim.SGD([ts.arange(3)]), TypeError, r"params\[0\] is int64"),
     "twice": (lambda: optim.SGD([X, X]), ValueError, r"params\[1\] is there already"),
@@ -303,17 +303,17 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "group": (lambda: optim.SGD([{"lr": 1.0}]), TypeError, "a parameter group must be a dict"),
     "set": (lambda: optim.SGD([{"params": {X}}]), TypeError, "params must be a list: a set has no"),
     "nothing": (lambda: optim.SGD([{"params": 3}]), TypeError, "in a list, got int"),
-    "names": (lambda: optim.SGD([("x", X), ts.ones(1, requires_grad=True)]), ValueError,
+    "names": (lambda: optim.SGD([("x", X), ts.ones(1, requires_grad=True)]), ValueError,  # type: ignore[arg-type]
               "some parameters have names and some have none"),
     "lr": (lambda: optim.SGD([X], lr=-1), ValueError, "lr is -1"),
-    "lr type": (lambda: optim.SGD([X], lr="x"), TypeError, "lr must be a real number, got str"),
+    "lr type": (lambda: optim.SGD([X], lr="x"), TypeError, "lr must be a real number, got str"),  # type: ignore[arg-type]
     "nan": (lambda: optim.SGD([X], lr=math.nan), ValueError, "lr is nan"),
     "momentum": (lambda: optim.SGD([X], momentum=-1), ValueError, "momentum is -1"),
     "decay": (lambda: optim.SGD([X], weight_decay=-1), ValueError, "weight_decay is -1"),
     "nesterov": (lambda: optim.SGD([X], nesterov=True), ValueError, "nesterov needs momentum"),
     "maximize": (lambda: optim.SGD([X], maximize=ONE), TypeError, "maximize must be True or False"),
     "beta": (lambda: optim.Adam([X], betas=(0.9, 1.0)), ValueError, r"betas\[1\] is 1.0"),
-    "betas": (lambda: optim.Adam([X], betas=0.9), TypeError, "betas must be two numbers, got"),
+    "betas": (lambda: optim.Adam([X], betas=0.9), TypeError, "betas must be two numbers, got"),  # type: ignore[arg-type]
     "eps": (lambda: optim.Adam([X], eps=-1), ValueError, "eps is -1"),
     "amsgrad": (lambda: optim.Adam([X], amsgrad=NONE), TypeError, "amsgrad must be True or False"),
     "differentiable": (lambda: optim.Adam([X], differentiable=True), TypeError,

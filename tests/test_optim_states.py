@@ -97,7 +97,7 @@ def test_gradients_are_as_they_were() -> None:
 def test_state_dict_is_arranged_as_in_torch() -> None:
     x, y, z = (ts.ones(2, requires_grad=True) for _ in range(3))
     groups = [{"params": [x, y]}, {"params": z, "lr": 0.5, "betas": (0.5, 0.5)}]
-    saved = optim.Adam(groups, lr=0.25).state_dict()
+    saved = optim.Adam(groups, lr=0.25).state_dict()  # type: ignore[arg-type]
     assert [group["params"] for group in saved["param_groups"]] == [[0, 1], [2]]
     assert saved["param_groups"][1]["betas"] == (0.5, 0.5)
     assert saved["param_groups"][1]["lr"] == 0.5 and saved["param_groups"][0]["lr"] == 0.25
@@ -133,7 +133,7 @@ def test_what_users_keep_in_a_state_travels() -> None:
     x = ts.ones(2, requires_grad=True)
     optimizer, other = optim.SGD([x]), optim.SGD([ts.ones(2, requires_grad=True)])
     optimizer.state[x]["seen"] = ts.arange(3)
-    optimizer.state[x]["name"] = "x"
+    optimizer.state[x]["name"] = "x"  # type: ignore[assignment]
     other.load_state_dict(optimizer.state_dict())
     (entry,) = other.state.values()
     assert entry["seen"].tolist() == [0, 1, 2] and entry["name"] == "x"

@@ -23,6 +23,7 @@ import pytest
 import tessella as ts
 from calls import DECLARED, Call, calls_of
 from conftest import sampled
+from nested import listed
 from reference import assert_same_tensors
 from tessella import memory
 
@@ -311,7 +312,7 @@ def sabotaged(make: Callable[[memory.Arena], Callable[[], Any]]) -> Iterator[Any
                 struck = bool(tenants)
         except ts.errors.UseAfterFree:
             result, struck = None, True
-        assert all(x.is_freed or set(x.tolist()) <= {7.0} for x in tenants)
+        assert all(x.is_freed or set(listed(x)) <= {7.0} for x in tenants)
         yield result
         gc.collect(0)
         if not struck:
@@ -431,7 +432,7 @@ def test_callback_may_reset_in_the_middle_of_a_call(name: str) -> None:
     with pytest.raises(ts.errors.UseAfterFree):
         CALLBACKS[name](x, bad)
     assert len(tenants) > 1, "the callback was not asked"
-    assert all(x.is_freed or set(x.tolist()) <= {7.0} for x in tenants)
+    assert all(x.is_freed or set(listed(x)) <= {7.0} for x in tenants)
 
 
 def test_finalizer_of_a_tensor_may_reset() -> None:

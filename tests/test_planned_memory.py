@@ -109,7 +109,7 @@ def test_a_function_that_is_part_of_a_graph_has_two_programs() -> None:
     growth = growth_of(lambda: encode(x))
     assert_foreseen(found, growth)
     backward = growth_of(lambda: encode(x).square().sum().backward())
-    assert backward["programs"] == found.backward.peak + found.backward.scratch
+    assert backward["programs"] == found.backward.peak + found.backward.scratch  # type: ignore[union-attr]
 
 
 # Their results have memory that is foreign, or belongs to the call: nothing of theirs is kept.

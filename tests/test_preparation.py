@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import tessella as ts
+from nested import listed
 from tessella import data
 
 ANY: Any = [1.0]  # of no type that is asked for
@@ -97,7 +98,7 @@ def test_statistics_are_kept_in_a_state(name: str) -> None:
         (lambda: data.one_hot(ts.ones(2)), "data.OneHot.fit: x is 'float32"),
         (lambda: data.one_hot(NUMBER), "data.OneHot.fit: x must be a list of texts or of integers"),
         (lambda: data.one_hot(["a", 3]), "data.OneHot.fit: x must be a list of texts or of"),
-        (lambda: data.one_hot(["a"])([[]]), "data.OneHot: x must be a list of texts or of"),
+        (lambda: data.one_hot(["a"])([[]]), "data.OneHot: x must be a list of texts or of"),  # type: ignore[list-item]
         (lambda: data.one_hot(["a"]).inverse(ANY), "OneHot.inverse: x must be a tensor"),
         (lambda: data.one_hot(["a"]).inverse(ts.ones(1, 2)), "OneHot.inverse: samples have"),
     ],
@@ -151,7 +152,7 @@ def test_a_split_holds_each_row_once(count: int, size: float, seed: int, shuffle
         return
     x, y = ts.arange(count), ts.arange(count) * 2
     parts = data.split(x, y, test_size=size, seed=seed, shuffle=shuffle)
-    x_train, x_test, y_train, y_test = (part.tolist() for part in parts)
+    x_train, x_test, y_train, y_test = (listed(part) for part in parts)
     assert len(x_test) == tests and sorted(x_train + x_test) == list(range(count))
     assert [2 * i for i in x_train] == y_train and [2 * i for i in x_test] == y_test
     assert (x_train + x_test == list(range(count))) or shuffle
@@ -169,8 +170,8 @@ def test_a_stratified_split_keeps_the_shares_of_classes(
     for labels in (ts.tensor(classes), [f"c{c}" for c in classes]):
         y = ts.tensor(classes)
         train, test = data.split(y, test_size=size, seed=seed, stratify=labels)
-        assert len(test) == tests and sorted(train.tolist() + test.tolist()) == classes
-        counts = Counter(test.tolist())
+        assert len(test) == tests and sorted(listed(train) + listed(test)) == classes
+        counts = Counter(listed(test))
         for c, n in enumerate(sizes):
             assert abs(counts[c] - n * tests / len(classes)) < 1
 
@@ -179,8 +180,8 @@ def test_tables_datasets_and_lists_are_split() -> None:
     table = data.Table({"n": list(range(8)), "t": list("abcdefgh")})
     dataset = data.TensorDataset(ts.arange(8))
     a, b, c, d, e, f = data.split(table, dataset, list("abcdefgh"), test_size=3, seed=1)
-    assert len(b) == len(d) == len(f) == 3 and len(a) == 5
-    assert b.texts("t") == f and b["n"].tolist() == [x[0].item() for x in d]
+    assert len(b) == len(d) == len(f) == 3 and len(a) == 5  # type: ignore[arg-type]
+    assert b.texts("t") == f and listed(b["n"]) == [x[0].item() for x in d]  # type: ignore[attr-defined, index]
     assert isinstance(c, data.Subset) and isinstance(e, list)
     drawn = data.split(ts.arange(8), seed=ts.Generator(1))
     assert drawn[1].tolist() == data.split(ts.arange(8), seed=1)[1].tolist()
@@ -204,7 +205,7 @@ def test_tables_datasets_and_lists_are_split() -> None:
         (lambda: data.split(ts.ones(3), stratify=ts.ones(3)), "stratify is"),
         (lambda: data.split(ts.ones(3), stratify=["a", "a", "b"]), "class 1 has 1 sample"),
         (lambda: data.split(3), r"arrays\[0\] must be a dataset, got int"),
-        (lambda: data.split(ts.ones(3), stratify=3), "stratify must be a class for each of 3 rows"),
+        (lambda: data.split(ts.ones(3), stratify=3), "stratify must be a class for each of 3 rows"),  # type: ignore[arg-type]
         (lambda: data.split(ts.ones(3), seed=ANY), "seed must be an integer"),
     ],
 )

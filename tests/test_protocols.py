@@ -190,7 +190,7 @@ def test_numpy_scalars_are_numbers_everywhere() -> None:
     assert x.dtype is ts.int8 and x.tolist() == [7, 3, 4]
     assert ts.maximum(x, five).tolist() == [7, 5, 5] == x.clip(np.int8(5)).tolist()
     assert ts.where(x > 3, half, x).tolist() == [0.5, 3.0, 0.5]
-    assert ts.zeros(2).fill_(np.float16(1.5)).tolist() == [1.5, 1.5]
+    assert ts.zeros(2).fill_(np.float16(1.5)).tolist() == [1.5, 1.5]  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="1000 does not fit int8"):
         x += np.int64(1000)
 

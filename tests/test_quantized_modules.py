@@ -24,7 +24,7 @@ ERRORS: list[tuple[Any, str, str]] = [
      "quantize: the last axis of x is 31, and a block of q8_0 holds 32 numbers", "multiple of 32"),
     (lambda: F.quantize(ts.ones(2, 32), "Q8_0"), "quantize: format is 'Q8_0'",
      "one of q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k"),
-    (lambda: F.quantize(ts.ones(2, 32), 8), "quantize: format is 8", "must be one of"),
+    (lambda: F.quantize(ts.ones(2, 32), 8), "quantize: format is 8", "must be one of"),  # type: ignore[arg-type]
     (lambda: F.dequantize(ROWS, "q4_0"),
      "dequantize: blocks has rows of 34 bytes, and a block of q4_0 has 18", "another format"),
     (lambda: F.dequantize(ROWS, "q8_0", ts.int32), "dequantize: not defined for int32",
@@ -41,7 +41,7 @@ ERRORS: list[tuple[Any, str, str]] = [
      "quantized_linear: bias has shape (2,)", "(3,)"),
     (lambda: F.quantized_linear(ts.tensor(1.0), ROWS, format="q8_0"),
      "quantized_linear: x.ndim is 0", "features"),
-    (lambda: F.quantized_linear(ts.ones(2, 32), ROWS, format=None),
+    (lambda: F.quantized_linear(ts.ones(2, 32), ROWS, format=None),  # type: ignore[arg-type]
      "quantized_linear: format is None", "must be one of"),
     (lambda: F.quantized_embedding(ts.tensor([0.0]), ROWS, format="q8_0"),
      "quantized_embedding: indices is float32", "indices.long()"),

@@ -140,7 +140,7 @@ def test_recording_does_not_change_bits(name: str) -> None:
             plain = module(x)
         pairs = zip(ts.trees.flatten(recorded)[0], ts.trees.flatten(plain)[0], strict=True)
         for a, b in pairs:
-            assert_same_tensors(a.detach(), b)
+            assert_same_tensors(a.detach(), b)  # type: ignore[arg-type, attr-defined]
 
 
 def test_a_row_does_not_depend_on_the_others() -> None:
@@ -271,7 +271,7 @@ def test_tensors_without_memory_give_shapes(name: str) -> None:
     out, last = module(virtual)
     assert out.is_virtual
     assert out.shape == (2, 5, 8)
-    assert ts.trees.flatten(last)[0][0].shape == (4, 2, 4)
+    assert ts.trees.flatten(last)[0][0].shape == (4, 2, 4)  # type: ignore[attr-defined]
     assert module(ts.zeros(0, 5, 3))[0].shape == (0, 5, 8)
 
 
@@ -341,13 +341,13 @@ WRONG: dict[str, tuple[Any, str, str]] = {
           "h_0 must be (2, 2, 4): (layers * directions, batch, size)"),
     "c": (lambda: LSTM(X, (H, ts.zeros(2, 2, 5))), "c_0 is (2, 2, 5)", "c_0 must be (2, 2, 4)"),
     "unbatched": (lambda: LSTM(X[:, 0], (H, H)), "h_0 is (2, 2, 4)", "h_0 must be (2, 4)"),
-    "pair": (lambda: LSTM(X, H), "hx must be a pair of tensors", "lstm(x, (h_0, c_0))"),
+    "pair": (lambda: LSTM(X, H), "hx must be a pair of tensors", "lstm(x, (h_0, c_0))"),  # type: ignore[arg-type]
     "dtype": (lambda: LSTM(X.double()), "x is float64, and the weights are float32",
               "x.to(ts.float32), or module.to(ts.float64)"),
     "state dtype": (lambda: nn.GRU(3, 4)(X, ts.zeros(1, 2, 4).double()),
                     "h_0 is float64, and the weights are float32", "h_0.to(ts.float32)"),
     "steps": (lambda: LSTM(ts.zeros(0, 2, 3)), "x has no steps", "at least one"),
-    "packed": (lambda: LSTM([X]), "packed sequences are not known here", "ts.tensor"),
+    "packed": (lambda: LSTM([X]), "packed sequences are not known here", "ts.tensor"),  # type: ignore[arg-type]
     "size": (lambda: nn.GRU(3, 0), "hidden_size is 0", "at least 1"),
     "layers": (lambda: nn.GRU(3, 4, num_layers=0), "num_layers is 0", "at least 1"),
     "dropout": (lambda: nn.GRU(3, 4, 2, dropout=1.5), "dropout is 1.5", "from 0 to 1"),

@@ -240,7 +240,7 @@ class Pipe(io.RawIOBase):
 
 def test_files_that_take_a_part_get_the_rest() -> None:
     file = Pipe()
-    ts.io.save_file({"x": ts.arange(5000)}, file)
+    ts.io.save_file({"x": ts.arange(5000)}, file)  # type: ignore[arg-type]
     assert ts.io.load_file(io.BytesIO(bytes(file.data)))["x"].tolist() == list(range(5000))
 
 
@@ -283,7 +283,7 @@ for step in range(start, start + 100_000):
 
 def check_whole(path: Path) -> int:
     """See that a checkpoint is that of one step."""
-    saved = ts.load(path)
+    saved: Any = ts.load(path)
     step: int = saved["step"]
     for value in (*saved["model"].values(), saved["again"]):
         assert bool((value == step).all())

@@ -114,4 +114,4 @@ def test_several_axes_give_a_tuple_and_one_a_tensor() -> None:
         assert isinstance(found, tuple) and len(found) == 2
     assert ts.gradient(x, axis=1).shape == (3, 4)
     assert ts.gradient(x, spacing=(ts.arange(3.0), ts.arange(4.0)))[0].tolist() == [[4.0] * 4] * 3
-    assert ts.gradient(ts.tensor([1, 3, 9], dtype=ts.uint8), 2).tolist() == [1.0, 2.0, 3.0]
+    assert ts.gradient(ts.tensor([1, 3, 9], dtype=ts.uint8), 2).tolist() == [1.0, 2.0, 3.0]  # type: ignore[union-attr]

@@ -112,8 +112,8 @@ def test_one_tensor_in_several_places_stays_one(tmp_path: Path) -> None:
 
 def test_mapped_tensors_lie_over_the_file(tmp_path: Path) -> None:
     ts.save({"x": ts.ones(3), "n": 1}, tmp_path / "file")
-    assert ts.load(tmp_path / "file", mmap=True)["x"].is_readonly
-    assert not ts.load(tmp_path / "file")["x"].is_readonly
+    assert ts.load(tmp_path / "file", mmap=True)["x"].is_readonly  # type: ignore[call-overload, index, union-attr]
+    assert not ts.load(tmp_path / "file")["x"].is_readonly  # type: ignore[call-overload, index, union-attr]
 
 
 def test_others_find_the_tensors_under_names_that_tell_their_places(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_load_reads_every_kind_of_file(tmp_path: Path) -> None:
         assert same(ts.load(tmp_path / "b", mmap=mmap), {"x": x})
         assert same(ts.load(tmp_path / "c", mmap=mmap), x)
         assert same(ts.load(tmp_path / "d", mmap=mmap), {"x": x})
-        assert ts.load(figures / "torch_dtypes.pt", mmap=mmap)["float64"].dtype is ts.float64
+        assert ts.load(figures / "torch_dtypes.pt", mmap=mmap)["float64"].dtype is ts.float64  # type: ignore[call-overload, index, union-attr]
 
 
 def test_headers_of_any_length_are_told_from_other_files() -> None:

@@ -24,7 +24,7 @@ def make_optimizer() -> optim.SGD:
     """Make the optimizer of the figures: two groups with rates of their own."""
     x, y = (ts.zeros(1, requires_grad=True) for _ in range(2))
     groups = [{"params": [x]}, {"params": [y], "lr": optimizing.SECOND_RATE}]
-    return optim.SGD(groups, lr=optimizing.FIRST_RATE, momentum=0.9)
+    return optim.SGD(groups, lr=optimizing.FIRST_RATE, momentum=0.9)  # type: ignore[arg-type]
 
 
 def make(label: str, optimizer: Any) -> Any:
@@ -234,7 +234,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "mode": (lambda: lr_scheduler.ReduceLROnPlateau(sgd(), mode="x"), "mode is 'x'"),
     "plateau": (lambda: lr_scheduler.ReduceLROnPlateau(sgd(), factor=1.0), "factor is 1.0"),
     "min": (lambda: lr_scheduler.ReduceLROnPlateau(sgd(), min_lr=[1, 2]), "min_lr has 2 values"),
-    "metric": (lambda: lr_scheduler.ReduceLROnPlateau(sgd()).step("x"), "metrics must be a real"),
+    "metric": (lambda: lr_scheduler.ReduceLROnPlateau(sgd()).step("x"), "metrics must be a real"),  # type: ignore[arg-type]
     "parts": (lambda: lr_scheduler.SequentialLR(sgd(), [], []), "schedulers is []"),
     "part": (lambda: lr_scheduler.SequentialLR(OTHER, [lr_scheduler.ReduceLROnPlateau(OTHER)], []),
              r"schedulers\[0\] must be a schedule of the epoch alone"),

@@ -201,7 +201,7 @@ def test_several_quantiles_stand_first() -> None:
     assert ts.quantile(x, q, axis=0).shape == (2, 2, 6)
     assert ts.quantile(x, q, keepdims=True).shape == (2, 2, 1, 1)
     assert ts.quantile(x, q[0, :0], axis=1).shape == (0, 4)
-    want = np.quantile(x.numpy(), q.numpy(), axis=0)
+    want = np.quantile(x.numpy(), q.numpy(), axis=0)  # type: ignore[arg-type, type-var]
     np.testing.assert_allclose(ts.quantile(x, q, axis=0).numpy(), want, rtol=1e-6)
 
 

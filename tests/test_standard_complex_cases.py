@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
+from nested import listed
 from tessella.dtypes import DType
 from test_standard_special_cases import (
     ANGLES,
@@ -233,7 +234,7 @@ def test_abs(dtype: DType) -> None:
     rows = plane(dtype)
     found = ts.abs(tensor_of(rows, dtype))
     assert found.dtype is PARTS[dtype]
-    for (a, b), size in zip(rows, found.tolist(), strict=True):
+    for (a, b), size in zip(rows, listed(found), strict=True):
         if math.isinf(a) or math.isinf(b):
             assert size == INF
         elif math.isnan(a) or math.isnan(b):

@@ -326,7 +326,7 @@ def test_every_half_has_its_neighbours(dtype: DType) -> None:
         found = ts.nextafter(x, goal).view(ts.uint16).numpy()
         # Halves are ordered like sign and size of their bits.
         order = np.where(bits >> 15, -(bits & 0x7FFF).astype("int64"), bits & 0x7FFF)
-        aim = int(order[ts.full((), goal, dtype=dtype).view(ts.uint16).item()])
+        aim = int(order[ts.full((), goal, dtype=dtype).view(ts.uint16).item()])  # type: ignore[index]
         moved = order + np.sign(aim - order)
         sign = np.where(moved == 0, bits & 0x8000, np.where(moved < 0, 0x8000, 0))
         want = np.abs(moved) | sign

@@ -54,7 +54,7 @@ def test_runs_give_the_tensor_back(values: list[int]) -> None:
     x = np.array(values, np.int64)
     found, inverse, counts = ts.unique_consecutive(ts.tensor(x), True, True)
     assert np.array_equal(found.numpy()[inverse.numpy()], x)
-    assert np.array_equal(np.repeat(found.numpy(), counts.numpy()), x)
+    assert np.array_equal(np.repeat(found.numpy(), counts.numpy()), x)  # type: ignore[arg-type]
     assert not (found[1:] == found[:-1]).any().item()
 
 

@@ -41,7 +41,7 @@ def load(obj: Any, storages: dict[str, bytes] = FLOATS, protocol: int = 2, **mor
 @pytest.mark.parametrize("mmap", [False, True])
 @pytest.mark.parametrize("file", ["dtypes", "layouts"])
 def test_every_dtype_and_layout_is_read_bit_by_bit(file: str, mmap: bool) -> None:
-    held = ts.io.load_pt(FIGURES / f"torch_{file}.pt", mmap=mmap)
+    held: Any = ts.io.load_pt(FIGURES / f"torch_{file}.pt", mmap=mmap)
     assert list(held) == list(DESCRIBED[file])
     for name, x in held.items():
         want = DESCRIBED[file][name]
@@ -53,13 +53,13 @@ def test_every_dtype_and_layout_is_read_bit_by_bit(file: str, mmap: bool) -> Non
 
 
 def test_shared_storages_stay_shared() -> None:
-    held = ts.io.load_pt(FIGURES / "torch_layouts.pt")
+    held: Any = ts.io.load_pt(FIGURES / "torch_layouts.pt")
     held["base"][1, 2, 2] = 100.0
     assert held["transposed"][2, 1, 2].item() == 100.0 and held["part"][1, 1].item() == 100.0
 
 
 def test_a_checkpoint_of_torch_is_read() -> None:
-    held = ts.load(FIGURES / "torch_state.pt")
+    held: Any = ts.load(FIGURES / "torch_state.pt")
     assert type(held["model"]) is OrderedDict
     assert list(held["model"]) == ["linear.weight", "linear.bias", "norm.weight", "norm.bias",
                                    "norm.running_mean", "norm.running_var",
@@ -90,7 +90,7 @@ def test_a_checkpoint_of_torch_is_read() -> None:
 
 
 def test_weights_of_torch_go_into_a_module() -> None:
-    state = ts.load(FIGURES / "torch_state.pt")["model"]
+    state: Any = ts.load(FIGURES / "torch_state.pt")["model"]  # type: ignore[call-overload, index]
     layer = nn.Linear(3, 2)
     layer.load_state_dict({name[7:]: x for name, x in state.items() if name.startswith("linear")})
     assert layer.weight.tolist() == state["linear.weight"].tolist()

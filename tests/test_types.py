@@ -130,7 +130,7 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "iinfo": (lambda: ts.iinfo(ts.bool), TypeError, "iinfo: not defined for bool"),
     "type": (lambda: ts.finfo("x"), TypeError, "finfo: dtype must be a Tessella dtype"),
     "kind": (lambda: ts.isdtype(ts.int8, "int"), ValueError, "isdtype: kind is 'int'"),
-    "no kind": (lambda: ts.isdtype(ts.int8, (("bool",),)), TypeError, "isdtype: dtype must be"),
+    "no kind": (lambda: ts.isdtype(ts.int8, (("bool",),)), TypeError, "isdtype: dtype must be"),  # type: ignore[arg-type]
     "no dtype": (lambda: ts.can_cast(ts.int8, "int3"), TypeError, "can_cast: dtype must be"),
     "nothing": (lambda: ts.result_type(), TypeError, "result_type: none of arrays_and_dtypes"),
     "numbers": (lambda: ts.result_type(1, 2.0), TypeError, "is a tensor"),

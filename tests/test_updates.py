@@ -11,6 +11,7 @@ import pytest
 import tessella as ts
 import update_formulas
 from cases import LAYOUTS, fast_path_off, generator, to_array
+from nested import listed
 from tessella import _core
 from tessella.dtypes import DType
 from tessella.optim import updates
@@ -180,7 +181,7 @@ def test_parameters_that_share_memory_are_taken_in_their_order() -> None:
                              False, False)  # fmt: skip
         # The first makes 1 - 1.5 of each 1, the second -0.5 - 1.75 of those; the last is 1 - 2.5.
         assert memory[:: 2 * size - 1].tolist() == [-0.5, -1.5]
-        assert set(memory[1:-1].tolist()) == {-2.25}
+        assert set(listed(memory[1:-1])) == {-2.25}
 
 
 # --- what is written, and what is not -------------------------------------------------------------

@@ -19,6 +19,7 @@ from hypothesis import given, settings, strategies as st
 
 import tessella as ts
 from conftest import SEED
+from nested import listed
 from tessella import _core
 from tessella.dtypes import DTYPES, UserDType
 
@@ -263,14 +264,14 @@ def test_constants_of_items() -> None:
     assert x.new_zeros(1).dtype is SPOT and ts.empty_like(x).dtype is SPOT
     assert x.new_full((1,), (3, 1)).tolist() == [(3, 1.0)]
     assert x.new_tensor([(4, 4)]).tolist() == [(4, 4.0)]
-    assert x.T.fill_((5, 5)).tolist() == [[(5, 5.0)] * 2] * 2 and x.zero_().tolist()[0][0] == (0, 0)
+    assert listed(x.T.fill_((5, 5))) == [[(5, 5.0)] * 2] * 2 and listed(x.zero_())[0][0] == (0, 0)
     assert ts.full((1,), x[0, 0].item(), dtype=SPOT).tolist() == [(0, 0.0)]
 
 
 def test_a_single_field_is_a_tuple_too() -> None:
     dtype = ts.dtypes.register("test_single", fmt="d")
     x = ts.tensor([(1.5,), (2.5,)], dtype=dtype)
-    assert x.item(0) == (1.5,) and (2.5,) in x and (3.5,) not in x
+    assert x.item(0) == (1.5,) and (2.5,) in x and (3.5,) not in x  # type: ignore[comparison-overlap]
     with pytest.raises(ts.errors.DTypeMismatch, match=r"setitem: 1\.5 is no item of test_single"):
         x[0] = 1.5
 
@@ -287,7 +288,7 @@ def test_an_item_is_assigned_by_the_fast_path() -> None:
     assert now[0] >= fast + 4 and now[1] == declined
     with pytest.raises(KeyboardInterrupt):
         x[0] = (Interrupting(), 1.0)
-    assert x.item(0) == (8, 1.5)
+    assert x.item(0) == (8, 1.5)  # type: ignore[comparison-overlap]
 
 
 class Interrupting:
@@ -312,7 +313,7 @@ def test_bytes_are_seen_as_items_and_back() -> None:
         raw.shape == (2, 6) and raw.data_ptr == x.data_ptr and raw[0].tolist() == [1, 2, 3, 4, 5, 6]
     )
     raw[1, 3] = 9
-    assert x.tolist()[1] == [(1, 2, 3), (9, 5, 6)] and raw.view(RGB).tolist() == x.tolist()
+    assert listed(x)[1] == [(1, 2, 3), (9, 5, 6)] and listed(raw.view(RGB)) == listed(x)
     assert x.view(ts.uint16).shape == (2, 3) and x.view(ts.uint16).view("test_rgb").shape == (2, 2)
     with pytest.raises(ts.errors.ShapeError, match="the last axis does not divide"):
         x[:, :1].view(ts.uint16)

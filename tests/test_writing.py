@@ -370,7 +370,7 @@ def test_hooks_read_and_change_what_is_written(tmp_path: Path) -> None:
     (lambda a: LanguageModel(a.model, a.tokenizer, 129), "context is 129"),
     (lambda a: LanguageModel(a, a.tokenizer), "model must be a model of ts.models"),
     (lambda a: LanguageModel(a.model, a.model), "tokenizer must be a ts.text.Tokenizer"),
-    (lambda a: load(3), "models.load: path must be a path"),
+    (lambda a: load(3), "models.load: path must be a path"),  # type: ignore[arg-type]
     (lambda a: LanguageModel(a.model, a.tokenizer, 1), "context is 1"),
 ])  # fmt: skip
 def test_what_cannot_be_written_is_refused(

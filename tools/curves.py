@@ -51,11 +51,12 @@ def picture_of(each: Op | Composite) -> str:
     x = ts.linspace(low, high, POINTS, dtype=ts.float64).requires_grad_()
     y = each.function(x)
     (slope,) = ts.autograd.grad(y.sum(), x)
-    found = [*y.tolist(), *slope.tolist(), 0.0]
+    heights, slopes = ([float(value) for value in each] for each in (y.detach(), slope))
+    found = [*heights, *slopes, 0.0]
     seen = [min(max(value, -HIGHEST), HIGHEST) for value in found if math.isfinite(value)]
     ends = (low, high), (min(seen), max(seen) or 1.0)
     dashed, solid = 'stroke-dasharray="3 3"', 'stroke-width="2"'
-    curves = [curve(slope.tolist(), ends, dashed), curve(y.tolist(), ends, solid)]
+    curves = [curve(slopes, ends, dashed), curve(heights, ends, solid)]
     return "\n".join([HEAD, *axes(ends), *curves, "</svg>", ""])
 
 

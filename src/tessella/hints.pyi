@@ -17,7 +17,6 @@ from typing import (
     Literal as Literal,
     Never as Never,
     NoReturn as NoReturn,
-    ParamSpec as ParamSpec,
     Protocol as Protocol,
     SupportsIndex as SupportsIndex,
     TypeAlias as TypeAlias,
@@ -26,7 +25,11 @@ from typing import (
 )
 
 import numpy
-from typing_extensions import CapsuleType as CapsuleType, TypeVar as TypeVar
+from typing_extensions import (
+    CapsuleType as CapsuleType,
+    ParamSpec as ParamSpec,
+    TypeVar as TypeVar,
+)
 
 from tessella._core import Tensor
 from tessella.devices import Device
@@ -37,7 +40,7 @@ Number: TypeAlias = bool | int | float | complex
 Real: TypeAlias = bool | int | float  # what an element is, but for complex and users' dtypes
 Element: TypeAlias = Number | tuple[object, ...]  # a tuple: of a user's dtype
 Operand: TypeAlias = Tensor | Number
-Nested: TypeAlias = Real | list[Nested]  # a tensor as lists
+Nested: TypeAlias = Element | list[Nested]  # a tensor as lists
 
 Array: TypeAlias = numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.number]]  # of NumPy
 
@@ -54,4 +57,4 @@ File: TypeAlias = Path | IO[bytes]  # by its name, or open
 Value: TypeAlias = bool | int | float | str | Sequence[Value]  # in a GGUF file
 _Plain: TypeAlias = Number | str | bytes | DType | Tensor | None
 Saved: TypeAlias = _Plain | list[Saved] | tuple[Saved, ...] | dict[Hashable, Saved]  # in a file
-StateDict: TypeAlias = dict[str, Tensor] | dict[str, object] | Saved  # of a module; it is checked
+StateDict: TypeAlias = Mapping[str, object] | Saved  # what a module checks and loads

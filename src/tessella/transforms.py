@@ -42,6 +42,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 _With = Callable[Concatenate[T, P], R]
+_Plain = Callable[[Tensor], Tensor]  # by which the argument of a lambda is known
 
 
 class _Run:
@@ -167,8 +168,8 @@ def _name_of(title: str, f: Any) -> str:
 
 @overload
 def value_and_grad(  # type: ignore[overload-overlap]  # 0 is an int
-    f: _With[Tensor, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
-) -> _With[Tensor, P, tuple[Tensor, Tensor]]: ...
+    f: _Plain, argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> Callable[[Tensor], tuple[Tensor, Tensor]]: ...
 @overload
 def value_and_grad(  # type: ignore[overload-overlap]
     f: _With[T, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
@@ -237,8 +238,8 @@ def _check_number(name: str, value: Any) -> None:
 
 @overload
 def grad(  # type: ignore[overload-overlap]  # 0 is an int
-    f: _With[Tensor, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
-) -> _With[Tensor, P, Tensor]: ...
+    f: _Plain, argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> _Plain: ...
 @overload
 def grad(  # type: ignore[overload-overlap]
     f: _With[T, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
@@ -377,6 +378,10 @@ def _forward(
 
 
 @overload
+def jacobian(  # type: ignore[overload-overlap]
+    f: _Plain, argnums: Literal[0] = 0
+) -> _Plain: ...
+@overload
 def jacobian(f: Callable[P, R], argnums: int = 0) -> Callable[P, R]: ...
 @overload
 def jacobian(f: Callable[P, Tensor], argnums: Sequence[int]) -> Callable[P, tuple[Tensor, ...]]: ...
@@ -433,6 +438,8 @@ def _rows(run: _Run, outs: list[Tensor], number: int, creates: bool) -> list[Ten
     ]
 
 
+@overload
+def hessian(f: _Plain, argnums: Literal[0] = 0) -> _Plain: ...
 @overload
 def hessian(f: Callable[P, Tensor], argnums: int = 0) -> Callable[P, Tensor]: ...
 @overload

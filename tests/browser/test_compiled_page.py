@@ -41,7 +41,7 @@ def training_step() -> Compiled:
     x, y = ts.randn(64, 64), ts.randint(0, 10, (64,))
     for _ in range(3):
         step(x, y)
-    return step  # type: ignore[no-any-return]
+    return step
 
 
 @pytest.fixture(scope="module")

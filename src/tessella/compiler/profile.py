@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from statistics import median
 
+from tessella._core import Tensor
 from tessella.compiler.costs import bytes_of, operations_of
 from tessella.compiler.explain import lines_of, title_of
 from tessella.compiler.program import Program
@@ -37,7 +38,7 @@ class StepTime(namedtuple("StepTime", "step title lines seconds bytes operations
         return f"{self.gigabytes_per_second:,.1f} GB/s"
 
 
-R = TypeVar("R")
+R = TypeVar("R", default=Tensor)
 
 
 class Profile(Generic[R]):

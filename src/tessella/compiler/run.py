@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from tessella.compiler.rehearse import Forecast
     from tessella.nn.modules import Module, Said, Unsaid
 
-P = ParamSpec("P")  # of the function, and what it gives
+P = ParamSpec("P", default=...)  # of the function, and what it gives
 Q = ParamSpec("Q")
-R = TypeVar("R")
+R = TypeVar("R", default=Tensor)
 S = TypeVar("S")
 LARGE = 1 << 22  # bytes of intermediates that are worth giving back to the system
 MOST_KINDS = 64  # of calls, by shapes and values of arguments: programs are small

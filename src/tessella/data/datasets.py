@@ -58,7 +58,7 @@ class Dataset(Generic[T]):
     def __getitem__(self, index: int, /) -> T:
         raise NotImplementedError("a Dataset defines __getitem__(index)")
 
-    def __add__(self, other: Dataset[S]) -> Dataset[T | S]:
+    def __add__(self, other: Dataset[S]) -> ConcatDataset[T | S]:
         parts: list[Any] = [self, other]
         return ConcatDataset(parts)
 
@@ -80,7 +80,9 @@ class IterableDataset(Dataset[T]):
         wrong = data_errors.stream_in_sequence("an index")
         raise wrong.locate(f"data.{type(self).__name__}", [])
 
-    def __add__(self, other: Dataset[S]) -> IterableDataset[T | S]:
+    def __add__(  # type: ignore[override]
+        self, other: Dataset[S]
+    ) -> ChainDataset[T | S]:
         parts: list[Any] = [self, other]
         return ChainDataset(parts)
 

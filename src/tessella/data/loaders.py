@@ -28,7 +28,7 @@ from tessella.data.samplers import (
 )
 from tessella.data.streams import END, Stream
 from tessella.data.workers import Inline, WorkerInfo, Workers
-from tessella.hints import TYPE_CHECKING, Generic, Saved, Sequence, TypeVar, overload
+from tessella.hints import TYPE_CHECKING, Generic, Sequence, StateDict, TypeVar, overload
 from tessella.items import OnHeap
 from tessella.ops.random import Generator, default_generator
 from tessella.tensors import tensor
@@ -361,7 +361,7 @@ class DataLoader(Generic[B]):
             **self._settings(),
         }
 
-    def load_state_dict(self, state: dict[str, object] | Saved) -> None:
+    def load_state_dict(self, state: StateDict) -> None:
         """Go on where a loader over the same data with the same settings was.
 
         The next iteration gives the batches that were left of its epoch; where that was over, a

@@ -111,7 +111,7 @@ def known_formats() -> list[str]:
 
 
 def save_gguf(
-    tensors: Mapping[str, Tensor | tuple[Tensor, str]],
+    tensors: Mapping[str, Tensor | tuple[Tensor, DType | str]],
     path: File,
     metadata: Mapping[str, Value] | None = None,
     types: Mapping[str, str] | None = None,

@@ -7,7 +7,7 @@ import math
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_int, to_ints
-from tessella.hints import Any, DeviceLike, DTypeLike, Sequence, TypeVar
+from tessella.hints import Any, DeviceLike, DTypeLike, Sequence
 from tessella.nn import init, layer_errors
 from tessella.nn.functional import bilinear, linear
 from tessella.nn.modules import Module
@@ -15,8 +15,6 @@ from tessella.nn.parameters import Parameter
 from tessella.ops.composite import flatten
 from tessella.ops.creation import empty
 from tessella.ops.shaping import unflatten
-
-T = TypeVar("T")
 
 
 def to_size(owner: str, name: str, value: Any, least: int = 0) -> int:
@@ -40,7 +38,7 @@ class Identity(Module):
     def __init__(self, *args: object, **keywords: object) -> None:
         super().__init__()
 
-    def forward(self, x: T) -> T:
+    def forward(self, x: Tensor) -> Tensor:
         """Give x."""
         return x
 

@@ -13,7 +13,7 @@ import functools
 from tessella import _core, changes, errors, optimizer_errors
 from tessella._core import Function, Tensor
 from tessella.arguments import LISTS, to_bool
-from tessella.hints import TYPE_CHECKING, Any, Callable, Mapping, ParamSpec, Saved, TypeVar
+from tessella.hints import TYPE_CHECKING, Any, Callable, Mapping, ParamSpec, StateDict, TypeVar
 from tessella.hooks import Handle
 from tessella.modes import enable_grad, no_grad
 from tessella.optim import saving
@@ -346,7 +346,7 @@ class Optimizer:
         return saving.dict_of(self)
 
     @explained
-    def load_state_dict(self, state_dict: OptimizerState | Mapping[str, object] | Saved) -> None:
+    def load_state_dict(self, state_dict: OptimizerState | StateDict) -> None:
         """Take over what `state_dict` gave, also PyTorch's; if it fails nothing has changed.
 
         >>> optimizer = ts.optim.Adam([ts.ones(2, requires_grad=True)], lr=0.5)

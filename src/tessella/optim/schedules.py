@@ -12,7 +12,7 @@ from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_float, to_int, to_list
 from tessella.dtypes import float64
-from tessella.hints import Any, Iterable, Mapping, Saved, Sequence
+from tessella.hints import Any, Iterable, Mapping, Sequence, StateDict
 from tessella.kinds import cast
 from tessella.ops.elementwise import minimum, pow, where
 from tessella.ops.reduce import count_nonzero
@@ -140,7 +140,7 @@ class LRScheduler:
         }
 
     @explained
-    def load_state_dict(self, state_dict: Mapping[str, object] | Saved) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what `state_dict` gave; if it fails nothing has changed."""
         self.check_state(state_dict)
         checked: Any = state_dict
