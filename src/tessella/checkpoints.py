@@ -5,13 +5,14 @@ from __future__ import annotations
 from tessella import _core, errors, gradient_errors
 from tessella._core import Node, Tensor
 from tessella.arguments import to_bool
-from tessella.hints import Any, Callable, TypeVar
+from tessella.hints import Any, Callable, TypeVar, TypeVarTuple, overload
 from tessella.modes import enable_grad
 from tessella.ops.creation import copy_of
 from tessella.ops.random import Generator, default_generator
 from tessella.trees import flatten
 
 R = TypeVar("R")
+Ts = TypeVarTuple("Ts")
 
 
 class Again:
@@ -66,6 +67,12 @@ def _place(x: Tensor) -> tuple[int, int]:
 _AGAIN = Again()
 
 
+@overload
+def checkpoint(f: Callable[[*Ts], R], *args: *Ts, preserve_rng_state: bool = True) -> R: ...
+@overload
+def checkpoint(
+    f: Callable[..., R], *args: object, preserve_rng_state: bool = True, **keywords: object
+) -> R: ...
 def checkpoint(
     f: Callable[..., R], *args: object, preserve_rng_state: bool = True, **keywords: object
 ) -> R:
