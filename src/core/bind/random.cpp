@@ -12,7 +12,7 @@ namespace tessella {
 namespace {
 
 void run_random(Tensor* out, Distribution distribution, Draw from, uint64_t low, uint64_t range,
-                    double p) {
+                double p) {
   Noted noted;
   if (is_taping()) {
     noted.take("random",
