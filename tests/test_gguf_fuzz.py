@@ -173,9 +173,11 @@ LARGE: dict[str, Callable[[], bytes]] = {
 @pytest.mark.parametrize("name", LARGE)
 def test_long_files_that_are_wrong_are_refused_within_bounds(name: str) -> None:
     """Arrays are made of what was checked to the end: however long, they take no memory before."""
+    start = time.process_time()
     data = LARGE[name]()
     begin = time.process_time()
     with traced() as peak:
         assert not read(data, sources.Mapped)
         assert peak() < MOST_BYTES
-    assert time.process_time() - begin < 2 * MOST_SECONDS  # tracing doubles it
+    bound = max(2 * MOST_SECONDS, 4 * (begin - start))  # tracing doubles it; sanitizers slow all
+    assert time.process_time() - begin < bound
