@@ -27,7 +27,7 @@ constexpr int64_t unit_ns = 5'000;           // chunks are claimed in units of a
 constexpr int64_t units_each = 8;            // but so that each thread can have this many units
 constexpr int64_t spin_ns = 100'000;
 constexpr int64_t poll_ns = 50'000'000;
-constexpr int64_t most_rest = 32;  // a debt is followed by up to this much time without helpers
+constexpr int most_rest_log2 = 5;  // a debt is followed by up to 32 times it without helpers
 constexpr int64_t most_credit_ns = 4'000'000;
 constexpr int max_helpers = max_threads - 1;
 constexpr int wake_fanout = 4;              // the woken wake others
@@ -136,7 +136,7 @@ class Pool {
   struct alignas(64) Seat {
     std::atomic<uint32_t> parked{0};
     // The helper's own, or of who has found it parked and made that waking.
-    int cpu = -1;  // where it was before it parked
+    int place = 0;  // one more than the number of the core where it was before it parked
     pthread_t thread{};
     bool is_sent = false;  // away from the caller's core; `allowed` is where it may run otherwise
     cpu_set_t allowed{};
@@ -167,14 +167,14 @@ class Pool {
   int cpus_ = 0;
   int64_t rest_until_ = 0;
   int64_t account_ns_ = 0;  // what helpers have saved, less what they have cost
-  int64_t rest_ = 1;        // how long they rest for a debt, as a multiple of it
+  int rest_log2_ = 0;       // they rest for a debt 2 ** this times as long
   int64_t run_ns_ = 0;      // work since the last wake-up, in jobs with less than spin_ns between
   int64_t last_end_ = 0;    // when the last job ended
 
   Seat seats_[max_helpers];
 };
 
-constinit Pool pool;
+constinit Pool pool;  // all zeros: it takes no place in the file
 
 bool may_claim(uint64_t open, int worker) {
   return static_cast<uint32_t>(open) != 0 && static_cast<uint64_t>(worker) <= open >> 32;
@@ -195,7 +195,7 @@ bool Pool::claim(int worker, uint32_t& unit_from_end) {
 // A helper that parked on the core where the caller now runs would be woken there, and wait for its
 // turn while another core is idle: it is woken on any other.
 void Pool::send_away(Seat& seat, int caller_cpu) {
-  if (seat.cpu != caller_cpu) return;
+  if (seat.place != caller_cpu + 1) return;
   if (pthread_getaffinity_np(seat.thread, sizeof seat.allowed, &seat.allowed) != 0) return;
   cpu_set_t others = seat.allowed;
   CPU_CLR(static_cast<size_t>(caller_cpu), &others);
@@ -231,7 +231,7 @@ void Pool::await_work(int id, int64_t spin) {
   // Announce, then look again: either this thread sees the job, or the job's caller sees that
   // this thread has parked. Both sides use sequentially consistent accesses for it.
   Seat& seat = seats_[id - 1];
-  seat.cpu = cpu;
+  seat.place = cpu + 1;
   seat.parked.store(PARKED);
   uint32_t state = PARKED;
   if (has_work() && seat.parked.compare_exchange_strong(state, 0)) return;
@@ -295,7 +295,7 @@ void Pool::wait_until_done() {
 // (half their units' time: in work bound by memory, the other half is not real) and of what was
 // lost (waiting beyond one unit). Once the account is overdrawn, helpers rest for a multiple of the
 // debt: for as long after a first debt, which may have been an accident, twice as long after each
-// further one, so that the losses to a core that is taken for good stay within 1 / most_rest of the
+// further one, so that the losses to a core that is taken for good stay within 1 / 32 of the
 // time. Full credit, which is bounded so that such a core is noticed soon, ends the doubling.
 void Pool::judge(uint32_t own_units, int64_t work, int64_t wait) {
   if (own_units == 0) return;
@@ -303,10 +303,10 @@ void Pool::judge(uint32_t own_units, int64_t work, int64_t wait) {
   int64_t saved = unit * (job_.units - own_units) / 2;
   int64_t lost = std::max<int64_t>(wait - unit, 0);
   account_ns_ = std::min(account_ns_ + saved - lost, most_credit_ns);
-  if (account_ns_ == most_credit_ns) rest_ = 1;
+  if (account_ns_ == most_credit_ns) rest_log2_ = 0;
   if (account_ns_ >= 0) return;
-  rest_until_ = last_end_ - rest_ * account_ns_;
-  rest_ = std::min(2 * rest_, most_rest);
+  rest_until_ = last_end_ - account_ns_ * (int64_t{1} << rest_log2_);
+  rest_log2_ = std::min(rest_log2_ + 1, most_rest_log2);
   account_ns_ = 0;
 }
 
