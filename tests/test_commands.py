@@ -300,3 +300,13 @@ def test_help_tells_what_there_is() -> None:
     assert "--repetition-penalty" in run("generate", "--help")[1]
     page = Path(__file__).resolve().parent.parent / "docs" / "language_models.md"
     assert f"at most {letters.REACHED} nats" in " ".join(page.read_text().split())
+
+
+def test_a_reader_who_has_read_enough_ends_it_quietly() -> None:
+    """As `python -m tessella info | head -1` does."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "tessella", "info"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
