@@ -136,7 +136,6 @@ class Pool {
   struct alignas(64) Seat {
     std::atomic<uint32_t> parked{0};
     // The helper's own, or of who has found it parked and made that waking.
-    int place = 0;  // one more than the number of the core where it was before it parked
     pthread_t thread{};
     bool is_sent = false;  // away from the caller's core; `allowed` is where it may run otherwise
     cpu_set_t allowed{};
@@ -192,10 +191,9 @@ bool Pool::claim(int worker, uint32_t& unit_from_end) {
   return true;
 }
 
-// A helper that parked on the core where the caller now runs would be woken there, and wait for its
-// turn while another core is idle: it is woken on any other.
+// The kernel likes to wake a thread on the core of who wakes it, where a helper would wait for the
+// caller to end while its own core is idle: it is woken on any other.
 void Pool::send_away(Seat& seat, int caller_cpu) {
-  if (seat.place != caller_cpu + 1) return;
   if (pthread_getaffinity_np(seat.thread, sizeof seat.allowed, &seat.allowed) != 0) return;
   cpu_set_t others = seat.allowed;
   CPU_CLR(static_cast<size_t>(caller_cpu), &others);
@@ -224,14 +222,12 @@ bool Pool::wake_from(int worker) {
 
 void Pool::await_work(int id, int64_t spin) {
   // On the caller's core, a helper that spins keeps the caller from its work.
-  int cpu = sched_getcpu();
-  if (cpu == caller_cpu_.load(std::memory_order_relaxed)) spin = 0;
+  if (sched_getcpu() == caller_cpu_.load(std::memory_order_relaxed)) spin = 0;
   auto has_work = [&] { return may_claim(open_.load(), id); };
   if (spin_until(spin, has_work)) return;
   // Announce, then look again: either this thread sees the job, or the job's caller sees that
   // this thread has parked. Both sides use sequentially consistent accesses for it.
   Seat& seat = seats_[id - 1];
-  seat.place = cpu + 1;
   seat.parked.store(PARKED);
   uint32_t state = PARKED;
   if (has_work() && seat.parked.compare_exchange_strong(state, 0)) return;
