@@ -21,6 +21,7 @@ from tessella.kinds import Elementwise
 from tessella.records import OPS
 
 NAMES = [name for name, op in OPS.items() if isinstance(op, Elementwise)]
+NAMES += ["matmul"] * 20  # as it is one name among many
 OPERATE: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operators, name)
     for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior",
@@ -49,6 +50,8 @@ LAYOUTS: dict[str, Callable[[ts.Tensor, ts.Tensor], ts.Tensor]] = {
     "other column": lambda base, other: other[:, :1],
     "other turned": lambda base, other: other.T,
     "view": lambda base, other: base.reshape(4, 6),
+    "square": lambda base, other: base.ravel()[:16].reshape(4, 4),
+    "other square": lambda base, other: other.ravel()[8:].reshape(4, 4),
     "one": lambda base, other: other[1, 2],
 }
 
@@ -130,6 +133,8 @@ TAKEN: dict[str, Callable[[ts.Tensor, ts.Tensor], Any]] = {
     "clamp_": lambda x, y: x.clamp_(0.0, 1.0),
     "out": lambda x, y: ts.add(x, y, out=y),
     "unary out": lambda x, y: ts.exp(x, out=y),
+    "product out": lambda x, y: ts.matmul(x, x.T, out=y.ravel()[:16].reshape(4, 4)),
+    "product with a vector out": lambda x, y: ts.matmul(x, x[0], out=y.ravel()[:4]),
 }
 
 
@@ -147,8 +152,9 @@ def test_it_writes_what_requires_gradients_only_where_nothing_is_recorded() -> N
     x = ts.ones(3).requires_grad_()
     with pytest.raises(ts.errors.TessellaError, match="requires"):
         x += 1
-    with pytest.raises(ts.errors.TessellaError, match="gradient"):
-        ts.add(x, x, out=ts.zeros(3))
+    for function, shape in ((ts.add, 3), (ts.matmul, ())):
+        with pytest.raises(ts.errors.TessellaError, match="gradient"):
+            function(x, x, out=ts.zeros(shape))
     _core.set_grad_enabled(False)
     try:
         x += 1

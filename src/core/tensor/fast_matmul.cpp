@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "guard.h"
+#include "lines.h"
 #include "result.h"
 #include "run.h"
 
@@ -20,33 +21,55 @@ Shape batch_of(const Tensor* x) {
   return {x->shape(), static_cast<size_t>(x->ndim > 2 ? x->ndim - 2 : 0)};
 }
 
+bool are_multipliable(PyObject* left, PyObject* right) {
+  if (!is_multipliable(left) || !is_multipliable(right)) return false;
+  Tensor *a = as_tensor(left), *b = as_tensor(right);
+  int64_t inner = b->shape()[b->ndim > 1 ? b->ndim - 2 : 0];
+  return a->dtype == b->dtype && a->shape()[a->ndim - 1] == inner;
+}
+
 // The shape of a @ b, whose inner sizes agree: a vector has no row or no column to give.
-Tensor* make_output(const Tensor* a, const Tensor* b) {
+struct Product {
   int64_t shape[MAX_NDIM + 2];
   size_t ndim = 0;
-  if (a->ndim > 2 || b->ndim > 2) {
-    Layout batch = broadcast_shapes(batch_of(a), batch_of(b));
-    for (int64_t size : batch.sizes()) shape[ndim++] = size;
+
+  Product(const Tensor* a, const Tensor* b) {
+    if (a->ndim > 2 || b->ndim > 2) {
+      Layout batch = broadcast_shapes(batch_of(a), batch_of(b));
+      for (int64_t size : batch.sizes()) shape[ndim++] = size;
+    }
+    if (a->ndim > 1) shape[ndim++] = a->shape()[a->ndim - 2];
+    if (b->ndim > 1) shape[ndim++] = b->shape()[b->ndim - 1];
   }
-  if (a->ndim > 1) shape[ndim++] = a->shape()[a->ndim - 2];
-  if (b->ndim > 1) shape[ndim++] = b->shape()[b->ndim - 1];
-  return make_tensor(a->dtype, {shape, ndim});
-}
+  Shape sizes() const { return {shape, ndim}; }
+};
 
 }  // namespace
 
 PyObject* fast_matmul(Function* function, PyObject* left, PyObject* right) {
-  if (!is_multipliable(left) || !is_multipliable(right)) return nullptr;
+  if (!are_multipliable(left, right)) return nullptr;
   Tensor *a = as_tensor(left), *b = as_tensor(right);
-  int64_t inner = b->shape()[b->ndim > 1 ? b->ndim - 2 : 0];
-  if (a->dtype != b->dtype || a->shape()[a->ndim - 1] != inner) return nullptr;
   return attempted([&]() -> PyObject* {
-    Result out(make_output(a, b));
+    Result out(make_tensor(a->dtype, Product(a, b).sizes()));
     run_matmul(a, b, out.get(), false, true);
     PyObject* inputs[] = {left, right};
     if (is_recorded(function, inputs, 2) && !record(out.get(), function, inputs, 2, nullptr))
       return nullptr;
     return out.give();
+  });
+}
+
+PyObject* fast_matmul_into(PyObject* const* args, int count, PyObject* target) {
+  if (count != 2 || !is_tensor(target) || !are_multipliable(args[0], args[1])) return nullptr;
+  Tensor *a = as_tensor(args[0]), *b = as_tensor(args[1]), *out = as_tensor(target);
+  if (!out->is_contiguous || out->dtype != a->dtype) return nullptr;
+  return attempted([&]() -> PyObject* {
+    if (!std::ranges::equal(Product(a, b).sizes(), out->sizes())) return nullptr;
+    if (!is_writable(out) || needs_node(args, count)) return nullptr;
+    if (may_overlap(a->buffer, out->buffer) || may_overlap(b->buffer, out->buffer)) return nullptr;
+    run_matmul(a, b, out, false, false);
+    mark_written(out->buffer);
+    return Py_NewRef(target);
   });
 }
 

@@ -72,9 +72,8 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* 
   Function* self = as_function(object);
   Py_ssize_t count = PyVectorcall_NARGS(flags);
   if (!modes) {
-    PyObject* out = is_out_alone(keywords)
-                        ? fast_elementwise_into(self, args, static_cast<int>(count), args[count])
-                        : call_fast(self, args, count, keywords);
+    PyObject* out = is_out_alone(keywords) ? fast_into(self, args, count, args[count])
+                                           : call_fast(self, args, count, keywords);
     if (out) return ++counts.fast, inspected(self, out, args, count);
     if (PyErr_Occurred()) return nullptr;
   }
@@ -120,7 +119,7 @@ PyObject* reduce(PyObject* self, PyObject*) { return Py_NewRef(as_function(self)
 // into(*args): the operation, written into the first of them; None: declined, nothing was done.
 PyObject* into(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   if (modes || count == 0) Py_RETURN_NONE;
-  PyObject* out = fast_elementwise_into(as_function(self), args, static_cast<int>(count), args[0]);
+  PyObject* out = fast_into(as_function(self), args, count, args[0]);
   if (out) return ++counts.fast, inspected(as_function(self), out, args, count);
   if (PyErr_Occurred()) return nullptr;
   Py_RETURN_NONE;
@@ -198,6 +197,14 @@ PyObject* call_with(PyObject* callable, PyObject* first, PyObject* const* args, 
   PyObject* out = PyObject_Vectorcall(callable, all, static_cast<size_t>(count + 1), keywords);
   if (all != small) PyMem_Free(all);
   return out;
+}
+
+PyObject* fast_into(Function* function, PyObject* const* args, Py_ssize_t count, PyObject* target) {
+  if (function->kind == FastKind::elementwise)
+    return fast_elementwise_into(function, args, static_cast<int>(count), target);
+  if (function->kind == FastKind::matmul)
+    return fast_matmul_into(args, static_cast<int>(count), target);
+  return nullptr;
 }
 
 PyObject* call_slow(Function* function, PyObject* const* args, Py_ssize_t count,

@@ -66,7 +66,8 @@ PyObject* call_slow(Function* function, PyObject* const* args, Py_ssize_t count,
 
 // The fast paths. nullptr without a Python error: declined.
 PyObject* fast_elementwise(Function* function, PyObject* const* args, int count);
-// Writes the result into `target` and gives it, for functions of any kind: others decline.
+// Writes the result into `target` and gives it, for functions of any kind: most decline.
+PyObject* fast_into(Function* function, PyObject* const* args, Py_ssize_t count, PyObject* target);
 PyObject* fast_elementwise_into(Function* function, PyObject* const* args, int count,
                                 PyObject* target);
 PyObject* fast_reduce(Function* function, PyObject* const* args, Py_ssize_t count,
@@ -74,6 +75,7 @@ PyObject* fast_reduce(Function* function, PyObject* const* args, Py_ssize_t coun
 PyObject* fast_view(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);
 PyObject* fast_matmul(Function* function, PyObject* a, PyObject* b);
+PyObject* fast_matmul_into(PyObject* const* args, int count, PyObject* target);
 PyObject* fast_linear(Function* function, PyObject* const* args, Py_ssize_t count);
 PyObject* fast_cast(Function* function, PyObject* const* args, Py_ssize_t count,
                     PyObject* keywords);

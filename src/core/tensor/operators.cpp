@@ -81,7 +81,7 @@ PyObject* inplace_slot(PyObject* x, PyObject* y) {
   if (!function) return refuse_early();
   if (!modes) {
     PyObject* operands[] = {x, y};
-    PyObject* out = fast_elementwise_into(function, operands, 2, x);
+    PyObject* out = fast_into(function, operands, 2, x);
     if (out) return ++counts.fast, inspected(function, out, operands, 2);
     if (PyErr_Occurred()) return nullptr;
   }
