@@ -187,6 +187,7 @@ static Case random_case() {
   x.m = random_size(), x.n = random_size(), x.k = random_size();
   if (below(30) == 0) x.m = 200 + below(500), x.n = 200 + below(200);
   if (below(20) == 0) x.k = 300 + below(1500);
+  if (below(60) == 0) x.m = 60 + below(540), x.n = 300 + below(300), x.k = 200 + below(700);
   if (below(40) == 0) x.m = below(6), x.n = 1, x.k = 30000 + below(60000);
   if (below(40) == 0) x.m = 1, x.n = below(1200), x.k = below(600);
   if (below(60) == 0) x.m = 30 + below(50), x.n = 30 + below(50), x.k = 2000 + below(6000);

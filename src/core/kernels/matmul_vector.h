@@ -111,11 +111,10 @@ void dot(void* out, const void* matrix, const void* x, int64_t line, int64_t lin
 }
 
 // sums[j] += x[0] * row(0)[j], then x[1] * row(1)[j], ... for ROWS rows of one lane. The sums begin
-// at zero if not `resume`. The rows that come next are fetched from `next` on, at the same
-// distance: rows lie so far apart that the processor does not look ahead from one to another.
+// at zero if not `resume`. Rows are not fetched ahead of their use: where they lie a power of two
+// apart, they share the sets of L1, and what is fetched would drive out what is used.
 template <class T, int ROWS>
-void axpy_rows(T* sums, const T* matrix, const T* next, const T* x, int64_t k_step, int64_t lines,
-               bool resume) {
+void axpy_rows(T* sums, const T* matrix, const T* x, int64_t k_step, int64_t lines, bool resume) {
   using V = Native<T>;
   V by[ROWS];
   for (int r = 0; r < ROWS; r++) by[r] = splat<V>(x[r * MATMUL_LANES]);
@@ -123,10 +122,7 @@ void axpy_rows(T* sums, const T* matrix, const T* next, const T* x, int64_t k_st
   for (; j + LANES<T> <= lines; j += LANES<T>) {
     V sum = resume ? load<V>(sums + j) : V{};
 #pragma GCC unroll 8
-    for (int r = 0; r < ROWS; r++) {
-      fetch_at(next, r * step + j);
-      sum = multiply_add(load<V>(matrix + r * step + j), by[r], sum);
-    }
+    for (int r = 0; r < ROWS; r++) sum = multiply_add(load<V>(matrix + r * step + j), by[r], sum);
     store(sums + j, sum);
   }
   if (j == lines) return;
@@ -137,18 +133,16 @@ void axpy_rows(T* sums, const T* matrix, const T* next, const T* x, int64_t k_st
   part.store(sums + j, sum);
 }
 
-// All rows of one lane, so many at once: the sums of a lane stay in L1. `after` is the next lane.
+// All rows of one lane, so many at once: the sums of a lane stay in L1.
 template <class T, int ROWS>
-inline void axpy_lane(T* sums, const T* matrix, const T* after, const T* x, int64_t k_step,
-                      int64_t lines, int64_t rows, bool resume) {
+inline void axpy_lane(T* sums, const T* matrix, const T* x, int64_t k_step, int64_t lines,
+                      int64_t rows, bool resume) {
   for (; rows >= ROWS; rows -= ROWS, resume = true) {
-    const T* next = matrix + ROWS * MATMUL_LANES * k_step;
-    axpy_rows<T, ROWS>(sums, matrix, rows > ROWS ? next : after, x, k_step, lines, resume);
-    matrix = next;
+    axpy_rows<T, ROWS>(sums, matrix, x, k_step, lines, resume);
+    matrix += ROWS * MATMUL_LANES * k_step;
     x += ROWS * MATMUL_LANES;
   }
-  if constexpr (ROWS > 1)
-    axpy_lane<T, ROWS / 2>(sums, matrix, after, x, k_step, lines, rows, resume);
+  if constexpr (ROWS > 1) axpy_lane<T, ROWS / 2>(sums, matrix, x, k_step, lines, rows, resume);
 }
 
 template <class T>
@@ -160,8 +154,7 @@ void axpy(void* lanes, const void* matrix, const void* x, int64_t k_step, int64_
   for (int64_t l = 0; l < MATMUL_LANES; l++) {
     int64_t rows = (k - l + MATMUL_LANES - 1) / MATMUL_LANES;
     if (rows > 0)
-      axpy_lane<T, 8>(to + l * lines, from + l * k_step, from + (l + 1) * k_step, by + l, k_step,
-                      lines, rows, resume);
+      axpy_lane<T, 8>(to + l * lines, from + l * k_step, by + l, k_step, lines, rows, resume);
     else if (!resume)
       memset(to + l * lines, 0, size_t(lines) * sizeof(T));
   }

@@ -19,8 +19,12 @@ struct Block {
   const char* b;
   char* c;
   int64_t m, n, k;
-  const char* shared_b;  // packed already, or nullptr
-  char* sums;            // where they pass through scratch
+  char* sums = nullptr;  // where they pass through scratch
+  // Packed already, or nullptr: b as all columns of its span, of which
+  // the block's begin at `column`.
+  const char* shared_b = nullptr;
+  const char* shared_a = nullptr;
+  int64_t span = 0, column = 0;
 };
 
 bool is_empty(const MatmulPlan& plan) {
@@ -58,14 +62,22 @@ int64_t panel_bytes(const MatmulPlan& plan, int64_t cols, int64_t depth) {
   return padded * depth * reals * plan.compute->itemsize;
 }
 
+// Bytes of packed panels of `rows` rows for `depth` ks.
+int64_t row_bytes(const MatmulPlan& plan, int64_t rows, int64_t depth) {
+  return rows * depth * plan.kind->reals * plan.compute->itemsize;
+}
+
 MatmulBlock kernel_block(const MatmulPlan& plan, const Block& block, int64_t p, int64_t depth,
                          char* scratch, int64_t item) {
   int64_t reals = plan.kind->reals, tile_cols = plan.compute->tile_cols;
   MatmulBlock x{};
   x.m = block.m, x.n = block.n * reals, x.k = depth * reals;
-  x.a = plan.packs_a ? scratch + plan.a_offset : block.a + p * plan.a_k * item;
+  x.a = block.shared_a ? block.shared_a + row_bytes(plan, block.m, p)
+        : plan.packs_a ? scratch + plan.a_offset
+                       : block.a + p * plan.a_k * item;
   x.a_row = plan.a_row, x.a_k = plan.a_k;
-  x.b = block.shared_b ? block.shared_b + panel_bytes(plan, block.n, p)
+  x.b = block.shared_b ? block.shared_b + panel_bytes(plan, block.span, p) +
+                             panel_bytes(plan, block.column, depth)
         : plan.packs_b ? scratch + plan.b_offset
                        : block.b + p * plan.b_k * item;
   x.b_k = plan.packs_b ? tile_cols : plan.b_k;
@@ -82,7 +94,8 @@ void sum_block(const MatmulTask& task, const MatmulPlan& plan, const Block& bloc
     int64_t depth = std::min(plan.depth, block.k - p);
     if (plan.packs_b && !plan.shares_b)
       pack_b(plan, block.b, item, 0, block.n, p, depth, scratch + plan.b_offset);
-    if (plan.packs_a) pack_a(plan, block, item, p, depth, scratch + plan.a_offset);
+    if (plan.packs_a && !plan.shares_a)
+      pack_a(plan, block, item, p, depth, scratch + plan.a_offset);
     MatmulBlock x = kernel_block(plan, block, p, depth, scratch, item);
     x.add = task.accumulate && !plan.has_sums;
     if (plan.packs_a)
@@ -128,7 +141,7 @@ Block block_at(const MatmulTask& task, const MatmulPlan& plan, int64_t product, 
   c += batch_offset(task, plan, plan.c_batch, product);
   c += (i * plan.c_row + j * plan.c_col) * item;
   int64_t rows = std::min(plan.rows, plan.m - i), cols = std::min(plan.cols, plan.n - j);
-  return {a, b, c, rows, cols, plan.k, nullptr, nullptr};
+  return {a, b, c, rows, cols, plan.k};
 }
 
 void run_chunk(const MatmulTask& task, const MatmulPlan& plan, int64_t chunk, char* scratch,
@@ -142,32 +155,49 @@ void run_chunk(const MatmulTask& task, const MatmulPlan& plan, int64_t chunk, ch
     run_block(task, plan, block_at(task, plan, t, i, j), scratch, worker);
 }
 
-// Packs columns from j on, whole k: all panels of the first `depth` ks, then of the next.
-void share_b(const MatmulTask& task, const MatmulPlan& plan, const Block& block, char* shared,
-             int threads) {
+// Packs a span of b, all panels of the first `depth` ks, then of the next; and a, if it is shared,
+// each block of rows in this order.
+void share(const MatmulTask& task, const MatmulPlan& plan, const Block& span, char* shared,
+           int threads) {
   constexpr int64_t LEAST_PER_CHUNK = 1 << 15;  // elements
+  constexpr int64_t PER_NS = 3;                 // packed
   int64_t item = itemsize(task.dtype), tile_cols = plan.compute->tile_cols / plan.kind->reals;
   int64_t cols = ceil_div(LEAST_PER_CHUNK, plan.depth * tile_cols) * tile_cols;
-  int64_t groups = ceil_div(block.n, cols), depths = ceil_div(plan.k, plan.depth);
+  int64_t groups = ceil_div(span.n, cols), depths = ceil_div(plan.k, plan.depth);
   auto body = [&](int64_t chunk, int) {
-    int64_t p = chunk / groups * plan.depth, j = chunk % groups * cols;
-    int64_t depth = std::min(plan.depth, plan.k - p);
-    char* out = shared + panel_bytes(plan, block.n, p) + panel_bytes(plan, j, depth);
-    pack_b(plan, block.b, item, j, std::min(cols, block.n - j), p, depth, out);
+    int64_t p = chunk % depths * plan.depth, depth = std::min(plan.depth, plan.k - p);
+    chunk /= depths;
+    if (chunk >= groups) {
+      int64_t i = (chunk - groups) * plan.rows;
+      Block block = span;
+      block.m = std::min(plan.rows, plan.m - i);
+      block.a += i * plan.a_row * item;
+      char* out = shared + plan.a_offset + row_bytes(plan, i, plan.k);
+      return pack_a(plan, block, item, p, depth, out + row_bytes(plan, block.m, p));
+    }
+    int64_t j = chunk * cols;
+    char* out = shared + panel_bytes(plan, span.n, p) + panel_bytes(plan, j, depth);
+    pack_b(plan, span.b, item, j, std::min(cols, span.n - j), p, depth, out);
   };
-  constexpr int64_t PER_NS = 3;  // elements packed
-  parallel(groups * depths, cols * plan.depth / PER_NS, task.interruptible, body, threads,
+  int64_t chunks = (groups + (plan.shares_a ? plan.row_blocks : 0)) * depths;
+  parallel(chunks, cols * plan.depth / PER_NS, task.interruptible, body, threads,
            plan.chunks * plan.ns_each);
 }
 
 void run_shared(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads) {
   char* workers = scratch + plan.shared_bytes;
   for (int64_t t = 0; t < plan.batch; t++)
-    for (int64_t j = 0; j < plan.n; j += plan.cols) {
-      share_b(task, plan, block_at(task, plan, t, 0, j), scratch, threads);
+    for (int64_t j = 0; j < plan.n; j += plan.span) {
+      Block span = block_at(task, plan, t, 0, j);
+      span.n = std::min(plan.span, plan.n - j);
+      share(task, plan, span, scratch, threads);
       auto body = [&](int64_t chunk, int worker) {
-        Block block = block_at(task, plan, t, chunk * plan.rows, j);
+        int64_t i = chunk / plan.col_blocks * plan.rows,
+                column = chunk % plan.col_blocks * plan.cols;
+        Block block = block_at(task, plan, t, i, j + column);
         block.shared_b = scratch;
+        if (plan.shares_a) block.shared_a = scratch + plan.a_offset + row_bytes(plan, i, plan.k);
+        block.span = span.n, block.column = column;
         run_block(task, plan, block, workers + worker * plan.worker_bytes, worker);
       };
       parallel(plan.chunks, plan.ns_each, task.interruptible, body, threads);

@@ -7,10 +7,11 @@
 namespace tessella::launch {
 
 // Sizes in bytes, from those of the caches that panels stay in while they are used again.
-constexpr int64_t DEPTH_BYTES = 2048;       // of k, for one line: panels of a and b fill L1
-constexpr int64_t A_BYTES = 256 << 10;      // a block of a, in a part of L2
-constexpr int64_t COLS_BYTES = 4096;        // columns of a block of b, for one k
-constexpr int64_t SHARED_BYTES = 32 << 20;  // b packed at once, at most
+constexpr int64_t DEPTH_BYTES = 2048;        // of k, for one line: panels of a and b fill L1
+constexpr int64_t A_BYTES = 256 << 10;       // a block of a, in a part of L2
+constexpr int64_t COLS_BYTES = 4096;         // columns of a block of b, for one k
+constexpr int64_t SHARED_BYTES = 32 << 20;   // b packed at once, at most
+constexpr int64_t SHARED_A_BYTES = 1 << 20;  // and a
 // Times that decide how work is cut.
 constexpr double HALF_NS = 10e3;         // a half of a product is worth sharing from here on,
 constexpr double CHUNK_NS = 40e3;        // a smaller part of it from here on
@@ -19,6 +20,7 @@ constexpr double PACK_PER_NS = 3;        // elements packed
 constexpr double SHARED_PACK_NS = 20e3;  // b is worth sharing if packing it takes longer
 constexpr int64_t CHUNKS = 8;            // enough for threads of unequal speed to end together
 constexpr int64_t SHARED_CHUNKS = 16;    // the same, where a chunk packs nothing twice
+constexpr int64_t LEAST_TILES = 4;       // of rows, that make packing them pay in such a chunk
 
 constexpr int64_t SMALL = 64 * 64 * 64;  // products that are never packed if they need not be
 
@@ -172,29 +174,46 @@ static void cut_apart(MatmulPlan& plan) {
   plan.ns_each = int64_t(ns * double(plan.batch_each)) + 1;
 }
 
-// b is packed once for all rows, in spans of columns if it is large; chunks are blocks of rows.
-static bool cut_shared(MatmulPlan& plan) {
+// b is packed once for all rows, in spans of columns if it is large, and a once for all columns if
+// it is small. False where that does not pay.
+static bool share(MatmulPlan& plan) {
   int64_t itemsize = plan.compute->itemsize * plan.kind->reals, reals = plan.kind->reals;
   double pack_ns = double(plan.n) * double(plan.k) * double(reals * reals) / PACK_PER_NS;
-  int64_t span = SHARED_BYTES / (plan.k * itemsize * reals);
-  int64_t least_rows = 4 * plan.compute->tile_rows;
-  bool pays = plan.packs_a && plan.m >= 2 * least_rows && pack_ns > SHARED_PACK_NS;
-  if (!pays || plan.batch >= CHUNKS || span < std::min(plan.n, COLS_BYTES / itemsize)) return false;
+  int64_t most_cols = SHARED_BYTES / (plan.k * itemsize * reals);
+  bool pays = plan.packs_a && pack_ns > SHARED_PACK_NS && plan.batch < CHUNKS &&
+              most_cols >= std::min(plan.n, COLS_BYTES / itemsize);
+  bool is_small = plan.m <= SHARED_A_BYTES / (plan.k * itemsize) && plan.n <= most_cols;
+  if (!pays || (!is_small && plan.m < 2 * LEAST_TILES * plan.compute->tile_rows)) return false;
   plan.shares_b = true;
-  plan.col_blocks = ceil_div(plan.n, span);
+  plan.shares_a = is_small;
   int64_t tile_cols = plan.compute->tile_cols / reals;
-  plan.cols = ceil_div(ceil_div(plan.n, plan.col_blocks), tile_cols) * tile_cols;
-  plan.col_blocks = ceil_div(plan.n, plan.cols);
-  plan.rows = plan.m;
-  double ns = block_ns(plan);
-  int64_t blocks = std::min(int64_t(ns / CHUNK_NS), SHARED_CHUNKS);
-  blocks = std::max(blocks, int64_t(ns / LONGEST_NS));
-  blocks = std::max(blocks, ceil_div(plan.m * plan.depth * itemsize, A_BYTES));
-  plan.rows = std::max(ceil_div(plan.m, std::max<int64_t>(blocks, 1)), least_rows);
-  plan.rows = ceil_div(plan.rows, plan.compute->tile_rows) * plan.compute->tile_rows;
-  plan.row_blocks = plan.chunks = ceil_div(plan.m, plan.rows);
-  plan.ns_each = int64_t(block_ns(plan)) + 1;
+  int64_t span = ceil_div(plan.n, ceil_div(plan.n, most_cols));
+  plan.span = ceil_div(span, tile_cols) * tile_cols;
   return true;
+}
+
+// Blocks of a span: of rows; or, where a is shared, of the rows that stay in L2 and of columns, so
+// that a product of few rows has enough of them too.
+static void cut_shared(MatmulPlan& plan) {
+  int64_t reals = plan.kind->reals, itemsize = plan.compute->itemsize * reals;
+  plan.rows = plan.m, plan.cols = plan.span;
+  double ns = block_ns(plan);
+  int64_t chunks = std::clamp(int64_t(ns / CHUNK_NS), int64_t(1), SHARED_CHUNKS);
+  chunks = std::max(chunks, int64_t(ns / LONGEST_NS));
+  int64_t blocks = ceil_div(plan.m * plan.depth * itemsize, A_BYTES);
+  if (!plan.shares_a) {
+    blocks = std::max(blocks, std::min(chunks, plan.m / (LEAST_TILES * plan.compute->tile_rows)));
+    if (blocks > 1) blocks -= blocks % 2;  // two threads end together
+  }
+  plan.rows = ceil_div(plan.m, blocks);
+  plan.row_blocks = ceil_div(plan.m, plan.rows);
+  if (plan.shares_a) {
+    int64_t tile_cols = plan.compute->tile_cols / reals;
+    plan.cols = ceil_div(plan.span / tile_cols, ceil_div(chunks, plan.row_blocks)) * tile_cols;
+  }
+  plan.col_blocks = ceil_div(plan.span, plan.cols);
+  plan.chunks = plan.row_blocks * plan.col_blocks;
+  plan.ns_each = int64_t(block_ns(plan)) + 1;
 }
 
 // Every chunk sums one part of k, for all of c; or all parts, where there are many products.
@@ -212,13 +231,15 @@ static void size_scratch(MatmulPlan& plan) {
   int64_t itemsize = plan.compute->itemsize, reals = plan.kind->reals;
   int64_t depth = plan.depth * reals, tile_cols = plan.compute->tile_cols;
   int64_t cols = ceil_div(plan.cols * reals, tile_cols) * tile_cols;
-  plan.a_offset = 0;
-  plan.b_offset = plan.packs_a ? align64(plan.rows * depth * itemsize) : 0;
+  int64_t a_bytes = plan.shares_a ? align64(plan.m * plan.k * reals * itemsize) : 0;
+  int64_t b_bytes = align64(plan.span * reals * plan.k * reals * itemsize);  // span: whole tiles
+  plan.a_offset = plan.shares_a ? b_bytes : 0;
+  plan.b_offset = plan.packs_a && !plan.shares_a ? align64(plan.rows * depth * itemsize) : 0;
   bool keeps_b = plan.packs_b && !plan.shares_b;
   plan.sums_offset = plan.b_offset + (keeps_b ? align64(cols * depth * itemsize) : 0);
   plan.sums_bytes = plan.has_sums ? align64(plan.rows * cols * itemsize) : 0;
   plan.shared_bytes = plan.shares_parts ? plan.parts * plan.sums_bytes
-                      : plan.shares_b   ? align64(cols * plan.k * reals * itemsize)
+                      : plan.shares_b   ? b_bytes + a_bytes
                                         : 0;
   // A worker keeps its sums, beside them those of one more part; or none, where parts are shared.
   int64_t own = plan.parts == 1 ? 1 : plan.shares_parts ? 0 : 2;
@@ -257,7 +278,9 @@ MatmulPlan plan_matmul(const MatmulTask& task) {
     choose_path(plan, task.accumulate);
     if (plan.parts > 1)
       cut_parts(plan);
-    else if (!cut_shared(plan))
+    else if (share(plan))
+      cut_shared(plan);
+    else
       cut_apart(plan);
     size_scratch(plan);
   }

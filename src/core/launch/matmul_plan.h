@@ -34,8 +34,10 @@ struct MatmulPlan {
   bool shares_parts;      // by all threads
 
   bool packs_a, packs_b;
-  bool has_sums;              // finished sums pass through scratch, since c cannot hold them
-  bool shares_b;              // b is packed whole, by all threads, before c is begun
+  bool has_sums;  // finished sums pass through scratch, since c cannot hold them
+  bool shares_b;  // b is packed by all threads before c is begun, `span` columns at once
+  bool shares_a;  // and a is, so that blocks are cut from both sides
+  int64_t span;
   int64_t rows, cols, depth;  // of one block: c is cut by rows and cols, k by depth
   int64_t row_blocks, col_blocks;
   int64_t batch_each;  // products in one chunk, when a product is one block
