@@ -13,14 +13,16 @@ constexpr int64_t COLS_BYTES = 4096;         // columns of a block of b, for one
 constexpr int64_t SHARED_BYTES = 32 << 20;   // b packed at once, at most
 constexpr int64_t SHARED_A_BYTES = 1 << 20;  // and a
 // Times that decide how work is cut.
-constexpr double HALF_NS = 10e3;         // a half of a product is worth sharing from here on,
-constexpr double CHUNK_NS = 40e3;        // a smaller part of it from here on
-constexpr double LONGEST_NS = 10e6;      // and takes no longer, so that an interrupt is answered
-constexpr double PACK_PER_NS = 3;        // elements packed
-constexpr double SHARED_PACK_NS = 20e3;  // b is worth sharing if packing it takes longer
-constexpr int64_t CHUNKS = 8;            // enough for threads of unequal speed to end together
-constexpr int64_t SHARED_CHUNKS = 16;    // the same, where a chunk packs nothing twice
-constexpr int64_t LEAST_TILES = 4;       // of rows, that make packing them pay in such a chunk
+constexpr double HALF_NS = 5e3;           // a half of a product is worth sharing from here on,
+constexpr double CHUNK_NS = 40e3;         // a smaller part of it from here on
+constexpr double SHARED_CHUNK_NS = 10e3;  // or here on, if it packs nothing
+constexpr double LONGEST_NS = 10e6;       // and takes no longer, so that an interrupt is answered
+constexpr double PACK_PER_NS = 3;         // elements packed
+constexpr double SHARED_PACK_NS = 20e3;   // b is worth sharing if packing it takes longer
+constexpr int64_t CHUNKS = 8;             // enough for threads of unequal speed to end together
+constexpr int64_t SHARED_CHUNKS = 16;     // the same, where a chunk packs nothing twice
+constexpr int64_t EVEN_TILES = 8;         // fewer tiles are halved only if they are even in number
+constexpr int64_t LEAST_TILES = 4;        // of rows, that make packing them pay in such a chunk
 
 constexpr int64_t SMALL = 64 * 64 * 64;  // products that are never packed if they need not be
 
@@ -118,8 +120,10 @@ static void choose_path(MatmulPlan& plan, bool accumulate) {
   bool small = plan.m <= SMALL && plan.n <= SMALL / plan.m && plan.k <= SMALL / (plan.m * plan.n);
   bool thin = plan.m <= 2 * compute.tile_rows;
   bool aliased = is_aliased(plan.a_row, itemsize, 4096);
-  // Each column of tiles reads a anew: line after line, or, where ks are apart, across all lines.
-  int64_t columns = aliased ? 1 : plan.a_k == 1 ? 8 : 2;
+  // Each column of tiles reads a anew: line after line, or, where ks are apart, across all lines,
+  // which is as good while they stay near.
+  bool is_near = plan.m <= A_BYTES / itemsize / plan.k;
+  int64_t columns = plan.a_k == 1 ? (aliased ? 1 : 8) : (is_near ? 8 : aliased ? 1 : 2);
   bool narrow = plan.n <= columns * compute.tile_cols;
   plan.packs_a = !(native && (small || thin || narrow));
   bool low = plan.m <= 9 * compute.tile_rows && !is_aliased(plan.b_k, itemsize, 512);
@@ -136,11 +140,14 @@ static double block_ns(const MatmulPlan& plan) {
          plan.compute->products_per_ns;
 }
 
-// Halves the longer side of a block, in whole tiles; false if it is one tile already.
+// Halves the longer side of a block; columns only in whole tiles, of which few make no equal
+// halves. False if it is one tile already.
 static bool halve(MatmulPlan& plan) {
   int64_t tile_rows = plan.compute->tile_rows;
   int64_t tile_cols = plan.compute->tile_cols / plan.kind->reals;
-  bool by_rows = plan.rows > plan.cols || plan.cols <= tile_cols;
+  int64_t tiles = ceil_div(plan.cols, tile_cols);
+  bool is_uneven = tiles % 2 != 0 && tiles < EVEN_TILES && plan.rows >= 2 * tile_rows;
+  bool by_rows = plan.rows > plan.cols || plan.cols <= tile_cols || is_uneven;
   if (by_rows && plan.rows <= tile_rows) return false;
   if (by_rows)
     plan.rows = ceil_div(plan.rows, 2);
@@ -198,7 +205,8 @@ static void cut_shared(MatmulPlan& plan) {
   int64_t reals = plan.kind->reals, itemsize = plan.compute->itemsize * reals;
   plan.rows = plan.m, plan.cols = plan.span;
   double ns = block_ns(plan);
-  int64_t chunks = std::clamp(int64_t(ns / CHUNK_NS), int64_t(1), SHARED_CHUNKS);
+  double least_ns = plan.shares_a ? SHARED_CHUNK_NS : CHUNK_NS;
+  int64_t chunks = std::clamp(int64_t(ns / least_ns), int64_t(1), SHARED_CHUNKS);
   chunks = std::max(chunks, int64_t(ns / LONGEST_NS));
   int64_t blocks = ceil_div(plan.m * plan.depth * itemsize, A_BYTES);
   if (!plan.shares_a) {

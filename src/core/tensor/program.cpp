@@ -363,13 +363,16 @@ void Program::mark_writes() {
 }
 
 void Program::give_back() {
-  for (size_t i : used_) {
-    Buffer* buffer = std::exchange(real_[i], nullptr);
-    if (!buffer) continue;
+  auto let_go = [&](size_t slot) {
+    Buffer* buffer = std::exchange(real_[slot], nullptr);
+    if (!buffer) return;
     if (!is_short_) --buffer->pins;
     release(buffer);
-  }
-  if (!is_short_) forget_data();  // nobody reads them between runs
+  };
+  for (size_t i : outside_) let_go(i);
+  if (is_short_) return;  // what it captured it has not taken
+  for (const Captured& each : captured_) let_go(each.slot);
+  forget_data();  // nobody reads them between runs
 }
 
 PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,

@@ -89,13 +89,15 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
     if (x->offset * itemsize(x->dtype) != plans_[i].offset) return false;
   }
   if (!tape_->asked_alike() || !has_gradients(arguments) || !can_run(arguments)) return false;
-  for (const Tensor* x : arguments) {
-    for (const Captured& each : captured_)
-      if (may_overlap(x->buffer, each.buffer)) return false;
-    for (size_t i : given_)
-      if (may_overlap(x->buffer, as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer))
-        return false;
-  }
+  auto is_apart = [&](const Buffer* buffer) {
+    for (const Tensor* x : arguments)
+      if (may_overlap(buffer, x->buffer)) return false;
+    return true;
+  };
+  for (const Captured& each : captured_)
+    if (!is_apart(each.buffer)) return false;
+  for (size_t i : given_)
+    if (!is_apart(as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer)) return false;
   return true;
 }
 

@@ -15,12 +15,17 @@ struct Axes {
   int count() const { return has_rows + has_cols; }
 };
 
+// A matrix without its memory, which `aim` gives it.
 launch::MatmulOperand matrix_of(const Tensor* x, Axes axes, const int64_t* batch_strides) {
   const int64_t* steps = x->strides() + x->ndim - axes.count();
   // The stride of an axis that is not there is never used; 1 is as good as any.
   int64_t row = axes.has_rows ? *steps++ : 1;
   int64_t col = axes.has_cols ? *steps : 1;
-  return {x->data(), row, col, batch_strides};
+  return {nullptr, row, col, batch_strides};
+}
+
+void aim(launch::MatmulTask* task, const Tensor* a, const Tensor* b, const Tensor* out) {
+  task->a.data = a->data(), task->b.data = b->data(), task->c.data = out->data();
 }
 
 // Strides of x's batch axes over those of out, 0 where they broadcast.
@@ -40,7 +45,8 @@ int64_t work_of(const Tensor* out, int64_t k) {
 }
 
 // Does what a task says, which is about these tensors.
-void run_task(const launch::MatmulTask& task, Tensor* a, Tensor* b, Tensor* out) {
+void run_task(launch::MatmulTask task, Tensor* a, Tensor* b, Tensor* out) {
+  aim(&task, a, b, out);
   int threads = num_threads();
   launch::MatmulPlan plan = launch::plan_matmul(task);
   Scratch scratch(static_cast<size_t>(plan.scratch_bytes(threads)));
@@ -48,31 +54,43 @@ void run_task(const launch::MatmulTask& task, Tensor* a, Tensor* b, Tensor* out)
   launch::matmul(task, plan, scratch.data(), threads);
 }
 
+// How a product is repeated: by `repeat`, or, where it is small, by its task as it is known
+// already.
+RepeatProduct repetition(launch::MatmulTask task, RepeatProduct repeat) {
+  launch::MatmulPlan plan = launch::plan_matmul(task);
+  if (plan.way == launch::MatmulWay::planned) return repeat;
+  task.batch_shape = task.a.batch_strides = task.b.batch_strides = task.c.batch_strides = nullptr;
+  return [task, way = plan.way](Tensor* const* operands, const launch::MatmulTail* tail) {
+    launch::MatmulTask now = task;
+    aim(&now, operands[1], operands[2], operands[0]);
+    now.tail = tail;
+    launch::MatmulPlan small;
+    small.way = way;
+    launch::matmul(now, small, nullptr, 1);
+  };
+}
+
+void note(Noted* noted, const char* name, std::string params, Tensor* a, Tensor* b, Tensor* out,
+          const RepeatProduct& repeat) {
+  noted->take(name, std::move(params), {out}, {a, b},
+              [repeat](Tensor* const* operands, const Draw&) { repeat(operands, nullptr); });
+  noted->is_product(repeat);
+}
+
 }  // namespace
 
 void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interruptible,
                 const launch::MatmulTail* tail) {
-  Noted noted;
-  if (is_taping()) {
-    auto repeat = [=](Tensor* const* operands, const launch::MatmulTail* after) {
-      run_matmul(operands[1], operands[2], operands[0], accumulate, interruptible, after);
-    };
-    noted.take("matmul", name_flag("accumulate", accumulate), {out}, {a, b},
-               [=](Tensor* const* operands, const Draw&) { repeat(operands, nullptr); });
-    noted.is_product(repeat);
-  }
-  if (noted.is_rehearsed()) return;
   Axes a_axes{a->ndim > 1, true}, b_axes{true, b->ndim > 1};
   Axes out_axes{a_axes.has_rows, b_axes.has_cols};
   int batch_ndim = out->ndim - out_axes.count();
   int64_t a_strides[MAX_NDIM], b_strides[MAX_NDIM];
   spread_batch(a, a_axes, out->shape(), batch_ndim, a_strides);
   spread_batch(b, b_axes, out->shape(), batch_ndim, b_strides);
-  int64_t k = a->shape()[a->ndim - 1];
   launch::MatmulTask task{.dtype = out->dtype,
                           .m = a_axes.has_rows ? a->shape()[a->ndim - 2] : 1,
                           .n = b_axes.has_cols ? b->shape()[b->ndim - 1] : 1,
-                          .k = k,
+                          .k = a->shape()[a->ndim - 1],
                           .batch_ndim = batch_ndim,
                           .batch_shape = out->shape(),
                           .a = matrix_of(a, a_axes, a_strides),
@@ -81,23 +99,21 @@ void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interru
                           .accumulate = accumulate,
                           .interruptible = interruptible,
                           .tail = tail};
-  run_task(task, a, b, out);
+  Noted noted;
+  if (is_taping()) {
+    auto repeat = [=](Tensor* const* operands, const launch::MatmulTail* after) {
+      run_matmul(operands[1], operands[2], operands[0], accumulate, interruptible, after);
+    };
+    note(&noted, "matmul", name_flag("accumulate", accumulate), a, b, out,
+         repetition(task, repeat));
+  }
+  if (!noted.is_rehearsed()) run_task(task, a, b, out);
 }
 
 namespace {
 
 void run_product(Tensor* x, Tensor* weight, Tensor* out, bool interruptible,
                  const launch::MatmulTail* tail) {
-  Noted noted;
-  if (is_taping()) {
-    auto repeat = [=](Tensor* const* operands, const launch::MatmulTail* after) {
-      run_product(operands[1], operands[2], operands[0], interruptible, after);
-    };
-    noted.take("linear", "", {out}, {x, weight},
-               [=](Tensor* const* operands, const Draw&) { repeat(operands, nullptr); });
-    noted.is_product(repeat);
-  }
-  if (noted.is_rehearsed()) return;
   Axes axes{x->ndim > 1, true};
   int batch_ndim = out->ndim - axes.count();
   int64_t x_strides[MAX_NDIM], none[MAX_NDIM] = {};
@@ -110,12 +126,19 @@ void run_product(Tensor* x, Tensor* weight, Tensor* out, bool interruptible,
                           .batch_ndim = batch_ndim,
                           .batch_shape = out->shape(),
                           .a = matrix_of(x, axes, x_strides),
-                          .b = {weight->data(), steps[1], steps[0], none},
+                          .b = {nullptr, steps[1], steps[0], none},
                           .c = matrix_of(out, axes, out->strides()),
                           .accumulate = false,
                           .interruptible = interruptible,
                           .tail = tail};
-  run_task(task, x, weight, out);
+  Noted noted;
+  if (is_taping()) {
+    auto repeat = [=](Tensor* const* operands, const launch::MatmulTail* after) {
+      run_product(operands[1], operands[2], operands[0], interruptible, after);
+    };
+    note(&noted, "linear", "", x, weight, out, repetition(task, repeat));
+  }
+  if (!noted.is_rehearsed()) run_task(task, x, weight, out);
 }
 
 }  // namespace
