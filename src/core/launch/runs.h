@@ -87,8 +87,8 @@ struct Runs {
   void seek(int64_t element, int64_t* at, int64_t (&offsets)[K]) const {
     for (int k = 0; k < K; ++k) offsets[k] = 0;
     for (int axis = ndim - 1; axis >= 0; --axis) {
-      at[axis] = element % shape[axis];
-      element /= shape[axis];
+      at[axis] = element ? element % shape[axis] : 0;
+      element = element ? element / shape[axis] : 0;
       for (int k = 0; k < K; ++k) offsets[k] += at[axis] * strides[k][axis];
     }
   }

@@ -31,9 +31,8 @@ class TileRun {
     flat_ = row * task_.length + first;
     for (const Stream& stream : task_.streams)
       if (stream.kind == StreamKind::strided)
-        gather_tile(*stream.space, 0, stream.data, stream.itemsize,
-                    stream.is_of_rows ? row_ : flat_, stream.is_of_rows ? rows_ : count_,
-                    tile(stream.tile));
+        gather_tile(*stream.runs, stream.data, stream.itemsize, stream.is_of_rows ? row_ : flat_,
+                    stream.is_of_rows ? rows_ : count_, tile(stream.tile));
     size_t reductions = 0;
     for (const TileOp& op : task_.ops) {
       switch (op.work) {

@@ -33,10 +33,10 @@ struct Stream {
   StreamKind kind;
   bool is_of_rows;  // it has an element for each row
   int64_t itemsize;
-  char* data = nullptr;          // of all but tiles
-  const Space* space = nullptr;  // of what is strided: the shape of the chain, its strides
-  int tile = -1;                 // which tile of scratch
-  bool is_streamed = false;      // memory that is written past the caches, from a tile
+  char* data = nullptr;           // of all but tiles
+  const Runs<1>* runs = nullptr;  // of what is strided: the shape of the chain, its strides
+  int tile = -1;                  // which tile of scratch
+  bool is_streamed = false;       // memory that is written past the caches, from a tile
 };
 
 enum class TileWork : uint8_t {

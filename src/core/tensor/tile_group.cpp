@@ -199,9 +199,8 @@ int TileGroup::stream_of(const Place& place, Shape shape, bool is_of_rows) {
                         itemsize(place.dtype)};
   if (source && !is_contiguous && spread.size()) {
     const int64_t* strides[] = {spread.strides};
-    spaces_.push_back(std::make_unique<launch::Space>(spread.ndim, spread.shape, 1, strides));
     stream.kind = StreamKind::strided;
-    stream.space = spaces_.back().get();
+    stream.runs = &runs_.emplace_back(spread.ndim, spread.shape, strides);
   }
   return new_stream(std::move(key), stream, source);
 }

@@ -2,6 +2,8 @@
 // and reductions along rows.
 #pragma once
 
+#include <deque>
+
 #include "../launch/tiled.h"
 #include "tape.h"
 
@@ -76,7 +78,7 @@ class TileGroup {
   std::vector<int64_t> offsets_;  // bytes
   std::vector<launch::Stream> streams_;
   std::vector<launch::TileOp> ops_;
-  std::vector<std::unique_ptr<launch::Space>> spaces_;
+  std::deque<launch::Runs<1>> runs_;  // of strided streams
   std::vector<std::unique_ptr<char[]>> constants_;
   std::vector<std::unique_ptr<launch::ReducePlan>> reductions_;
   std::vector<size_t> streamed_;  // streams that may be written past the caches
