@@ -304,7 +304,7 @@ def test_many_threads_survive_the_end_of_memory() -> None:
         except ts.errors.OutOfMemory:
             return "short"
 
-    with memory.limit(live + 900_000), ThreadPoolExecutor(6) as pool:
+    with memory.limit(live + 1_300_000), ThreadPoolExecutor(6) as pool:
         found = list(pool.map(work, range(120)))
     assert set(found) <= {"right", "short"} and "right" in found
     assert live_bytes() == live
