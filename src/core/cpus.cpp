@@ -1,7 +1,6 @@
 // Counts usable CPUs. Files that are missing or garbled mean "no limit", never an error.
 #include "cpus.h"
 
-#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -10,6 +9,8 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+
+#include "system/system.h"
 
 namespace tessella {
 namespace {
@@ -91,19 +92,6 @@ int cgroup_cpus(const char* membership, const char* mount) {
   return limit;
 }
 
-int affinity_cpus() {
-  // The kernel refuses a mask smaller than its own: grow until it fits.
-  for (int cpus = CPU_SETSIZE; cpus <= 64 * CPU_SETSIZE; cpus *= 2) {
-    cpu_set_t* set = CPU_ALLOC(cpus);
-    if (!set) return 0;
-    size_t bytes = CPU_ALLOC_SIZE(cpus);
-    int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
-    CPU_FREE(set);
-    if (count > 0) return count;
-  }
-  return 0;
-}
-
 int wished_threads() {
   const char* text = getenv("TESSELLA_NUM_THREADS");
   if (!text) return 0;
@@ -113,7 +101,7 @@ int wished_threads() {
 }
 
 int usable_cpus() {
-  int limit = lower(affinity_cpus(), cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
+  int limit = lower(system::allowed_cpus(), cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
   return std::clamp(limit, 1, max_threads);
 }
 

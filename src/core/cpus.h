@@ -12,9 +12,6 @@ int usable_cpus();
 // TESSELLA_NUM_THREADS if it is an integer in 1..max_threads, else 0.
 int wished_threads();
 
-// CPUs in this thread's affinity mask; 0 when it cannot be read.
-int affinity_cpus();
-
 // The CPUs that the quotas of a process's cgroup and its ancestors allow (v1 and v2), rounded up;
 // 0 without a readable quota. `membership` is a file like /proc/self/cgroup, `mount` a directory
 // like /sys/fs/cgroup.

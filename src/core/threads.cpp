@@ -5,13 +5,11 @@
 // it, which makes process exit safe; a forked child resets it in place.
 #include "threads.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+
+#include "system/system.h"
 
 namespace tessella {
 namespace {
@@ -136,9 +134,8 @@ class Pool {
   struct alignas(64) Seat {
     std::atomic<uint32_t> parked{0};
     // The helper's own, or of who has found it parked and made that waking.
-    pthread_t thread{};
-    bool is_sent = false;  // away from the caller's core; `allowed` is where it may run otherwise
-    cpu_set_t allowed{};
+    bool is_sent = false;  // away from the caller's core
+    system::Helper helper{};
   };
 
   void open(const Job& job, int64_t now);
@@ -194,11 +191,7 @@ bool Pool::claim(int worker, uint32_t& unit_from_end) {
 // The kernel likes to wake a thread on the core of who wakes it, where a helper would wait for the
 // caller to end while its own core is idle: it is woken on any other.
 void Pool::send_away(Seat& seat, int caller_cpu) {
-  if (pthread_getaffinity_np(seat.thread, sizeof seat.allowed, &seat.allowed) != 0) return;
-  cpu_set_t others = seat.allowed;
-  CPU_CLR(static_cast<size_t>(caller_cpu), &others);
-  if (CPU_COUNT(&others) == 0) return;
-  seat.is_sent = pthread_setaffinity_np(seat.thread, sizeof others, &others) == 0;
+  if (caller_cpu >= 0) seat.is_sent = seat.helper.keep_off(caller_cpu);
 }
 
 // Wakes this worker's share of the parked helpers; false if there was none.
@@ -222,7 +215,8 @@ bool Pool::wake_from(int worker) {
 
 void Pool::await_work(int id, int64_t spin) {
   // On the caller's core, a helper that spins keeps the caller from its work.
-  if (sched_getcpu() == caller_cpu_.load(std::memory_order_relaxed)) spin = 0;
+  int cpu = system::current_cpu();
+  if (cpu >= 0 && cpu == caller_cpu_.load(std::memory_order_relaxed)) spin = 0;
   auto has_work = [&] { return may_claim(open_.load(), id); };
   if (spin_until(spin, has_work)) return;
   // Announce, then look again: either this thread sees the job, or the job's caller sees that
@@ -233,7 +227,7 @@ void Pool::await_work(int id, int64_t spin) {
   if (has_work() && seat.parked.compare_exchange_strong(state, 0)) return;
   while ((state = seat.parked.load()) != 0) seat.parked.wait(state);
   if (!seat.is_sent) return;
-  pthread_setaffinity_np(seat.thread, sizeof seat.allowed, &seat.allowed);
+  seat.helper.let_back();
   seat.is_sent = false;
 }
 
@@ -261,7 +255,7 @@ void Pool::open(const Job& job, int64_t now) {
   if (wakes_) start_helpers(job.helpers);
   job_ = job;
   job_.helpers = now < rest_until_ ? 0 : std::min(job.helpers, started_);
-  caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
+  caller_cpu_.store(system::current_cpu(), std::memory_order_relaxed);
   spin_ = job_.helpers < cpus_ ? spin_ns : 0;  // else spinning would take a core from a worker
   pending_.store(job.units, std::memory_order_relaxed);
   open_.store(static_cast<uint64_t>(job_.helpers) << 32 | job.units);
@@ -324,28 +318,12 @@ bool Pool::run(const Job& job) {
   return !stop;
 }
 
-void* helper_thread(void* id) {
-  pool.help(static_cast<int>(reinterpret_cast<intptr_t>(id)));
-  return nullptr;
-}
-
-// A helper takes no signals but faults: the others are for the application's threads.
-bool start_thread(int id, pthread_t* thread) {
-  sigset_t blocked, before;
-  sigfillset(&blocked);
-  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&blocked, fault);
-  pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  void* argument = reinterpret_cast<void*>(static_cast<intptr_t>(id));
-  bool started = pthread_create(thread, nullptr, helper_thread, argument) == 0;
-  if (started) pthread_detach(*thread);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
-}
+void help_pool(int id) { pool.help(id); }
 
 // A thread that cannot be started is done without.
 void Pool::start_helpers(int wanted) {
   if (started_ == 0) cpus_ = usable_cpus();
-  while (started_ < wanted && start_thread(started_ + 1, &seats_[started_].thread)) ++started_;
+  while (started_ < wanted && seats_[started_].helper.start(help_pool, started_ + 1)) ++started_;
 }
 
 // In the child only the forking thread lives on, and it is not inside a job, or it is in a poll.
@@ -365,7 +343,7 @@ void child_after_fork() {
 }
 
 // Registered at load time: a lazy registration could be under way when another thread forks.
-[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, child_after_fork);
+[[maybe_unused]] const bool has_fork_handler = (system::call_after_fork(child_after_fork), true);
 
 bool run_alone(const Job& job) {
   InsideChunk inside;

@@ -1,12 +1,11 @@
 // Finding the products in a shared library, and calling them. See blas.h.
 #include "blas.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
+#include "../system/system.h"
 #include "../threads.h"
 
 namespace tessella::launch {
@@ -95,18 +94,17 @@ void run_batch(const Library& library, void* function, const MatmulTask& task, F
 std::string use_blas(const std::string& path) {
   std::lock_guard<std::mutex> lock(choosing);
   if (path.empty()) return chosen.store(nullptr), "";
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char* why = dlerror();
-    return why ? why : "it cannot be loaded";
-  }
+  std::string why;
+  void* handle = system::open_library(path.c_str(), why);
+  if (!handle) return why;
   for (const Naming& naming : NAMINGS) {
-    void *sgemm = dlsym(handle, naming.sgemm), *dgemm = dlsym(handle, naming.dgemm);
+    void* sgemm = system::find_symbol(handle, naming.sgemm);
+    void* dgemm = system::find_symbol(handle, naming.dgemm);
     if (!sgemm || !dgemm) continue;
     chosen.store(new Library{sgemm, dgemm, naming.has_long_integers, path});
     return "";
   }
-  dlclose(handle);
+  system::close_library(handle);
   return "it has no cblas_sgemm and cblas_dgemm";
 }
 

@@ -2,11 +2,11 @@
 #include "account.h"
 
 #include "../error.h"
+#include "../system/system.h"
 #include "ghosts.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <string_view>
@@ -99,8 +99,7 @@ int64_t cgroup_limit() {
 }  // namespace
 
 int64_t default_limit() {
-  int64_t machine = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  int64_t cgroup = cgroup_limit();
+  int64_t machine = system::machine_bytes(), cgroup = cgroup_limit();
   return (cgroup < machine ? cgroup : machine) / 10 * 9;
 }
 

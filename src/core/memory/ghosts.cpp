@@ -1,24 +1,14 @@
 // See ghosts.h.
 #include "ghosts.h"
 
-#include <sys/mman.h>
+#include "../system/system.h"
 
 namespace tessella {
 
 thread_local Ghosts* ghosts;
 
-namespace {
+void* map_ghost(size_t bytes) { return system::reserve_addresses(bytes); }
 
-size_t mapped_size(size_t bytes) { return bytes ? bytes : 1; }
-
-}  // namespace
-
-void* map_ghost(size_t bytes) {
-  constexpr int FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* address = mmap(nullptr, mapped_size(bytes), PROT_READ | PROT_WRITE, FLAGS, -1, 0);
-  return address == MAP_FAILED ? nullptr : address;
-}
-
-void unmap_ghost(void* address, size_t bytes) { munmap(address, mapped_size(bytes)); }
+void unmap_ghost(void* address, size_t bytes) { system::release_addresses(address, bytes); }
 
 }  // namespace tessella

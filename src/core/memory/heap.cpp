@@ -1,15 +1,7 @@
 // The general allocators: aligned blocks from the C library. Small ones have free lists, so that
 // small eager tensors cost no call into it; larger ones are kept up to a total, because the system
 // clears every page that it hands out, which takes longer than most operations on it.
-#include <stdlib.h>
-#if __has_include(<malloc.h>)
-#include <malloc.h>
-#endif
-#if __has_include(<sys/mman.h>)
-#include <sys/mman.h>
-#endif
-#include <unistd.h>
-
+#include "../system/system.h"
 #include "account.h"
 #include "allocators.h"
 
@@ -28,22 +20,10 @@ constexpr int CLASSES = SMALL_BYTES / ALIGNMENT;
 constexpr int KEPT = 64;                // blocks kept for each small size, at most,
 constexpr size_t KEPT_BYTES = 1 << 16;  // and not more than this
 
-constexpr size_t HUGE_BYTES = 1 << 22;                     // from here on, large pages save time
+// From here on, large pages save time: the first touch of a page costs as much as copying it.
+constexpr size_t HUGE_BYTES = 1 << 22;
 constexpr size_t MOST_KEPT_BYTES = KEEPS ? 128 << 20 : 0;  // of larger blocks kept, together,
 constexpr int64_t KEPT_SHARE = 16;                         // and at most this part of the limit
-
-// The first touch of a page costs as much as copying it: large pages have fewer of these. Advice
-// only: where it is not taken, nothing changes.
-void ask_for_huge_pages(void* block, size_t bytes) {
-#if defined(MADV_HUGEPAGE)
-  auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  uintptr_t begin = (reinterpret_cast<uintptr_t>(block) + page - 1) / page * page;
-  uintptr_t end = (reinterpret_cast<uintptr_t>(block) + bytes) / page * page;
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#else
-  (void)block, (void)bytes;
-#endif
-}
 
 // Freed blocks that are not small. A loop asks for the same sizes again and again, so only blocks
 // of exactly the size are taken, the newest first; the oldest of any size go when there are too
@@ -72,7 +52,7 @@ class KeptBlocks {
     return true;
   }
 
-  void drop_oldest() { ::free(remove(oldest_)); }
+  void drop_oldest() { system::free_aligned(remove(oldest_)); }
   bool is_empty() const { return !oldest_; }
 
  private:
@@ -109,11 +89,11 @@ class Blocks {
     size_t rounded = round_up(bytes);
     if (rounded <= SMALL_BYTES) {
       List& list = lists_[rounded / ALIGNMENT - 1];
-      return list.count ? list.blocks[--list.count] : aligned_alloc(ALIGNMENT, rounded);
+      return list.count ? list.blocks[--list.count] : system::allocate_aligned(ALIGNMENT, rounded);
     }
     if (void* kept = larger_.take(rounded)) return kept;
-    void* block = aligned_alloc(ALIGNMENT, rounded);
-    if (block && rounded >= HUGE_BYTES) ask_for_huge_pages(block, rounded);
+    void* block = system::allocate_aligned(ALIGNMENT, rounded);
+    if (block && rounded >= HUGE_BYTES) system::ask_for_huge_pages(block, rounded);
     return block;
   }
 
@@ -127,17 +107,15 @@ class Blocks {
       }
     }
     if (rounded > SMALL_BYTES && larger_.keep(block, rounded)) return;
-    ::free(block);
+    system::free_aligned(block);
   }
 
   int64_t trim() {
     int64_t before = kept();
     while (!larger_.is_empty()) larger_.drop_oldest();
     for (List& list : lists_)
-      while (list.count) ::free(list.blocks[--list.count]);
-#if defined(__GLIBC__)
-    malloc_trim(0);
-#endif
+      while (list.count) system::free_aligned(list.blocks[--list.count]);
+    system::trim();
     return before;
   }
 

@@ -3,12 +3,11 @@
 
 #include <string.h>
 
-#include <unistd.h>
-
 #include <array>
 
 #include "../launch/copy.h"
 #include "../launch/elementwise.h"
+#include "../system/system.h"
 #include "anomaly.h"
 #include "guard.h"
 #include "result.h"
@@ -84,8 +83,9 @@ thread_local bool is_repeating = false;
 thread_local bool keeps_lock = false;
 LongWork::Pins* LongWork::Pins::first;
 
-LongWork::Pins::Pins() : next(first), previous(nullptr), thread(pthread_self()), state(nullptr) {
-  static int is_told = pthread_atfork(nullptr, nullptr, forget_other_threads);
+LongWork::Pins::Pins()
+    : next(first), previous(nullptr), thread(std::this_thread::get_id()), state(nullptr) {
+  static bool is_told = (system::call_after_fork(forget_other_threads), true);
   (void)is_told;
   if (next) next->previous = this;
   first = this;
@@ -102,7 +102,7 @@ LongWork::Pins::~Pins() {
 
 void LongWork::Pins::forget_other_threads() {
   for (Pins* work = first; work; work = work->next) {
-    if (pthread_equal(work->thread, pthread_self())) continue;
+    if (work->thread == std::this_thread::get_id()) continue;
     for (Buffer* buffer : work->buffers) --buffer->pins;
     if (work->next) work->next->previous = work->previous;
     (work->previous ? work->previous->next : first) = work->next;

@@ -3,10 +3,9 @@
 // by bind/ alike, so that both run the same kernels.
 #pragma once
 
-#include <pthread.h>
-
 #include <initializer_list>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "../kernels/cast.h"
@@ -98,7 +97,7 @@ class LongWork {
   // What work holds that has let go of the lock; all of it is in a list, for the child of a fork.
   struct Pins {
     Pins *next, *previous;
-    pthread_t thread;
+    std::thread::id thread;
     PyThreadState* state;
     std::vector<Buffer*> buffers;
 
