@@ -3,6 +3,7 @@
 #include "attention.h"
 
 #include "../simd/maths.h"
+#include "../simd/shuffle.h"
 #include "elements.h"
 
 namespace tessella::TS_ISA {
@@ -25,8 +26,7 @@ TS_INLINE V join_rows(V* rows, F f) {
     }
 #pragma GCC unroll 8
     for (int i = 0; i < SIZE; ++i)
-      rows[i] = f(__builtin_shuffle(rows[i], rows[i + SIZE], low),
-                  __builtin_shuffle(rows[i], rows[i + SIZE], high));
+      rows[i] = f(shuffle(rows[i], rows[i + SIZE], low), shuffle(rows[i], rows[i + SIZE], high));
     return join_rows<SIZE / 2>(rows, f);
   }
 }

@@ -4,6 +4,7 @@
 // minima. Codes are read 32 at a time, in the order of the numbers.
 #pragma once
 
+#include "../simd/shuffle.h"
 #include "blocks.h"
 #include "halves.h"
 #include "lanes.h"
@@ -61,7 +62,7 @@ TS_INLINE TwoBlocks fifth_bits(const uint8_t* p, const uint8_t* q) {
                        16, 16, 16, 16, 16, 16, 16, 16, 17, 17, 17, 17, 17, 17, 17, 17};
   const Codes each = (Codes)splat<VecN<uint64_t, 4>>(0x8040201008040201);
   const auto both = (Codes)VecN<uint32_t, 8>{bits[0], 0, 0, 0, bits[1], 0, 0, 0};
-  const Codes low = __builtin_shuffle(both, first), high = __builtin_shuffle(both, first + 2);
+  const Codes low = shuffle(both, first), high = shuffle(both, first + 2);
   return {(Codes)((low & each) == each) & 16, (Codes)((high & each) == each) & 16};
 }
 

@@ -51,14 +51,14 @@ struct FewRows {
   static TS_MEMBER W factors_by_group(Factors factors) {
     const Factors each = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
     const Factors turns = {0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15};
-    return convert<W>(__builtin_shuffle(factors, F::run == 32 ? each : turns));
+    return convert<W>(shuffle(factors, F::run == 32 ? each : turns));
   }
 
   // The factors of one group everywhere; or in turns of four words those of two groups.
   static TS_MEMBER W spread(W factors, int first, int second) {
     const auto a = (int16_t)first, b = (int16_t)second;
     const auto c = (int16_t)(8 + first), d = (int16_t)(8 + second);
-    return __builtin_shuffle(factors, W{a, a, a, a, b, b, b, b, c, c, c, c, d, d, d, d});
+    return shuffle(factors, W{a, a, a, a, b, b, b, b, c, c, c, c, d, d, d, d});
   }
 
   // Neighbouring sums as words, in turns of four.
@@ -117,7 +117,7 @@ struct FewRows {
     I each[PAIRS];
 #pragma GCC unroll 4
     for (int r = 0; r < PAIRS; ++r)
-      each[r] = word_sums(convert<W>(__builtin_shuffle(factors[r], factors[r + PAIRS], last)), of);
+      each[r] = word_sums(convert<W>(shuffle(factors[r], factors[r + PAIRS], last)), of);
     return sum_halves(each);
   }
 

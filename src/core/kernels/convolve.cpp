@@ -20,7 +20,7 @@ inline V even_lanes(V x, V y) {
   constexpr int N = sizeof(V) / sizeof(x[0]);
   Vector<typename BitsOf<sizeof(x[0])>::type, N> mask;
   for (int l = 0; l < N; l++) mask[l] = 2 * l;
-  return __builtin_shuffle(x, y, mask);
+  return shuffle(x, y, mask);
 }
 
 template <class T, class S>

@@ -1,6 +1,9 @@
 // Chooses the instruction set at import and builds the tables that depend on it.
 #include "isa.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +23,24 @@ namespace {
 constexpr const char* NAMES[] = {"baseline", "avx2", "avx512"};
 constexpr const char* DOTS_NAMES[] = {"plain", "avxvnni", "avx512vnni"};
 
+#if defined(__x86_64__)
+// What not every compiler's builtin can be asked for: bits of CPUID's leaves.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & 1u << 29);
+}
+
+bool has_avxvnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 4);
+}
+#endif
+
 // The best ones that go with the chosen instruction set.
 Dots supported_dots() {
 #if defined(__x86_64__)
   if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vnni")) return Dots::avx512vnni;
-  if (isa == Isa::avx2 && __builtin_cpu_supports("avxvnni")) return Dots::avxvnni;
+  if (isa == Isa::avx2 && has_avxvnni()) return Dots::avxvnni;
 #endif
   return Dots::plain;
 }
@@ -37,7 +53,7 @@ bool is_supported(Isa which) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+              __builtin_cpu_supports("bmi2") && has_f16c();
   bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                 __builtin_cpu_supports("avx512cd");

@@ -415,7 +415,7 @@ TS_INLINE V logit(V x) {
 template <class V>
 TS_INLINE V xlogy(V x, V y) {
   const V product = x * simd::log(y);
-  return (x == V{}) & (y == y) ? V{} : product;
+  return ((x == V{}) & (y == y)) ? V{} : product;
 }
 
 // x + w (y - x), from whichever end is nearer, so that rounding misses neither of them.

@@ -11,6 +11,8 @@
 #include <arm_neon.h>
 #endif
 
+#include "../simd/shuffle.h"
+
 namespace tessella::TS_ISA {
 
 #if defined(__AVX512F__)
@@ -99,8 +101,8 @@ inline __attribute__((always_inline)) void swap_blocks(V& x, V& y) {
     low[l] = l & SIZE ? N + l - SIZE : l;
     high[l] = l & SIZE ? N + l : l + SIZE;
   }
-  V first = __builtin_shuffle(x, y, low);
-  y = __builtin_shuffle(x, y, high);
+  V first = shuffle(x, y, low);
+  y = shuffle(x, y, high);
   x = first;
 }
 

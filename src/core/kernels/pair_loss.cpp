@@ -59,7 +59,7 @@ struct Pairs {
 
 #define PAIR(name, value, slope) {Pairs<name, T>::losses, Pairs<name, T>::slopes},
 template <class T>
-constexpr PairLossKernel of_type[] = {
+constexpr PairLossKernel of_type[PAIR_LOSSES] = {
 #include "pair_loss.def"
 };
 

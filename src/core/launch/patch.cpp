@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "../kernels/fill.h"
+#include "../simd/shuffle.h"
 
 namespace tessella::launch {
 
@@ -93,7 +94,7 @@ Bytes16 interleaved(Bytes16 a, Bytes16 b) {
     bool is_b = i / Bytes % 2 != 0;
     from[i] = static_cast<uint8_t>(item * Bytes + i % Bytes + (is_b ? 16 : 0));
   }
-  return __builtin_shuffle(a, b, from);
+  return shuffle(a, b, from);
 }
 
 // A square of as many items as a vector has: log2 of that many perfect shuffles of its rows.

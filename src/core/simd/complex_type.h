@@ -4,6 +4,7 @@
 // way. Elementary functions are in complex.h.
 #pragma once
 #include "maths.h"
+#include "shuffle.h"
 
 namespace tessella::TS_ISA {
 
@@ -45,8 +46,8 @@ template <class V>
 TS_INLINE Complex<V> conj(Complex<V> a) {
   return {a.re, -a.im};
 }
-template <class V>
-TS_INLINE Complex<V> select(MaskOf<V> mask, Complex<V> a, Complex<V> b) {
+template <class M, class V>
+TS_INLINE Complex<V> select(M mask, Complex<V> a, Complex<V> b) {
   return {select(mask, a.re, b.re), select(mask, a.im, b.im)};
 }
 template <class V>
@@ -104,26 +105,21 @@ TS_INLINE Complex<V> operator/(Complex<V> a, Complex<V> b) {
   return divide_special(a, b, q);
 }
 
-// Lane numbers of a shuffle as a pack, because the compiler wants them as constants.
+// Every second lane of two vectors, from lane `first` on.
 template <class V>
-struct Interleaving {
-  template <int... I>
-  struct Pack {
-    static __attribute__((always_inline)) inline V even(V a, V b) {
-      return __builtin_shufflevector(a, b, (2 * I)...);
-    }
-    static __attribute__((always_inline)) inline V odd(V a, V b) {
-      return __builtin_shufflevector(a, b, (2 * I + 1)...);
-    }
-    static __attribute__((always_inline)) inline V low(V a, V b) {
-      return __builtin_shufflevector(a, b, (I / 2 + (I & 1) * lanes<V>)...);
-    }
-    static __attribute__((always_inline)) inline V high(V a, V b) {
-      return __builtin_shufflevector(a, b, ((I + lanes<V>) / 2 + (I & 1) * lanes<V>)...);
-    }
-  };
-  typedef Pack<__integer_pack(lanes<V>)...> Lanes;
-};
+TS_INLINE V unweave(V a, V b, int first) {
+  BitsOf<V> from{};
+  for (int i = 0; i < lanes<V>; ++i) from[i] = 2 * i + first;
+  return shuffle(a, b, from);
+}
+
+// a0 b0 a1 b1 …, from a's lane `first` on.
+template <class V>
+TS_INLINE V weave(V a, V b, int first) {
+  BitsOf<V> from{};
+  for (int i = 0; i < lanes<V>; ++i) from[i] = first + i / 2 + i % 2 * lanes<V>;
+  return shuffle(a, b, from);
+}
 
 // Reads lanes<V> complex numbers: re, im, re, im, ...
 template <class V>
@@ -132,7 +128,7 @@ TS_INLINE Complex<V> load_complex(const Lane<V>* p) {
   if constexpr (lanes<V> == 1)
     return {a, b};
   else
-    return {Interleaving<V>::Lanes::even(a, b), Interleaving<V>::Lanes::odd(a, b)};
+    return {unweave(a, b, 0), unweave(a, b, 1)};
 }
 
 template <class V>
@@ -141,8 +137,8 @@ TS_INLINE void store_complex(Lane<V>* p, Complex<V> z) {
     store(p, z.re);
     store(p + 1, z.im);
   } else {
-    store(p, Interleaving<V>::Lanes::low(z.re, z.im));
-    store(p + lanes<V>, Interleaving<V>::Lanes::high(z.re, z.im));
+    store(p, weave(z.re, z.im, 0));
+    store(p + lanes<V>, weave(z.re, z.im, lanes<V> / 2));
   }
 }
 

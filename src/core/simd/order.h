@@ -1,6 +1,7 @@
 // Primitives of sorting: lanes exchanged, interleaved and parted by a pivot. Lanes are signed
 // integers of 32 or 64 bits.
 #pragma once
+#include "shuffle.h"
 #include "vector.h"
 
 namespace tessella::TS_ISA {
@@ -19,7 +20,7 @@ template <int X, class V>
 TS_INLINE V swap_lanes(V v) {
   V from{};
   for (int i = 0; i < lanes<V>; ++i) from[i] = i ^ X;
-  return __builtin_shuffle(v, from);
+  return shuffle(v, from);
 }
 
 // The lanes of `low`, but those of `high` where bit B of the lane's number is set.
@@ -27,7 +28,7 @@ template <int B, class V>
 TS_INLINE V mix_lanes(V low, V high) {
   V from{};
   for (int i = 0; i < lanes<V>; ++i) from[i] = i & B ? i + lanes<V> : i;
-  return __builtin_shuffle(low, high, from);
+  return shuffle(low, high, from);
 }
 
 // a0 b0 a1 b1 …: the first half of it in a, the other in b.
@@ -38,8 +39,8 @@ TS_INLINE void interleave(V& a, V& b) {
     first[i] = i / 2 + i % 2 * lanes<V>;
     second[i] = first[i] + lanes<V> / 2;
   }
-  V low = __builtin_shuffle(a, b, first);
-  b = __builtin_shuffle(a, b, second);
+  V low = shuffle(a, b, first);
+  b = shuffle(a, b, second);
   a = low;
 }
 
@@ -89,7 +90,7 @@ TS_INLINE V shuffle_parted(V v, unsigned set) {
   return (V)_mm256_permutevar8x32_epi32((__m256i)v, _mm256_load_si256((const __m256i*)from));
 #else
   using Bytes = VecN<int8_t, sizeof(V)>;
-  return (V)__builtin_shuffle((Bytes)v, load<Bytes>(from));
+  return (V)shuffle((Bytes)v, load<Bytes>(from));
 #endif
 }
 
