@@ -15,7 +15,7 @@ from types import TracebackType
 
 from tessella.hints import TYPE_CHECKING, Any
 from tessella.io import file_errors
-from tessella.io.sources import path_of
+from tessella.io.sources import flags, path_of
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -35,9 +35,9 @@ class replacing:  # noqa: N801 - used like a function
 
     def __enter__(self) -> BinaryIO:
         mode = _mode_of(self.path)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        how = flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC", "O_BINARY")
         try:
-            descriptor = os.open(self.temporary, flags, 0o666)  # less the umask
+            descriptor = os.open(self.temporary, how, 0o666)  # less the umask
         except FileNotFoundError:
             raise file_errors.missing_folder(self.path, self.folder) from None
         except OSError as error:
@@ -45,7 +45,7 @@ class replacing:  # noqa: N801 - used like a function
         self.file = os.fdopen(descriptor, "wb")
         try:
             if mode is not None:
-                os.fchmod(descriptor, mode)
+                os.chmod(descriptor if os.chmod in os.supports_fd else self.temporary, mode)
         except BaseException:
             self._remove()
             raise
@@ -74,12 +74,9 @@ class replacing:  # noqa: N801 - used like a function
         sync_folder(self.folder)
 
     def _remove(self) -> None:
-        try:
-            os.unlink(self.temporary)
-        except FileNotFoundError:  # it has taken the name over, and the folder could not be synced
-            pass
-        finally:
-            _close_quietly(self.file)
+        _close_quietly(self.file)  # first, as some systems remove no file that is open
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.temporary)  # not there: it has the name, and the folder was not synced
 
     def _explained(self, error: OSError) -> OSError:
         """Name the file that was to be saved, not the temporary one."""
@@ -108,8 +105,10 @@ def _mode_of(path: str) -> int | None:
 
 
 def sync_folder(folder: str) -> None:
-    """See that a new name of a folder is on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """See that a new name of a folder is on the disk, where folders can be opened."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, flags("O_RDONLY", "O_DIRECTORY", "O_CLOEXEC"))
     try:
         os.fsync(descriptor)
     finally:

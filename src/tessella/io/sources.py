@@ -11,6 +11,7 @@ import errno
 import mmap as mapping
 import os
 import stat
+from _thread import allocate_lock
 from typing import Self
 
 from tessella import _core
@@ -29,6 +30,7 @@ READ_ONLY, PRIVATE = (
     "read-only",
     "private",
 )  # what a write to a mapped tensor does: raises, or copies
+_one_reader = allocate_lock()
 
 
 class Source:
@@ -91,10 +93,29 @@ class Opened(Source):
     def _fill(self, start: int, target: memoryview) -> None:
         """Read until the target is full."""
         while target:
-            count = os.preadv(self.descriptor, [target[:STEP]], start)
+            count = _read_at(self.descriptor, start, target[:STEP])
             if not count:  # somebody has cut the file since it was opened
                 raise file_errors.ends_early(self.name, start, start, len(target))
             start, target = start + count, target[count:]
+
+
+def flags(*names: str) -> int:
+    """Join flags of `os.open`; one that a system does not know it does not need."""
+    joined = 0
+    for name in names:
+        joined |= getattr(os, name, 0)
+    return joined
+
+
+def _read_at(descriptor: int, start: int, target: memoryview) -> int:
+    """Read from a place of a file; give how many bytes came."""
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [target], start)
+    with _one_reader:  # as the place is the file's
+        os.lseek(descriptor, start, os.SEEK_SET)
+        data = os.read(descriptor, len(target))
+    target[: len(data)] = data
+    return len(data)
 
 
 class Mapped(Source):
@@ -152,7 +173,7 @@ def open_mapped(file: Any, access: str = READ_ONLY) -> Mapped:
 def _descriptor(path: str) -> int:
     """Open a regular file."""
     try:  # a pipe that nobody writes to must not stop the process
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(path, flags("O_RDONLY", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
     except FileNotFoundError:
         raise missing_file(path) from None
     try:
