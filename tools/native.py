@@ -24,6 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "src" / "core"
+SYSTEM = CORE / "system" / "linux.cpp"
 TESTS = ROOT / "tests" / "cpp"
 OUT = ROOT / "build" / "native"
 QEMU = ROOT / "build" / "qemu"
@@ -120,7 +121,7 @@ def run_threads() -> None:
     """Run the pool's test under ThreadSanitizer."""
     OUT.mkdir(parents=True, exist_ok=True)
     program = OUT / "threads_test-tsan"
-    sources = [TESTS / "threads_test.cpp", CORE / "threads.cpp", CORE / "cpus.cpp"]
+    sources = [TESTS / "threads_test.cpp", CORE / "threads.cpp", CORE / "cpus.cpp", SYSTEM]
     run([compiler(), *FLAGS, "-g1", "-fsanitize=thread", *map(str, sources), "-o", str(program)])
     print(f"threads_test (TSan): {last_line(run([str(program)], TSAN_OPTIONS='halt_on_error=1'))}")
 
@@ -174,7 +175,8 @@ def build_cross(cross: str) -> list[Path]:
     """Compile the core without Python for ARM, and link every C++ test with it."""
     folder = OUT / "arm64"
     folder.mkdir(parents=True, exist_ok=True)
-    sources = [path for path in CORE.rglob("*.cpp") if path.parent.name not in ("tensor", "bind")]
+    apart = ("tensor", "bind", "system")
+    sources = [path for path in CORE.rglob("*.cpp") if path.parent.name not in apart] + [SYSTEM]
     words = [cross, *FLAGS, "-DTS_ISA=baseline"]
     objects = {path: folder / f"{path.parent.name}-{path.stem}.o" for path in sources}
     programs = {path: folder / path.stem for path in TESTS.glob("*_test.cpp")}
