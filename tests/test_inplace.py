@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import tessella as ts
+from error_texts import told
 from tessella import _core
 
 Array = np.ndarray[Any, Any]
@@ -165,6 +166,32 @@ def test_a_failure_leaves_the_target_unchanged(name: str) -> None:
         write(x)
     assert isinstance(caught.value, ts.errors.TessellaError)
     assert x.tolist() == [[0, 1, 2], [3, 4, 5]] and x.version == version
+
+
+def test_a_refused_source_and_its_cure() -> None:
+    with pytest.raises(ts.errors.ArgumentError) as error:
+        ts.zeros(2).copy_(3)  # type: ignore[arg-type]
+    assert (
+        told(error.value)
+        == """\
+copy_: source must be a tensor, got int
+    x       float32 (2,)
+    source  3
+  hint: make one with ts.tensor(...)"""
+    )
+
+
+def test_axes_given_one_by_one_are_shown_together() -> None:
+    with pytest.raises(ts.errors.ShapeError) as error:
+        ts.ones(2, 3, 4).permute(0, 1)
+    assert (
+        told(error.value)
+        == """\
+permute: the order names 2 axes, the tensor has 3
+    x     float32 (2, 3, 4)
+    axes  (0, 1)
+  hint: name every axis exactly once"""
+    )
 
 
 # --- copy_ and fill_ ------------------------------------------------------------------------------

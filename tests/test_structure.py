@@ -99,6 +99,35 @@ def includes(path: Path) -> list[str]:
     return re.findall(r'^\s*#\s*include\s+([<"][^>"]+[>"])', path.read_text(), re.MULTILINE)
 
 
+# The core's folders from below; files that lie in none stand beside memory/.
+FOLDERS = (
+    {"system", "simd"},
+    {"core", "memory"},
+    {"csv", "kernels"},
+    {"launch"},
+    {"tensor"},
+    {"bind"},
+)
+
+
+def test_the_core_includes_downwards() -> None:
+    rank = {name: i for i, names in enumerate(FOLDERS) for name in names}
+    paths = [path for path in tracked(".cpp", ".h") if path.is_relative_to(CORE)]
+    assert {path.parent.name for path in paths} == set(rank)
+    found = [
+        (path, (path.parent / name[1:-1]).resolve())
+        for path in paths
+        for name in includes(path)
+        if name.startswith('"')
+    ]
+    assert len(found) > 500 and all(other.is_file() for _, other in found)
+    assert not [
+        f"{path.relative_to(CORE)} includes {other.relative_to(CORE)}"
+        for path, other in found
+        if rank[other.parent.name] > rank[path.parent.name]
+    ]
+
+
 def test_only_tensor_and_bind_include_python() -> None:
     offenders = [
         str(path.relative_to(ROOT))

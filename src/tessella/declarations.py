@@ -222,6 +222,8 @@ class Declared:
     def describe_call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[str]:
         """List the arguments of a failed call, one line each."""
         names = list(self.parameters)[: self.positional]
+        if self.variadic in names:
+            args = self.gather(args, names.index(self.variadic))
         names += [f"{self.rest}[{i}]" for i in range(len(args) - len(names))] if self.rest else []
         shown = [*zip(names, args, strict=False), *keywords.items()]
         width = max((len(name) for name, _ in shown), default=0)

@@ -253,7 +253,7 @@ def copy_(self: Tensor, source: Tensor) -> Tensor:
     """
     try:
         if not isinstance(source, Tensor):
-            raise errors.not_tensor("source", source)
+            raise errors.not_tensor("source", source, "a tensor")
         if source.shape != self.shape:
             raise errors.inplace_shape(source.shape, self.shape)
         write(self, source)
