@@ -11,7 +11,7 @@ namespace tessella::launch {
 
 namespace {
 
-constexpr int64_t NS_PER_ELEMENT_TIMES_2 = 1;  // an arithmetic kernel, in cache
+constexpr int64_t NS_PER_ELEMENT_TIMES_4 = 1;  // an arithmetic kernel, in cache
 constexpr int64_t LEAST_ROW = 64;              // shorter rows are cheaper gathered
 
 // How one operand reaches the kernel.
@@ -128,7 +128,7 @@ void share(int64_t size, bool interruptible, Run run) {
     if (size) run(0, size);
     return;
   }
-  parallel(chunks, CHUNK * NS_PER_ELEMENT_TIMES_2 / 2, interruptible, [&](int64_t chunk, int) {
+  parallel(chunks, CHUNK * NS_PER_ELEMENT_TIMES_4 / 4, interruptible, [&](int64_t chunk, int) {
     int64_t end = (chunk + 1) * CHUNK;
     run(chunk * CHUNK, end < size ? end : size);
   });

@@ -13,7 +13,7 @@ constexpr int64_t COLS_BYTES = 4096;         // columns of a block of b, for one
 constexpr int64_t SHARED_BYTES = 32 << 20;   // b packed at once, at most
 constexpr int64_t SHARED_A_BYTES = 1 << 20;  // and a
 // Times that decide how work is cut.
-constexpr double HALF_NS = 5e3;           // a half of a product is worth sharing from here on,
+constexpr double HALF_NS = 7.5e3;         // a half of a product is worth sharing from here on,
 constexpr double CHUNK_NS = 40e3;         // a smaller part of it from here on
 constexpr double SHARED_CHUNK_NS = 10e3;  // or here on, if it packs nothing
 constexpr double LONGEST_NS = 10e6;       // and takes no longer, so that an interrupt is answered
