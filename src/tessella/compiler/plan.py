@@ -8,6 +8,9 @@ comes to lie on top goes before all others, while that helps.
 
 from __future__ import annotations
 
+from bisect import insort
+from itertools import accumulate
+
 from tessella.compiler.fuse import is_flat
 from tessella.compiler.program import ARENA, Instruction, Operand, Program
 
@@ -39,10 +42,12 @@ def _best_way(program: Program, lives: Lives, bound: int) -> Way:
     def earlier(slot: int) -> tuple[int, int]:
         return lives[slot][0], larger(slot)
 
-    orders = [sorted(lives, key=key) for key in (larger, longer, earlier)]
-    ways = [_place(program, lives, order) for order in orders]
-    best = min(ways, key=lambda way: way[1])
-    order, way = orders[0], ways[0]
+    order = sorted(lives, key=larger)
+    best = way = _place(program, lives, order)
+    for key in (longer, earlier):
+        if best[1] <= bound:
+            return best
+        best = min(best, _place(program, lives, sorted(lives, key=key)), key=lambda way: way[1])
     for _ in range(MOST_TRIES // (len(lives) + 1)):
         if best[1] <= bound:
             break
@@ -116,7 +121,7 @@ def _place(program: Program, lives: Lives, order: list[int]) -> Way:
         first, last = lives[slot]
         size = -(-program.memories[slot].bytes // ALIGNMENT) * ALIGNMENT
         offsets[slot] = _lowest(placed, first, last, size)
-        placed.append((offsets[slot], offsets[slot] + size, first, last))
+        insort(placed, (offsets[slot], offsets[slot] + size, first, last))
     return offsets, max((end for _, end, _, _ in placed), default=0)
 
 
@@ -132,12 +137,13 @@ def lifetimes(program: Program) -> Lives:
 
 def live_bytes(program: Program) -> list[int]:
     """Give for each step how much of the arena holds something that is used at it or around it."""
-    totals = [0] * len(program.steps)
+    changes = [0] * (len(program.steps) + 1)
     lives = lifetimes(program)
     for slot, (first, last) in _join(lives, places_taken(program, lives)).items():
-        for at in range(first, last + 1):
-            totals[at] += -(-program.memories[slot].bytes // ALIGNMENT) * ALIGNMENT
-    return totals
+        size = -(-program.memories[slot].bytes // ALIGNMENT) * ALIGNMENT
+        changes[first] += size
+        changes[last + 1] -= size
+    return list(accumulate(changes[:-1]))
 
 
 def lower_bound(program: Program) -> int:
@@ -146,12 +152,15 @@ def lower_bound(program: Program) -> int:
 
 
 def _lowest(placed: list[tuple[int, int, int, int]], first: int, last: int, size: int) -> int:
-    others = sorted((start, end) for start, end, a, b in placed if a <= last and first <= b)
+    """Give the lowest place beside those that live meanwhile; they are in the order of starts."""
     offset = 0
-    for start, end in others:
+    for start, end, a, b in placed:
+        if a > last or first > b:
+            continue
         if offset + size <= start:
             break
-        offset = max(offset, end)
+        if end > offset:
+            offset = end
     return offset
 
 
