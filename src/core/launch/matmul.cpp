@@ -20,8 +20,8 @@ struct Block {
   char* c;
   int64_t m, n, k;
   char* sums = nullptr;  // where they pass through scratch
-  // Packed already, or nullptr: b as all columns of its span, of which
-  // the block's begin at `column`.
+  // Packed already, or nullptr: b as all columns of its span, of which the block's begin at
+  // `column`.
   const char* shared_b = nullptr;
   const char* shared_a = nullptr;
   int64_t span = 0, column = 0;
