@@ -304,6 +304,7 @@ def test_many_threads_survive_the_end_of_memory() -> None:
         except ts.errors.OutOfMemory:
             return "short"
 
+    # One product fits, 360 kB for each of the result and both packed operands; two do not.
     with memory.limit(live + 1_300_000), ThreadPoolExecutor(6) as pool:
         found = list(pool.map(work, range(120)))
     assert set(found) <= {"right", "short"} and "right" in found

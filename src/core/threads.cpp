@@ -18,11 +18,10 @@ namespace {
 // virtual machine, an exit), and the helper arrives about 50 us later; one that spins joins within
 // 1 us.
 constexpr int64_t worth_sharing_ns = 15'000;  // a job below this stays on the caller
-constexpr int64_t worth_waking_ns =
-    150'000;                                // a run of jobs below this takes only helpers that spin
-constexpr int64_t helper_share_ns = 7'500;  // one helper for each such piece of work
-constexpr int64_t unit_ns = 5'000;          // chunks are claimed in units of about this,
-constexpr int64_t units_each = 8;           // but so that each thread can have this many units
+constexpr int64_t worth_waking_ns = 150'000;  // a run of them below this takes helpers that spin
+constexpr int64_t helper_share_ns = 7'500;    // one helper for each such piece of work
+constexpr int64_t unit_ns = 5'000;            // chunks are claimed in units of about this,
+constexpr int64_t units_each = 8;             // but so that each thread can have this many units
 constexpr int64_t spin_ns = 100'000;
 constexpr int64_t poll_ns = 50'000'000;
 constexpr int most_rest_log2 = 5;  // a debt is followed by up to 32 times it without helpers

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <initializer_list>
+#include <new>
 
 #include "system.h"
 
@@ -45,11 +46,12 @@ void* run(void* given) {
 
 bool Helper::start(void (*work)(int), int id) {
   static_assert(sizeof(pthread_t) <= sizeof thread_);
+  auto* start = new (std::nothrow) Start{work, id};
+  if (!start) return false;
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&blocked, fault);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  auto* start = new Start{work, id};
   pthread_t thread;
   bool is_started = pthread_create(&thread, nullptr, run, start) == 0;
   if (is_started) {

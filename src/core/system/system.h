@@ -38,7 +38,7 @@ int current_cpu();
 // A thread that is never joined, and that takes no signals but faults.
 class Helper {
  public:
-  bool start(void (*work)(int id), int id);
+  bool start(void (*work)(int id), int id);  // false where it cannot be; throws nothing
 
   // Keeps it off one processor until it is let back; false where that cannot be.
   bool keep_off(int cpu);

@@ -4,6 +4,8 @@
 #include <malloc.h>
 #include <windows.h>
 
+#include <new>
+
 #include "system.h"
 
 namespace tessella::system {
@@ -56,7 +58,8 @@ HANDLE handle_of(uintptr_t thread) { return reinterpret_cast<HANDLE>(thread); }
 }  // namespace
 
 bool Helper::start(void (*work)(int), int id) {
-  auto* start = new Start{work, id};
+  auto* start = new (std::nothrow) Start{work, id};
+  if (!start) return false;
   HANDLE thread = CreateThread(nullptr, 0, run, start, 0, nullptr);
   if (!thread) delete start;
   thread_ = reinterpret_cast<uintptr_t>(thread);
