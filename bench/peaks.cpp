@@ -1,4 +1,5 @@
-// What this machine can do: loops that only read, only copy, or only multiply and add.
+// What this machine can do: loops that only read, only copy, only multiply and add, or take a value
+// through a few operations without leaving its register.
 // They are the yardsticks of the kernel rows, compiled for the machine at hand when the benchmark
 // runs. They are no part of the library, and nothing else is measured here: Python times the calls.
 //
@@ -22,6 +23,7 @@ constexpr int kVectorBytes = 16;
 #endif
 
 typedef float Vector __attribute__((vector_size(kVectorBytes)));
+typedef int32_t Bits __attribute__((vector_size(kVectorBytes)));
 constexpr int64_t kLanes = kVectorBytes / sizeof(float);
 
 // Two FMA units with a latency of 4 need 8 accumulators; 12 and two operands fit in 16 registers.
@@ -77,6 +79,23 @@ float multiply_add(int64_t iterations) {
   return sum_lanes(all);
 }
 
+// Rounds of three operations, none of which contracts with its neighbour, on a value in a register.
+template <int rounds>
+void chain_range(float* y, const float* x, int64_t count) {
+  const Bits all_but_sign = Bits{} + 0x7fffffff;
+  for (int64_t i = 0; i + kLanes <= count; i += kLanes) {
+    const Vector given = load(x + i);
+    Vector value = given;
+#pragma GCC unroll 8
+    for (int j = 0; j < rounds; ++j) {
+      value *= given;
+      value = (Vector)((Bits)value & all_but_sign);
+      value -= given;
+    }
+    memcpy(y + i, &value, sizeof value);
+  }
+}
+
 int64_t border(int64_t count, int part, int parts) { return count / parts * part; }
 
 int64_t part_size(int64_t count, int part, int parts) {
@@ -111,6 +130,16 @@ void peak_copy(float* y, const float* x, int64_t count, int64_t times, int threa
       __asm__ volatile("" : : : "memory");
     }
   });
+}
+
+// 3, 6 or 12 operations over vectors, in one thread; a count is a multiple of 16.
+void peak_chain(float* y, const float* x, int64_t count, int64_t operations, int64_t times) {
+  for (int64_t i = 0; i < times; ++i) {
+    if (operations == 3) chain_range<1>(y, x, count);
+    if (operations == 6) chain_range<2>(y, x, count);
+    if (operations == 12) chain_range<4>(y, x, count);
+    __asm__ volatile("" : : : "memory");
+  }
 }
 
 float peak_fma(int64_t iterations, int threads) {

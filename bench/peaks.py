@@ -1,4 +1,4 @@
-"""The machine's measured peaks as contenders: read, copy and multiply-add as fast as it can.
+"""The machine's measured peaks as contenders: read, copy, multiply-add and chains, by hand.
 
 Compiles peaks.cpp once into build/bench/ and wraps its functions as Work, so that a peak is timed
 in the same rounds as what is held against it.
@@ -34,6 +34,7 @@ def library() -> ctypes.CDLL:
     pointer, count, threads = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
     loaded.peak_read.argtypes = (pointer, count, count, threads)
     loaded.peak_copy.argtypes = (pointer, pointer, count, count, threads)
+    loaded.peak_chain.argtypes = (pointer, pointer, count, count, count)
     loaded.peak_fma.argtypes = (count, threads)
     loaded.peak_fma_flops.restype = count
     return loaded
@@ -64,6 +65,22 @@ def copy(target: Any, source: Any) -> Work:
         "keep": (target, source),
     }
     return Work("peak_copy(y, x, size, 1, threads)", names, 2.0 * source.nbytes)
+
+
+def chain(target: Any, source: Any, operations: int) -> Work:
+    """The row `chain` by hand, in one thread; the amount is operations on elements."""
+    times = 64
+    names = {
+        "peak_chain": library().peak_chain,
+        "y": target.ctypes.data,
+        "x": source.ctypes.data,
+        "size": source.size,
+        "operations": operations,
+        "times": times,
+        "keep": (target, source),
+    }
+    amount = float(source.size * operations * times)
+    return Work("peak_chain(y, x, size, operations, times)", names, amount)
 
 
 def fma(threads: int | None = None) -> Work:

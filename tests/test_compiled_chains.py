@@ -111,6 +111,20 @@ def test_every_operation_of_two_operands_in_every_form(
         check(lambda x, y: use(f, use(f, -x, y).abs(), y), x, y)
 
 
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+@pytest.mark.parametrize("name", BINARY)
+def test_every_operation_with_what_the_chain_began_with(name: str, dtype: ts.dtype) -> None:
+    f = BINARY[name]
+
+    def chain(x: ts.Tensor) -> ts.Tensor:
+        return f(x, f((-x).abs(), x) * 0.5)
+
+    for length in LENGTHS[::2]:
+        x = values(5, length, dtype)
+        check(chain, x)
+        check(lambda x: x.copy_(chain(x)), x)
+
+
 def test_the_gate_of_a_gradient() -> None:
     def slope(x: ts.Tensor, g: ts.Tensor) -> ts.Tensor:
         y = (x * 2).relu() * 3

@@ -1,4 +1,5 @@
 """Row `fused`: the tanh form of GELU, written with 9 operations, over 10 million floats.
+Row `chain`: 3, 6 and 12 cheap operations in cache, beside a loop that keeps values in registers.
 
 Compiled, they read x once and write the result once; the peak is a copy that does the same. torch
 is its own GELU, and `torch, written out` the 9 operations one by one.
@@ -7,14 +8,17 @@ is its own GELU, and `torch, written out` the 9 operations one by one.
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from bench import peaks
-from bench.cases import PEAK, Case, Row, Work, ahead
+from bench.cases import PEAK, Case, Row, Work, ahead, within
 from bench.libraries import COMPILED_TORCH, Libraries
 
 SIZE = 10_000_000
+CHAIN_SIZE = 16_384
+CHAINS = (3, 6, 12)
 SCALE = math.sqrt(2 / math.pi)
 CUBIC = 0.044715
 
@@ -51,9 +55,42 @@ def build(libs: Libraries, size: int = SIZE) -> dict[str, Work]:
     return works | {PEAK: peaks.copy(libs.aligned(size), array)}
 
 
+def chain(x: Any, operations: int) -> Any:
+    """The operations of peaks.cpp: rounds of a product, its size and a difference."""
+    value = x
+    for _ in range(operations // 3):
+        value = abs(value * x) - x
+    return value
+
+
+def build_chain(libs: Libraries, operations: int) -> dict[str, Work]:
+    """Compiled by Tessella and JAX; the loop by hand is the peak."""
+    array = libs.normal(CHAIN_SIZE)
+    x = libs.copies(array)
+    ours = libs.ts.compile(lambda x: chain(x, operations))
+    for _ in range(2):  # the calls that are recorded
+        ours(x["tessella"])
+    jitted = libs.jax.jit(lambda x: chain(x, operations))
+    flop = float(CHAIN_SIZE * operations)
+    return {
+        "tessella": Work("f(x)", {"f": ours, "x": x["tessella"]}, flop),
+        "jax": Work("f(x).block_until_ready()", {"f": jitted, "x": x["jax"]}, flop),
+        PEAK: peaks.chain(libs.aligned(CHAIN_SIZE), array, operations),
+    }
+
+
 BARS = (ahead(2, "torch", "torch, written out", COMPILED_TORCH, "jax"),)
 ROW = Row(
     "fused",
     "GELU written with 9 operations over 10 million floats, compiled",
     (Case("gelu", build, BARS, "byte"),),
+)
+
+CHAIN = Row(
+    "chain",
+    f"cheap operations over {CHAIN_SIZE} floats, compiled; the peak is a loop in registers",
+    tuple(
+        Case(f"{n} operations", partial(build_chain, operations=n), (within(1.5, PEAK),), "flop")
+        for n in CHAINS
+    ),
 )

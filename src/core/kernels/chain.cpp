@@ -18,11 +18,28 @@ struct Eight {
 #define DO(k) V v##k;
   TS_EACH(DO)
 #undef DO
+  // What the values began as: kept where there are registers for it, else read again.
+#if defined(__AVX512F__)
+#define TS_STARTED(k) s##k
+#define DO(k) V s##k;
+  TS_EACH(DO)
+#undef DO
+#else
+#define TS_STARTED(k) In::read(start + k * In::width)
+  const T* start;
+#endif
 
   TS_MEMBER void read(const T* p) {
 #define DO(k) v##k = In::read(p + k * In::width);
     TS_EACH(DO)
 #undef DO
+#if defined(__AVX512F__)
+#define DO(k) s##k = v##k;
+    TS_EACH(DO)
+#undef DO
+#else
+    start = p;
+#endif
   }
   TS_MEMBER void write(T* p) const {
 #define DO(k) In::write(p + k * In::width, v##k);
@@ -41,6 +58,12 @@ struct Eight {
     TS_EACH(DO)
 #undef DO
   }
+  template <class F>
+  TS_MEMBER void join_start(F f) {
+#define DO(k) v##k = f(v##k, TS_STARTED(k));
+    TS_EACH(DO)
+#undef DO
+  }
 };
 
 // One vector, or the first `rest` lanes of it.
@@ -48,10 +71,10 @@ template <class T>
 struct Single {
   using In = Lanes<T>;
   using V = typename In::V;
-  V v;
+  V v, start;
   int rest;
 
-  TS_MEMBER void read(const T* p) { v = get(p); }
+  TS_MEMBER void read(const T* p) { v = start = get(p); }
   TS_MEMBER void write(T* p) const { rest == In::width ? In::write(p, v) : In::write(p, v, rest); }
   template <class F>
   TS_MEMBER void map(F f) {
@@ -61,13 +84,18 @@ struct Single {
   TS_MEMBER void join(const T* p, F f) {
     v = f(v, get(p));
   }
+  template <class F>
+  TS_MEMBER void join_start(F f) {
+    v = f(v, start);
+  }
   TS_MEMBER V get(const T* p) const { return rest == In::width ? In::read(p) : In::read(p, rest); }
 };
 
 template <class T, class Values>
 TS_INLINE void take_steps(Values& values, int64_t at, const ChainStep* steps, int count) {
   using V = typename Values::V;
-  for (int i = 0; i < count; ++i) {
+  int i = 0;
+  do {  // not a loop that may be passed by: the registers of both ways would have to be joined
     auto* operand = static_cast<const T*>(steps[i].operand);
     switch (steps[i].code) {
 #define TS_IN_MEMORY(name) \
@@ -76,6 +104,8 @@ TS_INLINE void take_steps(Values& values, int64_t at, const ChainStep* steps, in
 #define TS_TURNED(name) values.join(operand + at, [](V y, V x) { return op::name::value(x, y); });
 #define TS_TURNED_NUMBER(name) \
   values.map([x = splat<V>(*operand)](V y) { return op::name::value(x, y); });
+#define TS_START(name) values.join_start([](V x, V y) { return op::name::value(x, y); });
+#define TS_TURNED_START(name) values.join_start([](V y, V x) { return op::name::value(x, y); });
 #define TS_ITSELF(name) values.map([](V x) { return op::name::value(x, x); });
 #define TS_CASE(code, body) \
   case ChainCode::code:     \
@@ -84,18 +114,21 @@ TS_INLINE void take_steps(Values& values, int64_t at, const ChainStep* steps, in
 #define BINARY(name)                         \
   TS_CASE(name##_memory, TS_IN_MEMORY(name)) \
   TS_CASE(name##_number, TS_NUMBER(name))    \
+  TS_CASE(name##_start, TS_START(name))      \
   TS_CASE(name##_itself, TS_ITSELF(name))
 #define TURNS(name)                                    \
   TS_CASE(name##_memory, TS_IN_MEMORY(name))           \
   TS_CASE(name##_number, TS_NUMBER(name))              \
+  TS_CASE(name##_start, TS_START(name))                \
   TS_CASE(name##_memory_first, TS_TURNED(name))        \
   TS_CASE(name##_number_first, TS_TURNED_NUMBER(name)) \
+  TS_CASE(name##_start_first, TS_TURNED_START(name))   \
   TS_CASE(name##_itself, TS_ITSELF(name))
 #include "chain.def"
       case ChainCode::none:
         break;
     }
-  }
+  } while (++i < count);
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 // Chains: a value goes through several operations before it is written. Each has the value as one
-// operand; the other is in memory, a number, or the value itself. Every operation rounds as its own
-// kernel does, so the bits are those of one kernel after the other.
+// operand; the other is in memory, a number, what the value began as, or the value itself. Every
+// operation rounds as its own kernel does, so the bits are those of one kernel after the other.
 #pragma once
 
 #include "elementwise.h"
@@ -11,20 +11,21 @@ namespace tessella {
 // its first operand, and the value the second.
 enum class ChainCode : uint8_t {
 #define UNARY(name) name,
-#define BINARY(name) name##_memory, name##_number, name##_itself,
-#define TURNS(name) \
-  name##_memory, name##_number, name##_memory_first, name##_number_first, name##_itself,
+#define BINARY(name) name##_memory, name##_number, name##_start, name##_itself,
+#define TURNS(name)                                                                     \
+  name##_memory, name##_number, name##_start, name##_memory_first, name##_number_first, \
+      name##_start_first, name##_itself,
 #include "chain.def"
   none,
 };
 
 struct ChainStep {
   ChainCode code;
-  const void* operand;  // of an operation of two
+  const void* operand;  // in memory, or a number
 };
 
-// out[i] = the value that begins as x[i] and goes through the steps; all contiguous, and out may be
-// x or an operand.
+// out[i] = the value that begins as x[i] and goes through the steps, of which there is one at
+// least; all contiguous, and out may be x or an operand.
 using ChainFn = void (*)(int64_t n, void* out, const void* x, const ChainStep* steps, int count);
 
 struct ChainKernels {

@@ -9,7 +9,15 @@ namespace tessella::launch {
 namespace {
 
 // What an operation is given beside the value.
-enum class Form : uint8_t { memory, number, memory_first, number_first, itself };
+enum class Form : uint8_t {
+  memory,
+  number,
+  start,
+  memory_first,
+  number_first,
+  start_first,
+  itself
+};
 
 ChainCode code_of(Opcode opcode, Form form) {
   switch (opcode) {
@@ -20,14 +28,16 @@ ChainCode code_of(Opcode opcode, Form form) {
 #define BINARY(name)                                                                   \
   case Opcode::name: {                                                                 \
     constexpr ChainCode codes[] = {ChainCode::name##_memory, ChainCode::name##_number, \
-                                   ChainCode::name##_memory, ChainCode::name##_number, \
+                                   ChainCode::name##_start,  ChainCode::name##_memory, \
+                                   ChainCode::name##_number, ChainCode::name##_start,  \
                                    ChainCode::name##_itself};                          \
     return codes[static_cast<int>(form)];                                              \
   }
 #define TURNS(name)                                                                                \
   case Opcode::name: {                                                                             \
-    constexpr ChainCode codes[] = {ChainCode::name##_memory, ChainCode::name##_number,             \
-                                   ChainCode::name##_memory_first, ChainCode::name##_number_first, \
+    constexpr ChainCode codes[] = {ChainCode::name##_memory,       ChainCode::name##_number,       \
+                                   ChainCode::name##_start,        ChainCode::name##_memory_first, \
+                                   ChainCode::name##_number_first, ChainCode::name##_start_first,  \
                                    ChainCode::name##_itself};                                      \
     return codes[static_cast<int>(form)];                                                          \
   }
@@ -68,13 +78,15 @@ class Joining {
  private:
   const Stream& stream(int number) const { return streams_[static_cast<size_t>(number)]; }
 
-  // What operation `op` does to its operand number `which`.
-  TileLink link_of(const TileOp& op, int which) const {
+  // What operation `op` does to its operand number `which`, in a chain that begins with a stream.
+  TileLink link_of(const TileOp& op, int which, int begin) const {
     int other = op.in[1 - which];
     if (other < 0 || other == op.in[which]) return {code_of(op.opcode, Form::itself), -1};
-    bool is_number = stream(other).kind == StreamKind::constant;
-    Form form = is_number ? Form::number : Form::memory;
-    if (which == 1) form = is_number ? Form::number_first : Form::memory_first;
+    Form form = which == 1 ? Form::memory_first : Form::memory;
+    if (stream(other).kind == StreamKind::constant)
+      form = which == 1 ? Form::number_first : Form::number;
+    else if (other == begin)
+      form = which == 1 ? Form::start_first : Form::start;
     return {code_of(op.opcode, form), other};
   }
 
@@ -87,14 +99,14 @@ class Joining {
       int writer = joined_writer(at, i);
       if (writer > from) from = writer, which = i;
     }
-    TileLink link = link_of(op, which);
-    op.links = {link};
-    begins_[at] = op.in[which];
-    if (from < 0) return;
     auto before = static_cast<size_t>(from);
+    begins_[at] = from < 0 ? op.in[which] : begins_[before];
+    TileLink link = link_of(op, which, begins_[at]);
+    op.links = {link};
+    if (from < 0) return;
     op.links = std::move(ops_[before].links);
     op.links.push_back(link);
-    op.in[0] = begins_[at] = begins_[before];
+    op.in[0] = begins_[at];
     op.in[1] = -1;
     has_gone_[before] = true;
   }

@@ -15,6 +15,8 @@ namespace {
 // Per element and operation, in cache, times 4.
 constexpr int64_t NS_TIMES_4 = 1;
 constexpr int64_t SPREAD = 256;      // elements that the value of a long row is spread over
+constexpr int64_t FETCHED = 128;     // elements to compute between lines that are asked for
+constexpr int64_t LINE = 64;         // bytes
 constexpr int64_t MOST_WAITING = 8;  // levels of the tree over the tiles of a chunk
 
 using Waiting = std::optional<WaitingBlocks<MOST_WAITING>>;
@@ -23,7 +25,7 @@ static_assert(CHUNK / TILE < 1 << (MOST_WAITING - 1));
 class TileRun {
  public:
   TileRun(const TiledTask& task, char* scratch, Waiting* waiting)
-      : task_(task), scratch_(scratch), waiting_(waiting) {}
+      : task_(task), scratch_(scratch), waiting_(waiting), end_(task.rows * task.length) {}
 
   // `count` elements from number `first` of a row on: some whole rows, or a part of one.
   void run(int64_t row, int64_t rows, int64_t first, int64_t count) {
@@ -74,6 +76,7 @@ class TileRun {
     if (!op.links.empty()) return compute_chain(op);
     char* in[] = {place(op.in[0]), place(op.in[1]), place(op.in[2])};
     if (op.has_spreads) return compute_spread(op, place(op.out), in);
+    if (op.is_fetching) return compute_fetching(op, place(op.out), in);
     call(op, op.is_of_rows ? rows_ : count_, place(op.out), in);
   }
 
@@ -93,6 +96,24 @@ class TileRun {
     char* result = op.cast_out ? spare(3) : out;
     op.kernel(count, result, in[0], in[1], in[2]);
     if (op.cast_out) op.cast_out(count, out, result);
+  }
+
+  // Lines come from memory while the processor computes, if they are asked for a few at a time.
+  void compute_fetching(const TileOp& op, char* out, char* const (&given)[3]) {
+    for (int64_t at = 0; at < count_; at += FETCHED) {
+      int64_t count = std::min(FETCHED, count_ - at), next = flat_ + count_ + at;
+      char* in[3] = {};
+      for (int i = 0; i < 3; ++i)
+        if (op.in[i] >= 0) in[i] = element(op.in[i], given[i], at);
+      call(op, count, element(op.out, out, at), in);
+      // Written out: GCC takes a function that only prefetches for one without effect.
+      for (const Stream& stream : task_.streams) {
+        if (!stream.is_fetched || next >= end_) continue;
+        const char* from = stream.data + next * stream.itemsize;
+        int64_t bytes = std::min(count, end_ - next) * stream.itemsize;
+        for (int64_t line = 0; line < bytes; line += LINE) __builtin_prefetch(from + line, 0, 2);
+      }
+    }
   }
 
   // Long rows one by one, in pieces over which a value is spread; of short ones all at once.
@@ -154,6 +175,7 @@ class TileRun {
   const TiledTask& task_;
   char* scratch_;
   Waiting* waiting_;
+  int64_t end_;
   int64_t row_ = 0, rows_ = 0, first_ = 0, count_ = 0, flat_ = 0;
 };
 

@@ -37,6 +37,7 @@ struct Stream {
   const Runs<1>* runs = nullptr;  // of what is strided: the shape of the chain, its strides
   int tile = -1;                  // which tile of scratch
   bool is_streamed = false;       // memory that is written past the caches, from a tile
+  bool is_fetched = false;        // memory that is read from beyond them, and asked for early
 };
 
 enum class TileWork : uint8_t {
@@ -57,7 +58,8 @@ struct TileOp {
   bool is_of_rows = false;  // it computes with values of rows
   bool has_casts = false;
   bool has_spreads = false;
-  bool is_spread[3] = {};  // the stream has the values of rows, each to be used over its row
+  bool is_fetching = false;  // while it computes, what the next tile reads is asked for
+  bool is_spread[3] = {};    // the stream has the values of rows, each to be used over its row
   Opcode opcode = {};
   ElementwiseFn kernel = nullptr;
   ChainFn chain = nullptr;    // what computes it as part of a chain; or null
@@ -92,6 +94,13 @@ struct TiledTask {
     int64_t count = 0;
     for (const TileOp& op : ops) count += op.length();
     return count;
+  }
+  // From memory to memory through registers, so that no tile limits how much is done at once.
+  bool is_one_chain() const {
+    if (ops.size() != 1 || ops[0].links.empty()) return false;
+    for (const Stream& stream : streams)
+      if (stream.tile >= 0) return false;
+    return streams[static_cast<size_t>(ops[0].in[0])].kind == StreamKind::memory;
   }
   bool has_parts() const { return !has_reductions || length > LONGEST_ROW; }
 };

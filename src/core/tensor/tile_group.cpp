@@ -234,6 +234,7 @@ void TileGroup::assign_tiles() {
     if (stream.kind == StreamKind::strided) stream.tile = tiles_++;
   share_tiles(last);
   find_streamed(last);
+  find_fetched();
 }
 
 // What is large and only written may be written past the caches: by way of one tile.
@@ -250,6 +251,22 @@ void TileGroup::find_streamed(const std::vector<size_t>& last) {
     out.tile = streamed_.empty() ? tiles_++ : streams_[streamed_[0]].tile;
     streamed_.push_back(at);
   }
+}
+
+// What no cache holds is asked for while something is computed: by the first operation that takes
+// long enough, which those of chains do not.
+void TileGroup::find_fetched() {
+  auto found = std::find_if(ops_.begin(), ops_.end(), [](const TileOp& op) {
+    return op.work == TileWork::compute && !op.chain && !op.has_spreads && !op.is_of_rows;
+  });
+  if (found == ops_.end()) return;
+  for (const TileOp& op : ops_)
+    op.each_input([&](int in) {
+      launch::Stream& stream = streams_[static_cast<size_t>(in)];
+      bool is_large = rows_ * length_ * stream.itemsize >= STREAMED_BYTES;
+      bool is_read_whole = stream.kind == StreamKind::memory && !stream.is_of_rows;
+      if (is_large && is_read_whole) stream.is_fetched = found->is_fetching = true;
+    });
 }
 
 void TileGroup::share_tiles(const std::vector<size_t>& last) {

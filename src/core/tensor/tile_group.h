@@ -63,6 +63,7 @@ class TileGroup {
   void assign_tiles();
   void share_tiles(const std::vector<size_t>& last);
   void find_streamed(const std::vector<size_t>& last);
+  void find_fetched();
   launch::TiledTask task() const;
   void aim();
 
