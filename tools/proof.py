@@ -40,8 +40,8 @@ def steps() -> list[Step]:
     pytest = [python, "-m", "pytest", "-n", "2", "--dist", "worksteal"]
     found = [Step("lint", ["make", "lint"])]
     found.append(Step("tests, full counts", pytest, {"TESSELLA_TEST_FULL": "1"}))
-    # Instruction sets differ in kernels, which a sample of the cases reaches. Full counts ran on the
-    # one that is chosen here.
+    # Instruction sets differ in kernels, which a sample of the cases reaches. Full counts are those
+    # of the set that is chosen here.
     found += [
         Step(f"tests, {isa}", pytest, {"TESSELLA_ISA": isa})
         for isa in _core.supported_isas()
