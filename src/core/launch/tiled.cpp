@@ -196,7 +196,8 @@ void each_reduction(const TiledTask& task, F body) {
 void run_part(const TiledTask& task, char* scratch, Waiting* waiting, int64_t row, int64_t begin,
               int64_t end) {
   TileRun run(task, scratch, waiting);
-  for (int64_t at = begin; at < end; at += TILE) run.run(row, 1, at, std::min(TILE, end - at));
+  const int64_t each = task.is_one_chain() ? std::max(TILE, end - begin) : TILE;
+  for (int64_t at = begin; at < end; at += each) run.run(row, 1, at, std::min(each, end - at));
   run.end();
 }
 
