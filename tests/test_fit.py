@@ -301,6 +301,27 @@ REFUSED = [
     (lambda: refused([PAIR], resume=1), errors.ArgumentError, "resume must be True or False"),
     (lambda: refused([(ts.ones(0, 1), ts.ones(0, 1))], lambda p, t: p.sum()),
      errors.InvalidArgument, "fit: data has no batches"),
+    (lambda: refused([PAIR], resume=True), errors.InvalidArgument,
+     "fit: resume=True without a checkpoint"),
+    (lambda: refused([PAIR], metrics={"a": F.mse_loss}), errors.InvalidArgument,
+     "fit: metrics are measured on validation data, and there are none"),
+    (lambda: refused([PAIR], checkpoint="no/such/folder/run"), errors.MissingFile,
+     "fit: there is no folder .*no/such/folder to save run in"),
+    (lambda: refused([PAIR], checkpoint="."), errors.InvalidArgument, "fit: .* is a folder"),
+    (lambda: refused(ts.data.TensorDataset(*PAIR)), errors.ArgumentError,
+     "fit: data is a data set, which gives samples and not batches"),
+    (lambda: refused([PAIR], validation=ts.data.TensorDataset(*PAIR)), errors.ArgumentError,
+     "fit: validation is a data set"),
+    (lambda: refused([PAIR], nn.MSELoss), errors.ArgumentError, "fit: loss is the class MSELoss"),
+    (lambda: ts.fit(nn.Linear(1, 1), [PAIR], F.mse_loss, ts.optim.Adam),  # type: ignore[arg-type]
+     errors.ArgumentError, "fit: optimizer is the class Adam"),
+    (lambda: ts.fit(nn.Linear(1, 1), [PAIR], F.mse_loss,
+                    ts.optim.Adam(nn.Linear(1, 1).parameters())),
+     errors.InvalidArgument, "fit: the optimizer has none of the model's parameters"),
+    (lambda: ts.fit(cast(Any, ts.compile(nn.Linear(1, 1))), [PAIR], F.mse_loss, None),  # type: ignore[arg-type]
+     errors.ArgumentError, "fit: model is a compiled function"),
+    (lambda: refused(F.mse_loss), errors.ArgumentError,
+     "fit: data must be batches, such as a DataLoader, got Caller"),
     (lambda: refused([PAIR], epochs=-1), errors.InvalidArgument, "fit: epochs is -1"),
     (lambda: refused([PAIR], epochs=1.5), errors.ArgumentError, "epochs must be an integer"),
 ]  # fmt: skip
@@ -425,6 +446,16 @@ def test_evaluation_means_are_over_samples() -> None:
 
 
 # --- metrics --------------------------------------------------------------------------------------
+
+
+def test_metrics_refuse_numbers_that_are_no_classes() -> None:
+    one = ts.tensor([[0.9], [0.2]])
+    with pytest.raises(errors.ShapeError, match="accuracy: prediction has one score for each"):
+        ts.metrics.accuracy(one, ts.tensor([1, 0]))
+    with pytest.raises(errors.DTypeMismatch, match="float32 and has no axis of classes") as caught:
+        ts.metrics.accuracy(one.squeeze(-1), ts.tensor([1, 0]))
+    assert "hint: compare it first: probability > 0.5" in str(caught.value)
+    assert ts.metrics.accuracy(one > 0.5, ts.tensor([[1], [1]])).item() == 0.5
 
 
 def test_metrics_refuse_shapes_that_do_not_fit() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import tessella as ts
 from optimizing import OPTIMIZERS, STEPS
-from tessella import changes, nn, optim
+from tessella import changes, errors, nn, optim
 from trainings import CLASSES, bits, give_gradients, make, start, train
 
 
@@ -248,3 +248,14 @@ def test_a_run_that_was_saved_as_a_file_goes_on(name: str, tmp_path: Path) -> No
     go_on(rest, 7)
     assert [p.tolist() for p in rest[0].parameters()] == [p.tolist() for p in whole[0].parameters()]
     assert rest[2].state_dict() == whole[2].state_dict()
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.RMSprop])
+def test_a_state_of_another_optimizer_is_refused(kind: Any) -> None:
+    model = nn.Linear(2, 1)
+    saved = optim.Adam(model.parameters(), lr=0.1).state_dict()
+    optimizer = kind(model.parameters(), lr=0.2)
+    with pytest.raises(errors.InvalidArgument, match=r"'exp_avg'\] is no state of") as caught:
+        optimizer.load_state_dict(saved)
+    assert "hint: load it into an optimizer of the class that saved it" in str(caught.value)
+    assert optimizer.param_groups[0]["lr"].item() == 0.2

@@ -122,6 +122,13 @@ def parts_differ(total: int, length: int) -> InvalidArgument:
     )
 
 
+def fractions_differ(total: float) -> InvalidArgument:
+    """Fractions that are not those of a whole."""
+    return InvalidArgument(
+        f"the fractions sum to {total:g}", "give fractions that sum to 1, or whole lengths"
+    )
+
+
 # --- collation -----------------------------------------------------------------------------------
 
 

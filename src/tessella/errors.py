@@ -163,9 +163,12 @@ def no_kernel(dtype: object, hint: str) -> DTypeMismatch:
 
 def scalar_does_not_fit(value: object, dtype: object) -> InvalidArgument:
     """A Python number outside a tensor's dtype."""
-    return InvalidArgument(
-        f"{brief(value)} does not fit {dtype}", "convert the tensor to a wider dtype with astype"
-    )
+    cure = "take a wider dtype: x.astype(…) of a tensor, dtype=… of a new one"
+    if isinstance(value, float) and not getattr(dtype, "is_floating", True):
+        cure = (
+            f"a floating dtype holds it; ts.asarray(…).astype(ts.{dtype}) leaves its fraction out"
+        )
+    return InvalidArgument(f"{brief(value)} does not fit {dtype}", cure)
 
 
 def cannot_cast(source: object, target: object) -> DTypeMismatch:

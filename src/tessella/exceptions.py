@@ -284,10 +284,10 @@ def site_parts(path: str, line: int, names: dict[str, Any] | None = None) -> tup
 def type_name(value: object) -> str:
     """Name a value's type as users write it."""
     kind = type(value)
-    module = kind.__module__
-    return (
-        kind.__qualname__ if module in ("builtins", "tessella") else f"{module}.{kind.__qualname__}"
-    )
+    module = kind.__module__  # of some classes of the core what finds that of their objects
+    if not isinstance(module, str) or module in ("builtins", "tessella"):
+        return kind.__qualname__
+    return f"{module}.{kind.__qualname__}"
 
 
 def is_foreign_array(value: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from tessella import errors
+from tessella import errors, training_errors
 from tessella._core import Tensor
 from tessella.arguments import to_int
 from tessella.declarations import describe
@@ -42,7 +42,12 @@ def _measure(function: Callable[P, Tensor]) -> Callable[P, Tensor]:
 
 def _classes(prediction: Tensor, target: Tensor) -> Tensor:
     """Give the class of each sample: of scores (n, classes), or of classes themselves."""
-    found = argmax(prediction, axis=-1) if prediction.ndim == target.ndim + 1 else prediction
+    has_scores = prediction.ndim == target.ndim + 1
+    if has_scores and prediction.shape[-1] == 1:
+        raise training_errors.one_score()
+    if not has_scores and prediction.shape == target.shape and prediction.dtype.is_floating:
+        raise training_errors.no_classes(prediction.dtype)
+    found = argmax(prediction, axis=-1) if has_scores else prediction
     if found.shape != target.shape:
         raise errors.wrong_value("target.shape", target.shape, f"{found.shape}: one class each")
     return found
@@ -52,8 +57,12 @@ def _classes(prediction: Tensor, target: Tensor) -> Tensor:
 def accuracy(prediction: Tensor, target: Tensor) -> Tensor:
     """Give the share of samples whose largest score, or whose class, is that of the target.
 
+    Classes are integers or bools: of one probability or logit for each sample, compare it first.
+
     >>> ts.metrics.accuracy(ts.tensor([[0.1, 0.9], [0.8, 0.2]]), ts.tensor([1, 1])).item()
     0.5
+    >>> ts.metrics.accuracy(ts.tensor([-1.2, 0.3]) > 0, ts.tensor([0, 1])).item()
+    1.0
     """
     return mean(equal(_classes(prediction, target), target).astype(float32))
 

@@ -226,6 +226,14 @@ def state_shape(name: str, found: object, wanted: object) -> ShapeError:
     )
 
 
+def other_state(name: str, kind: str, known: tuple[str, ...]) -> InvalidArgument:
+    """A saved tensor that this optimizer has no use for."""
+    return InvalidArgument(
+        f"{name} is no state of {kind}, which has {', '.join(known)}",
+        "load it into an optimizer of the class that saved it",
+    )
+
+
 def not_history() -> InvalidArgument:
     """A state of LBFGS whose parts do not belong together."""
     return InvalidArgument(

@@ -16,12 +16,15 @@ from time import perf_counter
 from tessella import compiler, errors, io, memory, progress, training_errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int
+from tessella.data.datasets import Dataset, IterableDataset
 from tessella.hints import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 from tessella.histories import History, shown
+from tessella.io.replacements import check_target
 from tessella.modes import no_grad
 from tessella.nn.clip import clip_grad_norm_
 from tessella.nn.modules import Module
 from tessella.optim.lr_scheduler import ReduceLROnPlateau
+from tessella.standins import Standin
 
 if TYPE_CHECKING:
     from tessella.optim.lr_scheduler import LRScheduler
@@ -114,13 +117,20 @@ def check_call(
         for name, measure in [("loss", loss), *measures]:
             if not callable(measure):
                 raise errors.wrong_type(name, measure, "a function of prediction and target")
+        if isinstance(loss, type):
+            raise training_errors.class_for_object("loss", loss, f"nn.{loss.__name__}()")
         if validation is not None:
             check_batches("validation", validation)
+        elif named:
+            raise training_errors.metrics_without_data()
         if clip is not None and not to_float("clip", clip) > 0:
             raise errors.wrong_value("clip", clip, "above 0")
         if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
             raise errors.wrong_type("checkpoint", checkpoint, "a path")
-        to_bool("resume", resume)
+        if checkpoint is not None:
+            check_target(checkpoint)
+        if to_bool("resume", resume) and checkpoint is None:
+            raise training_errors.resume_without_file()
         if after is not None and not callable(after):
             raise errors.wrong_type("after_epoch", after, "a function of an epoch's figures")
     except errors.TessellaError as error:
@@ -135,6 +145,8 @@ def check_batches(name: str, data: Any) -> None:
         raise errors.wrong_type(name, data, "batches, such as a DataLoader").locate("fit", [])
     if isinstance(data, tuple) and data and all(isinstance(x, Tensor) for x in data):
         raise training_errors.one_batch(name, len(data)).locate("fit", [])
+    if isinstance(data, Dataset) and not isinstance(data, IterableDataset):
+        raise training_errors.samples_for_batches(name).locate("fit", [])
 
 
 def walk(name: str, data: Any) -> Iterator[Any]:
@@ -242,11 +254,19 @@ class Run:
     def __init__(
         self, model: Module, data: Any, optimizer: Any, scheduler: Any, patience: int | None
     ) -> None:
+        if isinstance(model, Standin):
+            raise training_errors.compiled_model().locate("fit", [])
         if not isinstance(model, Module):
             raise errors.wrong_type("model", model, "a module").locate("fit", [])
+        if isinstance(optimizer, type):
+            made = f"optim.{optimizer.__name__}(model.parameters())"
+            error = training_errors.class_for_object("optimizer", optimizer, made)
+            raise error.locate("fit", [])
         if not (hasattr(optimizer, "step") and hasattr(optimizer, "zero_grad")):
             error = errors.wrong_type("optimizer", optimizer, "an optimizer, of ts.optim")
             raise error.locate("fit", [])
+        if not shares_parameters(model, optimizer):
+            raise training_errors.other_parameters().locate("fit", [])
         check_batches("data", data)
         if scheduler is not None and not callable(getattr(scheduler, "step", None)):
             error = errors.wrong_type("scheduler", scheduler, "a schedule, of optim.lr_scheduler")
@@ -340,6 +360,13 @@ class Run:
             setattr(self, name, figures[name])
         self.history = History(figures["rows"])
         self.history.reason = figures["reason"]
+
+
+def shares_parameters(model: Module, optimizer: Any) -> bool:
+    """Tell whether an optimizer trains a part of a model; one that does not say is believed."""
+    groups = getattr(optimizer, "param_groups", None)
+    own = {id(p) for p in model.parameters()}
+    return groups is None or not own or any(id(p) in own for g in groups for p in g["params"])
 
 
 def to_epochs(name: str, value: Any) -> int:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tessella.errors import ArgumentError, IllegalState, InvalidArgument, type_name
+from tessella.errors import (
+    ArgumentError,
+    DTypeMismatch,
+    IllegalState,
+    InvalidArgument,
+    ShapeError,
+    type_name,
+)
+
+_COMPARED = "compare it first: probability > 0.5, logit > 0, of the target's shape"
 
 
 def not_finite(loss: float, epoch: int, step: int) -> IllegalState:
@@ -42,6 +51,62 @@ def odd_loss(value: object) -> ArgumentError:
 def no_data(name: str) -> InvalidArgument:
     """An epoch without a batch."""
     return InvalidArgument(f"{name} has no batches", "with drop_last a set may give none")
+
+
+def one_score() -> ShapeError:
+    """One number for each sample where there is one for each class."""
+    return ShapeError(
+        "prediction has one score for each sample, and a class is chosen among two or more",
+        _COMPARED,
+    )
+
+
+def no_classes(dtype: object) -> DTypeMismatch:
+    """Probabilities where classes are wanted."""
+    return DTypeMismatch(f"prediction is {dtype} and has no axis of classes", _COMPARED)
+
+
+def other_parameters() -> InvalidArgument:
+    """An optimizer that would train something else."""
+    return InvalidArgument(
+        "the optimizer has none of the model's parameters",
+        "make it of this model: ts.optim.Adam(model.parameters()); a model that was made again "
+        "needs a new optimizer",
+    )
+
+
+def samples_for_batches(name: str) -> ArgumentError:
+    """A set of samples where batches should be."""
+    return ArgumentError(
+        f"{name} is a data set, which gives samples and not batches",
+        f"{name}=data.DataLoader(dataset, 32, shuffle=True)",
+    )
+
+
+def class_for_object(name: str, kind: type, made: str) -> ArgumentError:
+    """A class where an object of it should be."""
+    return ArgumentError(f"{name} is the class {kind.__name__}", f"make one: {name}={made}")
+
+
+def compiled_model() -> ArgumentError:
+    """A compiled function where a module should be."""
+    return ArgumentError(
+        "model is a compiled function", "pass the module itself: fit compiles the whole step"
+    )
+
+
+def resume_without_file() -> InvalidArgument:
+    """Nothing to take a run up from."""
+    return InvalidArgument(
+        "resume=True without a checkpoint", 'name the file: checkpoint="run.safetensors"'
+    )
+
+
+def metrics_without_data() -> InvalidArgument:
+    """Metrics that nobody would measure."""
+    return InvalidArgument(
+        "metrics are measured on validation data, and there are none", "validation=batches"
+    )
 
 
 def no_matplotlib() -> IllegalState:

@@ -276,6 +276,8 @@ def _sizes_of(lengths: Any, count: int) -> list[int]:
         for i in range(count - sum(sizes)):
             sizes[i % len(sizes)] += 1
         return sizes
+    if any(isinstance(size, float) for size in lengths):
+        raise data_errors.fractions_differ(total)
     sizes = [to_int("lengths", size) for size in lengths]
     if sum(sizes) != count:
         raise data_errors.parts_differ(sum(sizes), count)

@@ -93,6 +93,15 @@ def _close_quietly(file: BinaryIO) -> None:
         file.close()
 
 
+def check_target(path: Any) -> None:
+    """Refuse a path that no file could be saved at, before there is anything to save."""
+    path = os.path.realpath(path_of(path))
+    _mode_of(path)
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise file_errors.missing_folder(path, folder)
+
+
 def _mode_of(path: str) -> int | None:
     """Give the rights of a file that is there; refuse what is no file."""
     try:

@@ -25,6 +25,15 @@ def check_entries(given: Mapping[str, Any], known: dict[str, tuple[Any, ...]]) -
             raise model_errors.unknown_entry(name, given[name], values)
 
 
+def check_parts(config: Any, whole: str, part: str, shown: Mapping[str, str]) -> None:
+    """Refuse heads that would not be equal parts; `shown` has the names that a file gives sizes."""
+    size, count = getattr(config, whole), getattr(config, part)
+    if count and size % count:
+        raise model_errors.unequal_parts(
+            shown.get(whole, whole), size, shown.get(part, part), count
+        )
+
+
 def published(config: Any, given: Mapping[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
     """Take the entries that a configuration has fields for, except names that are our own."""
     names = [name for name in config.__dataclass_fields__ if name not in own]

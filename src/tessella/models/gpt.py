@@ -135,6 +135,10 @@ class GPT(Module):
         super().__init__()
         if not isinstance(config, GPTConfig):
             raise errors.wrong_type("config", config, "a GPTConfig").locate("GPT", [])
+        try:
+            entries.check_parts(config, "n_embd", "n_head", {})
+        except errors.TessellaError as error:
+            raise error.locate("GPT", []) from None
         self.config, source = config, weights or Drawn()
         self.wte = source.embedding("wte", config.vocab_size, config.n_embd)
         self.wpe = source.embedding("wpe", config.n_positions, config.n_embd)

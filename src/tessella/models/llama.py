@@ -159,6 +159,12 @@ class Llama(Module):
         super().__init__()
         if not isinstance(config, LlamaConfig):
             raise errors.wrong_type("config", config, "a LlamaConfig").locate("Llama", [])
+        try:
+            if not config.head_dim:
+                entries.check_parts(config, "hidden_size", "num_attention_heads", {})
+            entries.check_parts(config, "num_attention_heads", "num_key_value_heads", {})
+        except errors.TessellaError as error:
+            raise error.locate("Llama", []) from None
         self.config, weights = config, weights or Drawn()
         width, vocabulary = config.hidden_size, config.vocab_size
         self.embed_tokens = weights.embedding("embed_tokens", vocabulary, width)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tessella.models import model_errors
+from tessella.models.entries import check_parts
 from tessella.models.gpt import GPTConfig
 from tessella.models.llama import LlamaConfig
 
@@ -53,24 +54,15 @@ def sizes_of(config: Config, keys: dict[str, str] | None = None) -> Sizes:
         if name in _TRUTHS and type(value) is not bool:
             raise model_errors.wrong_entry(name, value, "true or false")
     if isinstance(config, GPTConfig):
-        _check_parts(config, "n_embd", "n_head", shown)
+        check_parts(config, "n_embd", "n_head", shown)
         return Sizes(
             config.n_layer, config.n_embd, config.inner, config.n_head, config.n_head,
             config.n_embd // config.n_head, config.vocab_size, config.n_positions, None, False,
         )  # fmt: skip
     heads = config.num_attention_heads
-    _check_parts(config, "num_attention_heads", "num_key_value_heads", shown)
+    check_parts(config, "num_attention_heads", "num_key_value_heads", shown)
     return Sizes(
         config.num_hidden_layers, config.hidden_size, config.intermediate_size,
         heads, config.kv_heads, config.features, config.vocab_size,
         config.max_position_embeddings, config.sliding_window, True,
     )  # fmt: skip
-
-
-def _check_parts(config: Config, whole: str, part: str, shown: dict[str, str]) -> None:
-    """Refuse heads that would not be equal parts."""
-    size, count = getattr(config, whole), getattr(config, part)
-    if count is not None and size % count:
-        raise model_errors.unequal_parts(
-            shown.get(whole, whole), size, shown.get(part, part), count
-        )

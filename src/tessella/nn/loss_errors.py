@@ -108,6 +108,14 @@ def given_up(name: str) -> ArgumentError:
     )
 
 
+def made_with_operands(name: str) -> ArgumentError:
+    """A module of a loss that is called as if it were the function."""
+    return ArgumentError(
+        "a tensor is given where the loss is made, before it is called",
+        f"nn.{name}()(pred, target)",
+    )
+
+
 def too_few_axes(name: str, ndim: int, wanted: str) -> ShapeError:
     """An operand with fewer axes than a loss needs."""
     return ShapeError(f"{name} has {ndim} axes", f"{name} must have {wanted}")

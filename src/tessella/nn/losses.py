@@ -24,6 +24,8 @@ class Loss(Module):
         super().__init__()
         try:
             for name, value in (("size_average", size_average), ("reduce", reduce)):
+                if isinstance(value, Tensor):
+                    raise loss_errors.made_with_operands(type(self).__name__)
                 if value is not None:
                     raise loss_errors.given_up(name)
             self.reduction = to_word(  # type: ignore[assignment]

@@ -17,6 +17,7 @@ from tessella.errors import is_foreign_array
 from tessella.hints import TYPE_CHECKING, Any
 from tessella.ops.creation import copy_of
 from tessella.optim.groups import Group, check_fit, filled, kept, scalar
+from tessella.optim.updates import UPDATES
 from tessella.tensors import asarray
 
 if TYPE_CHECKING:
@@ -100,8 +101,18 @@ class _Loaded:
         self.entries = []
         for number, p in zip(given["params"], group["params"], strict=True):
             entry = optimizer.adopt(dict(saved.get(number) or {}), begins)
+            self._need_own(number, entry)
             self.entries.append((p, {k: self._fitted(number, k, v, p, own)
                                      for k, v in entry.items()}))  # fmt: skip
+
+    def _need_own(self, number: int, entry: dict[str, Any]) -> None:
+        """Refuse states of another optimizer; what users keep beside them travels along."""
+        known = (*self.optimizer.counters, *self.optimizer.shaped)
+        others = {name for update in UPDATES.values() for name in update.operands[2:]}
+        for name in entry:
+            if known and name not in known and name in others:
+                kind = type(self.optimizer).__name__
+                raise optimizer_errors.other_state(f"state[{number}][{name!r}]", kind, known)
 
     def _fitted(
         self, number: int, name: str, value: Any, p: Tensor, own: set[int]
