@@ -82,7 +82,7 @@ def to_list(name: str, value: Any, expected: str) -> list[Any]:
 def to_bool(name: str, value: Any) -> bool:
     """Check a boolean parameter."""
     if not isinstance(value, bool):
-        raise errors.wrong_type(name, value, "True or False")
+        raise errors.not_flag(name, value)
     return value
 
 

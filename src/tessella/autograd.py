@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     )
     from tessella.functions import Function as Function
 
+__all__ = [
+    "Function", "backward", "detect_anomaly", "enable_grad", "grad", "inference_mode",
+    "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
+]  # fmt: skip
+
 # --- the sweep ------------------------------------------------------------------------------------
 
 
@@ -167,7 +172,8 @@ def _roots(name: str, tensors: Any, gradients: Any) -> tuple[tuple[Any, ...], tu
         if not isinstance(x, Tensor):
             raise errors.not_tensor(shown, x, "a tensor")
         if not x.requires_grad:
-            raise gradient_errors.no_graph(shown)
+            is_continuous = x.dtype.is_floating or x.dtype.is_complex
+            raise gradient_errors.no_graph(shown, x.dtype, is_continuous)
         check_gradient(shown, x, g)
     return tuple(roots), tuple(given)
 
@@ -215,8 +221,10 @@ def conform(g: object, shape: tuple[int, ...], dtype: DType) -> Tensor:
     if added > 0 and g.shape[added:] == shape:  # a bias, say
         g = sum(g, axis=tuple(range(added)))
     elif g.shape != shape:
-        joint = _core.broadcast_shapes(g.shape, shape) if added >= 0 else ()
-        if joint != g.shape:
+        fits = added >= 0 and all(
+            size in (1, given) for size, given in zip(shape, g.shape[added:], strict=True)
+        )
+        if not fits:
             raise gradient_errors.rule_shape(g.shape, shape)
         g = sum_to_shape(g, shape)
     if g.dtype.is_complex and not dtype.is_complex:

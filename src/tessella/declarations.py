@@ -270,6 +270,9 @@ def set_namer(namer: Callable[[Tensor], str]) -> None:
 
 def describe(value: Any) -> str:
     """Show an operand in an error: a tensor's dtype, shape and name, or the value itself."""
+    if isinstance(value, list | tuple) and any(isinstance(x, Tensor) for x in value):
+        first = [describe(x) if isinstance(x, Tensor) else errors.brief(x) for x in value[:4]]
+        return f"{len(value)}: {', '.join(first)}{', …' if len(value) > 4 else ''}"
     if not isinstance(value, Tensor):
         return errors.brief(value)
     name = _NAMERS[0](value) if _NAMERS else ""

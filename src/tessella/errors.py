@@ -70,7 +70,11 @@ def set_reporter(reporter: Callable[[], tuple[list[str], str]]) -> None:
 def not_tensor(name: str, value: object, wanted: str = "a tensor or a number") -> ArgumentError:
     """An operand that is neither a tensor nor, where numbers will do, a number."""
     hint = "make one with ts.tensor(...)"
-    if is_foreign_array(value):
+    if value is None:
+        hint = "a function without a return gives None"
+    elif hasattr(type(value), "forward"):
+        hint = "it is a module: call it on a tensor first"
+    elif is_foreign_array(value):
         hint = "arrays of other libraries are taken by ts.asarray(a) (no copy) or ts.tensor(a)"
     elif isinstance(value, list | tuple):
         hint = "make it a tensor first: ts.tensor(...)"
@@ -108,6 +112,14 @@ def wrong_type(name: str, value: object, expected: str) -> ArgumentError:
     return ArgumentError(
         f"{name} must be {expected}, got {type_name(value)}", f"{name}={brief(value)} was given"
     )
+
+
+def not_flag(name: str, value: object) -> ArgumentError:
+    """Something else than True or False; a second axis, often."""
+    error = wrong_type(name, value, "True or False")
+    if name == "keepdims" and isinstance(value, int):
+        error.hint = "several axes are one argument: axis=(0, 1)"
+    return error
 
 
 def integer_too_large(name: str, value: int, bits: int) -> LengthOverflow:

@@ -17,11 +17,13 @@ from tessella.exceptions import (
 )
 
 
-def no_graph(name: str, what: str = "no gradients were recorded for it") -> IllegalState:
+def no_graph(name: str, dtype: object, is_continuous: bool) -> IllegalState:
     """A gradient asked of what nothing was recorded for."""
+    hint = "ask for them before computing: x.requires_grad_() of a leaf, and not inside no_grad"
+    if not is_continuous:
+        hint = f"{dtype} has none: comparisons, counts and indices end what is differentiable"
     return IllegalState(
-        f"{name} does not require gradients: {what}",
-        "ask for them before computing: x.requires_grad_() of a leaf, and not inside no_grad",
+        f"{name} does not require gradients: no gradients were recorded for it", hint
     )
 
 

@@ -31,6 +31,11 @@ def not_parameters(value: object) -> ArgumentError:
     )
 
 
+def module_given(name: str) -> ArgumentError:
+    """A module, where its parameters are asked for."""
+    return ArgumentError(f"{name} is a module", f"pass {name}=model.parameters()")
+
+
 def readonly(name: str) -> InvalidArgument:
     """A tensor to be changed in memory that may not be written, such as a file that is mapped."""
     return InvalidArgument(

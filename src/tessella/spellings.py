@@ -30,6 +30,9 @@ class Count(builtins.int):
     def __call__(self, *axis: object, **keywords: object) -> NoReturn:
         raise (SIZE_OF_AXIS if axis or keywords else SIZE).error().locate("size", [])
 
+    def __getitem__(self, axis: object) -> NoReturn:
+        raise SIZE_OF_AXIS.error().locate("size", [])
+
     def __reduce__(self) -> tuple[object, ...]:
         return builtins.int, (builtins.int(self),)
 
@@ -153,6 +156,12 @@ OF_NUMPY = {
     "resize": "x.reshape(shape)", "tobytes": "bytes(x)", "tofile": "ts.io.save_npy(x, path)",
 }  # fmt: skip
 
+# What its namespace has, and other words for it.
+OF_NAMESPACES = {
+    "array": "ts.tensor(data), or ts.asarray(data) without a copy where that can be",
+    "seed": "ts.manual_seed(0)", "get_default_dtype": "ts.float32, which is always the default",
+}  # fmt: skip
+
 # Calls that the array API standard defines: they run, with its meaning.
 STANDARD = (
     refusal("torch.median(x)", 'ts.quantile(x, 0.5, method="lower")',
@@ -182,6 +191,8 @@ def suggest(owner: str, name: str, own: Iterable[str], others: Iterable[str]) ->
         return found
     if owner == "x" and name in OF_NUMPY:
         return f"NumPy's arrays have it; write {OF_NUMPY[name]}"
+    if owner == "ts" and name in OF_NAMESPACES:
+        return f"write {OF_NAMESPACES[name]}"
     if name in others:
         return f"it is a function: ts.{name}(x, …)" if owner == "x" else f"call it as x.{name}(…)"
     import difflib

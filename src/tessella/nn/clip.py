@@ -120,6 +120,8 @@ def listed(name: str, tensors: Any) -> list[Tensor]:
     """Give tensors as a list; one stands for a list of one."""
     if isinstance(tensors, Tensor):
         return [tensors]
+    if hasattr(tensors, "parameters"):
+        raise optimizer_errors.module_given(name)
     found = to_list(name, tensors, "tensors in a list, or one tensor")
     for i, x in enumerate(found):
         if not isinstance(x, Tensor):

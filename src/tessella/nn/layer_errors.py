@@ -93,6 +93,14 @@ def wrong_vector(name: str, shape: Sequence[int], size: int) -> ShapeError:
     return ShapeError(f"{name} has shape {tuple(shape)}", f"{name} must be ({size},)")
 
 
+def other_channels(name: str, shape: Sequence[int], size: int) -> ShapeError:
+    """An input with other channels than a layer has statistics of."""
+    return ShapeError(
+        f"{name} has shape {tuple(shape)}, and x {size} channels, on axis 1",
+        f"a layer for this input has num_features={size}",
+    )
+
+
 def vector_shape(name: str, shape: Sequence[int], wanted: Sequence[int]) -> ShapeError:
     """Weights of another shape than what they belong to."""
     return ShapeError(f"{name} has shape {tuple(shape)}", f"{name} must be {tuple(wanted)}")

@@ -54,6 +54,8 @@ def shapes_differ(names: tuple[str, str], shapes: tuple[Shape, Shape]) -> ShapeE
 def class_shape(target: Shape, wanted: Shape, x: Shape) -> ShapeError:
     """Classes for other lines than x has."""
     hint = f"x is (N, C, …), or (C,), and target has its axes but C: {wanted}"
+    if tuple(target) == tuple(x[:-1]):
+        hint = f"where classes stand last: x.flatten(0, -2), target.flatten(); {hint}"
     for axis, size in enumerate(target):
         if size == 1 and (*target[:axis], *target[axis + 1 :]) == tuple(wanted):
             hint = f"target.squeeze({axis}); {hint}"

@@ -56,7 +56,12 @@ def wrong_name(name: object, why: str) -> InvalidArgument:
 
 def not_module(name: str, value: object) -> ArgumentError:
     """Something else, where a module is asked for."""
-    return ArgumentError(f"{name} must be a module, got {type_name(value)}", "an nn.Module or None")
+    hint = "an nn.Module or None"
+    if isinstance(value, list | tuple):
+        hint = "modules one by one: nn.Sequential(*layers)"
+    elif callable(value):
+        hint = "a function stands in forward, or is a module: nn.ReLU() for ts.relu"
+    return ArgumentError(f"{name} must be a module, got {type_name(value)}", hint)
 
 
 def no_part(path: str, found: str, kind: str) -> UnknownName:

@@ -173,7 +173,7 @@ def normalise_batch(x: Tensor, running_mean: Tensor | None, running_var: Tensor 
         raise errors.wrong_value("x.ndim", x.ndim, "at least 2: (N, C, …)")
     for name, vector in (("running_mean", running_mean), ("running_var", running_var)):
         if vector is not None and vector.shape != x.shape[1:2]:
-            raise layer_errors.wrong_vector(name, vector.shape, x.shape[1])
+            raise layer_errors.other_channels(name, vector.shape, x.shape[1])
         if vector is None and not is_batch:
             raise layer_errors.no_statistics(name)
     if dtype.itemsize < 4:

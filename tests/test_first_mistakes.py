@@ -1,0 +1,79 @@
+"""Mistakes of the first days: what is said of them, and the cure that is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tessella as ts
+import tessella.nn.functional as F
+from tessella import data, errors, nn
+
+X, Y = ts.ones(8, 2), ts.ones(8, 1)
+WEIGHT = ts.ones(3, requires_grad=True)
+ANY: Any = ts  # what a checker of types would not let pass
+
+
+class Misshapen(ts.autograd.Function):
+    """An operation whose gradient has a wrong shape."""
+
+    @staticmethod
+    def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: ts.Tensor) -> ts.Tensor:
+        return ts.ones(5)
+
+
+# A call, the error, what it says, and the cure.
+MISTAKES: list[tuple[Any, type[errors.TessellaError], str, str]] = [
+    (lambda: F.cross_entropy(ts.ones(2, 5, 7), ts.zeros(2, 5, dtype=ts.int64)),
+     errors.ShapeError, r"cross_entropy: target has shape \(2, 5\), x \(2, 5, 7\)",
+     "where classes stand last: x.flatten(0, -2), target.flatten()"),
+    (lambda: nn.BatchNorm2d(3)(ts.ones(2, 4, 5, 5)), errors.ShapeError,
+     r"running_mean has shape \(3,\), and x 4 channels, on axis 1", "num_features=4"),
+    (lambda: ANY.ones(2, 3, 4).sum(1, 2), errors.ArgumentError,
+     "keepdims must be True or False, got int", "several axes are one argument: axis=(0, 1)"),
+    (lambda: (WEIGHT > 0).sum().backward(), errors.IllegalState,
+     "x does not require gradients", "int64 has none: comparisons, counts and indices end"),
+    (lambda: Misshapen.apply(WEIGHT).sum().backward(), errors.BroadcastError,
+     r"a rule of gradients gave shape \(5,\) for an input of shape \(3,\)", "its input's shape"),
+    (lambda: ANY.nn.functional.mse_loss(None, Y), errors.ArgumentError,
+     "got NoneType", "a function without a return gives None"),
+    (lambda: ANY.nn.functional.mse_loss(nn.Linear(2, 1), Y), errors.ArgumentError,
+     "got tessella.nn.linear.Linear", "it is a module: call it on a tensor first"),
+    (lambda: ANY.nn.utils.clip_grad_norm_(nn.Linear(1, 1), 1.0),
+     errors.ArgumentError, "parameters is a module", "parameters=model.parameters()"),
+    (lambda: ANY.nn.MSELoss(X, Y), errors.ArgumentError,
+     "MSELoss: a tensor is given where the loss is made", "nn.MSELoss()(pred, target)"),
+    (lambda: ts.concat([ts.ones(2, 3), ts.ones(2, 4)]), errors.ShapeError,
+     r"xs  2: float32 \(2, 3\), float32 \(2, 4\)", "all sizes but that of axis 0"),
+    (lambda: ANY.nn.Sequential([nn.ReLU()]), errors.ArgumentError,
+     "module must be a module, got list", "nn.Sequential(*layers)"),
+    (lambda: ANY.nn.Sequential(ts.relu), errors.ArgumentError,
+     "module must be a module, got Function", "nn.ReLU() for ts.relu"),
+    (lambda: ANY.ones(3).size[0], errors.ArgumentError, "x.size is the number", "x.shape[0]"),
+    (lambda: ANY.seed(1), errors.UnknownName, "no attribute 'seed'", "ts.manual_seed(0)"),
+    (lambda: ANY.array([1]), errors.UnknownName, "no attribute 'array'", "ts.tensor(data)"),
+    (lambda: ts.tensor([1.5], dtype=ts.int32), errors.InvalidArgument,
+     "1.5 does not fit int32", "ts.asarray(…).astype(ts.int32) leaves its fraction out"),
+    (lambda: ts.tensor([300], dtype=ts.int8), errors.InvalidArgument,
+     "300 does not fit int8", "take a wider dtype"),
+    (lambda: data.random_split(data.TensorDataset(X, Y), [0.5, 0.4]), errors.InvalidArgument,
+     "the fractions sum to 0.9", "fractions that sum to 1"),
+    (lambda: ts.models.GPT(ts.models.GPTConfig(n_embd=50, n_head=4)), errors.FormatError,
+     "GPT: n_embd is 50, and n_head 4", "the first must be a multiple"),
+    (lambda: ts.models.Llama(ts.models.LlamaConfig(hidden_size=50, num_attention_heads=4)),
+     errors.FormatError, "Llama: hidden_size is 50, and num_attention_heads 4", "a multiple"),
+    (lambda: ANY.optim.SGD(nn.Linear(2, 1), lr=0.1), errors.ArgumentError,
+     "params must be tensors or dicts in a list", "pass model.parameters()"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "kind", "message", "cure"), MISTAKES)
+def test_a_mistake_is_named_with_its_cure(call: Any, kind: Any, message: str, cure: str) -> None:
+    with pytest.raises(kind, match=message) as caught:
+        call()
+    assert cure in str(caught.value).split("hint: ")[1]
