@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
 import pytest
 
 import tessella as ts
@@ -48,6 +49,10 @@ MISTAKES: list[tuple[Any, type[errors.TessellaError], str, str]] = [
      errors.ArgumentError, "parameters is a module", "parameters=model.parameters()"),
     (lambda: ANY.nn.MSELoss(X, Y), errors.ArgumentError,
      "MSELoss: a tensor is given where the loss is made", "nn.MSELoss()(pred, target)"),
+    (lambda: ANY.ones(2, 3, 4).transpose(2, 0, 1), errors.ArgumentError,
+     "4 arguments given, 3 taken", "permute gives all axes an order"),
+    (lambda: ts.tensor(numpy.array(["a"])), errors.ExchangeError,
+     "the array's dtype is <U1, which no tensor has", "make it numbers first"),
     (lambda: ts.concat([ts.ones(2, 3), ts.ones(2, 4)]), errors.ShapeError,
      r"xs  2: float32 \(2, 3\), float32 \(2, 4\)", "all sizes but that of axis 0"),
     (lambda: ANY.nn.Sequential([nn.ReLU()]), errors.ArgumentError,

@@ -184,6 +184,10 @@ class Declared:
             shown += ["*", "inplace=False"]
         return f"({', '.join(shown)})"
 
+    def explained(self) -> str:
+        """Show the signature and what it does: who counts arguments wrong may mean another."""
+        return f"{self.name}{self.signature()}: {self.doc.split(chr(10))[0]}"
+
     def match(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
         """Name the arguments of a call; what is left out is not in the result."""
         for each in self.refuses:
@@ -194,7 +198,7 @@ class Declared:
             args = self.gather(args, names.index(self.variadic))
         most = min(len(names), self.positional)
         if len(args) > most:
-            raise errors.too_many_arguments(len(args), most, self.name + self.signature())
+            raise errors.too_many_arguments(len(args), most, self.explained())
         found = dict(zip(names, args, strict=False))
         for keyword, value in keywords.items():
             name = keyword if keyword in self.parameters else self.keywords.get(keyword, keyword)
@@ -206,7 +210,7 @@ class Declared:
         if len(found) < len(names):
             for name, default in self.parameters.items():
                 if default is REQUIRED and name not in found:
-                    raise errors.missing_argument(name, self.name + self.signature())
+                    raise errors.missing_argument(name, self.explained())
         return found
 
     def gather(self, args: tuple[Any, ...], start: int) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from tessella import _core, errors, exchange_errors
 from tessella._core import Tensor
 from tessella.arguments import is_scalar
 from tessella.composites import Device, composite
-from tessella.dtypes import as_dtype, bfloat16
+from tessella.dtypes import bfloat16
 from tessella.hints import Any, Array, CapsuleType
 from tessella.ops.creation import copy_of
 
@@ -66,10 +66,12 @@ def _share_array(array: Any, may_copy: bool) -> Tensor:
     """Share a NumPy array; a scalar is a value, and copied."""
     if hasattr(type(array), "filled"):
         raise exchange_errors.masked_array()
+    if array.dtype.kind in "OSUMm":
+        raise exchange_errors.foreign_dtype(array.dtype)
     try:
         shared = _share_buffer(array, may_copy)
     except errors.ExchangeError:
-        if as_dtype(array.dtype.name) is not bfloat16:
+        if array.dtype.name != bfloat16.name:
             raise
         # An extension of NumPy, which has no buffer format.
         shared = _core.bitcast(_share_buffer(array.view("uint16"), may_copy), bfloat16.id)

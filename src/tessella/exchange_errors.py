@@ -34,6 +34,15 @@ def copy_needed(why: str) -> ExchangeError:
     return ExchangeError(f"a copy is needed: {why}", "let it be copied: leave copy=False out")
 
 
+def foreign_dtype(dtype: object) -> ExchangeError:
+    """An array of texts, objects or dates."""
+    return ExchangeError(
+        f"the array's dtype is {dtype}, which no tensor has",
+        "make it numbers first: array.astype(float), or numpy.unique(array, return_inverse=True) "
+        "for names",
+    )
+
+
 def masked_array() -> ExchangeError:
     """An array of which some elements do not count."""
     return ExchangeError("a masked array would lose its mask", "fill it first: a.filled(value)")

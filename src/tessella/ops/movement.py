@@ -57,7 +57,7 @@ transpose = View(
                                "b": normal_axes(x, to_int("b", b))[0]},
     aliases=["swapaxes", "swapdims"], keywords={"dim0": "a", "dim1": "b"},
     vjp=lambda g, a, b: transpose(g, a, b),
-    doc="Two axes exchanged.", ref="swapaxes",
+    doc="Two axes exchanged; permute gives all axes an order.", ref="swapaxes",
     samples=[case((2, 3, 4), a=0, b=-1), case((3,), a=0, b=0)],
     errors=[case((2, 3), a=0, b=2, match="axis 2 is out of range")],
 ).function  # fmt: skip
