@@ -18,7 +18,7 @@ ASAN := build/asan
 $(BIN)/installed: pyproject.toml CMakeLists.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python tools/dependencies.py dev | xargs $(BIN)/python -m pip install -q
-	$(BIN)/python tools/timed.py "clean build" $(BIN)/python -m pip install -q --no-build-isolation --no-deps -e .
+	$(BIN)/python tools/timed.py --most 240 "clean build" $(BIN)/python -m pip install -q --no-build-isolation --no-deps -e .
 	touch $@
 
 demo: $(BIN)/installed

@@ -59,7 +59,7 @@ def describe_machine() -> Json:
         "processor": processor,
         "cores": cores(),
         "memory_bytes": pages * page_size,
-        "system": f"{platform.system()} {platform.release()}",
+        "system": report.short_system(f"{platform.system()} {platform.release()}"),
     }
 
 
@@ -109,7 +109,9 @@ def merge(results: Json, path: Path) -> Json:
         return results
     earlier = json.loads(path.read_text(encoding="utf-8"))
     versions = earlier["versions"].items()  # a contender may have come since
-    if earlier["machine"] != results["machine"] or not versions <= results["versions"].items():
+    machine = earlier["machine"]
+    machine |= {"system": report.short_system(machine["system"])}
+    if machine != results["machine"] or not versions <= results["versions"].items():
         return results
     rows = {row["name"]: row for row in earlier["rows"] + results["rows"]}
     order = [row.name for row in ROWS if row.name in rows]

@@ -6,7 +6,7 @@ The pictures of it are drawn by `plots`. Nothing is measured here.
 from __future__ import annotations
 
 from bench.plots import PREFIX, pictures
-from bench.report import Json, bar_text, digits, kept_columns
+from bench.report import Json, bar_text, digits, kept_columns, short_system, what_of
 
 HEAD = """\
 # Benchmarks
@@ -22,10 +22,12 @@ of A B C, B C A, …, each a block of calls, the cost of an empty loop taken off
 compared. Before that all results are held against each other: contenders that do not compute the
 same are an error. A peer is timed with its default threads and with one, and the better of the
 two counts; Tessella runs as it comes. `best peer` is the time of the fastest peer over
-Tessella's: above 1, Tessella is faster. PyTorch has its fused optimizers, JAX its donated
-buffers. `of peak` is the share of what the machine can do: bytes by a large copy or a
-hand-written sum, operations by multiply-adds that stay in registers. Nothing else runs meanwhile;
-still, machines wobble, and a second run moves a figure by a tenth, at times by more.
+Tessella's in the same process, the two that are printed: above 1, Tessella is faster. PyTorch has
+its fused optimizers, JAX its donated buffers. `of peak` is the share of what the machine can do:
+bytes by a large copy or a hand-written sum, operations by multiply-adds that stay in registers; it
+and `speed` are those of the process with default threads. Machines wobble: a second run moves a
+figure by a tenth, at times by more, above all where other things run; the load at the beginning of
+each run is told below.
 """
 
 
@@ -34,8 +36,9 @@ def machine_lines(results: Json) -> list[str]:
     machine, peaks = results["machine"], results["peaks"]
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     memory = machine["memory_bytes"] / 2**30
+    system = short_system(machine["system"])
     lines = [
-        f"{machine['processor']}, {machine['cores']} cores, {memory:.0f} GiB, {machine['system']};",
+        f"{machine['processor']}, {machine['cores']} cores, {memory:.0f} GiB, {system};",
         f"{versions}.",
     ]
     if peaks:
@@ -44,7 +47,26 @@ def machine_lines(results: Json) -> list[str]:
             f"{digits(peaks['read'] / 1e9)} GB/s, multiply-add {digits(peaks['fma'] / 1e9)} "
             f"GFLOP/s, {digits(peaks['fma, one thread'] / 1e9)} on one core."
         )
-    return ["## Machine and versions", "", *lines, ""]
+    return ["## Machine and versions", "", *lines, "", *run_lines(results), ""]
+
+
+def run_lines(results: Json) -> list[str]:
+    """When the rows were measured, and what the machine did besides as each run began."""
+    runs: dict[tuple[str, str, float], list[str]] = {}
+    for row in results["rows"]:
+        run = row["run"]
+        key = (run["date"], run["command"], run["load_average"])
+        runs.setdefault(key, []).append(row["name"])
+    most = max(runs.values(), key=len)
+    return [
+        "Runs, each with the mean number of processes that wanted a core in the minute before it:",
+        "",
+        *(
+            f"- {date}, load {load:.1f}: "
+            f"{f'the other {len(names)} rows' if names is most else ', '.join(names)}"
+            for (date, _, load), names in sorted(runs.items())
+        ),
+    ]
 
 
 def losses(results: Json) -> list[str]:
@@ -78,7 +100,7 @@ def table(row: Json) -> list[str]:
     """A row as a table of its cases, and the bars on all of them."""
     head, *lines = kept_columns(row)
     shown = [head, ["---"] * len(head), *lines]
-    text = [f"### {row['name']}", "", f"{row['what'].capitalize()}.", ""]
+    text = [f"### {row['name']}", "", f"{what_of(row).capitalize()}.", ""]
     text += [f"| {' | '.join(map(cell_text, line))} |" for line in shown]
     text += ["", *(f"{bar_text(bar)}." for bar in row["bars"])]
     return [*text, ""] if row["bars"] else text

@@ -338,3 +338,10 @@ TestSlab = machine_test(SlabMachine)
 TestBuddy = machine_test(BuddyMachine)
 TestArena = machine_test(ArenaMachine)
 TestGrowingArena = machine_test(GrowingArenaMachine)
+
+
+def test_only_tensors_have_an_allocator() -> None:
+    ask: Any = ts.memory.allocator_of
+    for value in (3, None, "x", [ts.ones(2)]):
+        with pytest.raises(ts.errors.ArgumentError, match=r"allocator_of: x must be a tensor"):
+            ask(value)

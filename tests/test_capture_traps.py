@@ -245,3 +245,44 @@ def test_a_captured_tensor_changed_from_outside() -> None:
         return results, w
 
     same(play)
+
+
+def _append(array: ts.DynamicArray[float]) -> None:
+    array.append(1.0)
+
+
+def _assign(array: ts.DynamicArray[float]) -> None:
+    array[0] = 7.0
+
+
+# What a repeated call would keep as it was recorded, or would not do again.
+ARRAYS: dict[str, Callable[[ts.DynamicArray[float]], Any]] = {
+    "an item": lambda a: a[0],
+    "the length": len,
+    "its name": lambda a: a.length,
+    "all items": sum,
+    "a view": lambda a: a.as_tensor().sum(),
+    "a slice": lambda a: a[0:1].sum(),
+    "append": _append,
+    "assign": _assign,
+    "pop": lambda a: a.pop(),
+    "extend": lambda a: a.extend([1.0]),
+    "clear": lambda a: a.clear(),
+}
+
+
+@pytest.mark.parametrize("is_planned", [False, True])
+@pytest.mark.parametrize("use", ARRAYS)
+def test_an_array_that_grows_is_neither_read_nor_changed(use: str, is_planned: bool) -> None:
+    array = ts.DynamicArray("float64", capacity=8)
+    array.extend([1.0, 2.0])
+
+    @ts.compile
+    def f(x: ts.Tensor) -> ts.Tensor:
+        found = ARRAYS[use](array)
+        return x * 2 if found is None else x * found
+
+    with pytest.raises(ts.errors.CaptureError, match="a DynamicArray") as caught:
+        f.plan(ts.ones(4)) if is_planned else f(ts.ones(4))
+    assert "hint: pass a.as_tensor()" in str(caught.value)
+    assert list(array) == [1.0, 2.0]

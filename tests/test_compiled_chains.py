@@ -139,6 +139,18 @@ def test_the_gate_of_a_gradient() -> None:
             assert_same_tensors(compiled(x, g), slope(x, g))
 
 
+def test_the_gate_of_what_a_chain_began_with() -> None:
+    def slope(x: ts.Tensor) -> ts.Tensor:
+        found: ts.Tensor = ts.autograd.grad((x.relu() * x * 3).sum(), x)[0]
+        return found * 5 - x
+
+    for length in LENGTHS:
+        x = values(6, length, ts.float32).requires_grad_()
+        compiled = ts.compile(slope)
+        for _ in range(4):
+            assert_same_tensors(compiled(x), slope(x))
+
+
 # --- programs -------------------------------------------------------------------------------------
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,10 @@ import numpy
 import pytest
 
 import tessella as ts
-from tessella import _core, compiler, data, diagrams, dtypes, namespace, nn, optim
+from offered import offered, offered_by_package, public_modules
+from tessella import _core, compiler, data, diagrams, kinds, namespace, nn
+from tessella.composites import COMPOSITES, Composite
+from tessella.declarations import Declared
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,83 +77,106 @@ def run_examples(name: str, text: str) -> int:
     return result.attempted
 
 
-REGISTRY = ("register", "find", "by_id", "free_slots")
-PLAIN: dict[str, Any] = {
-    f"{owner}.{name}": value
-    for owner, names in (
-        ("ts", namespace.public_names()),
-        ("Tensor", namespace.methods()),
-        ("ts.dtypes", {name: getattr(dtypes, name) for name in REGISTRY}),
-        ("UserDType", vars(dtypes.UserDType)),
-    )
-    for name, value in names.items()
-    if inspect.isfunction(value) or isinstance(value, _core.Caller)
-    if owner != "UserDType" or not name.startswith("_")
-}
-PLAIN |= {
-    f"{owner.__name__}.{name}": value
-    for owner in (ts.DynamicArray, diagrams.Graph, compiler.Compiled)
-    for name, value in inspect.getmembers(owner, inspect.isfunction)
-    if not name.startswith("_")
-}
-PLAIN |= {f"data.{name}": getattr(data, name) for name in data.__all__}
-PLAIN |= {
-    f"{owner.__name__}.{name}": value
-    for owner in (
-        data.DataLoader,
-        data.Table,
-        data.Standardize,
-        data.OneHot,
-        data.Text,
-        ts.text.Tokenizer,
-        ts.text.Stream,
-        ts.models.LanguageModel,
-    )
-    for name, value in inspect.getmembers(owner, inspect.isfunction)
-    if not name.startswith("_")
-}
-PLAIN |= {name: getattr(ts, name) for name in namespace.MEMBERS} | {"Graph": diagrams.Graph}
-PLAIN |= {  # of packages whose members are classes and functions
-    f"{package.__name__}.{name}": getattr(package, name)
-    for package in (
-        nn,
-        nn.init,
-        nn.utils,
-        optim,
-        optim.lr_scheduler,
-        ts.io,
-        ts.metrics,
-        ts.models,
-        ts.text,
-    )
-    for name in package.__all__
-    if not inspect.ismodule(getattr(package, name))
-}
-PLAIN |= {
-    f"{owner.__name__}.{name}": getattr(owner, name)
-    for owner, names in (
-        (ts.Generator, ("state_dict", "load_state_dict", "get_state", "set_state")),
-        (ts.io.TensorFile, ("keys", "metadata", "get_tensor", "get_slice")),
-        (ts.io.GGUFFile, ("get_tensor",)),
-        (ts.text.Tokenizer, ("from_metadata", "from_file")),
-    )
-    for name in names
-}
-PLAIN |= {
-    f"Optimizer.{name}": value
-    for name, value in inspect.getmembers(optim.Optimizer, inspect.isfunction)
-    if name in ("add_param_group", "load_state_dict", "state_dict", "zero_grad")
-    or name.startswith("register")
-}
-PLAIN |= {f"errors.{name}": getattr(ts.errors, name) for name in ("Err", "Ok", "expected")}
+PACKAGE = ROOT / "src" / "tessella"
+REFERENCE = "\n".join(path.read_text() for path in ROOT.glob("docs/operations/*.md"))
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@pytest.mark.parametrize("name", sorted(PLAIN))
-def test_plain_functions_show_an_example_that_runs(
+def docstrings(node: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Give the docstrings with examples of a module and of all that is defined in it."""
+    is_documented = isinstance(node, DOCUMENTED)
+    if is_documented and ">>>" in (text := ast.get_docstring(node) or ""):
+        yield name, text
+    for child in ast.iter_child_nodes(node):
+        inner = getattr(child, "name", None) if isinstance(child, ast.stmt) else None
+        yield from docstrings(child, f"{name}.{inner}" if inner else name)
+
+
+def documented() -> dict[str, str]:
+    """Give every docstring of the package that has examples, by its place."""
+    found: dict[str, str] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for name, text in docstrings(ast.parse(path.read_text()), module):
+            found[name] = f"{found[name]}\n\n{text}" if name in found else text
+    return found
+
+
+def is_in_reference(text: str) -> bool:
+    """Tell whether the examples of a docstring are on a page of docs/operations, which is run."""
+    return text[text.index(">>>") :].strip() in REFERENCE
+
+
+DOCSTRINGS = documented()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, text in DOCSTRINGS.items() if not is_in_reference(text)]
+)
+def test_examples_of_a_docstring_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files
-    assert run_examples(name, inspect.getdoc(PLAIN[name]) or "") > 0
+    assert run_examples(name, DOCSTRINGS[name]) > 0
+
+
+def texts_of(node: ast.AST) -> Iterator[str]:
+    """Give the strings of a tree, but for those with names in braces."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not isinstance(node, ast.JoinedStr):
+        for child in ast.iter_child_nodes(node):
+            yield from texts_of(child)
+
+
+def test_no_example_of_the_sources_is_missed() -> None:
+    """Each is part of a docstring, or of a record, whose examples are in docs/operations."""
+    known = [*DOCSTRINGS.values(), *(op.example for op in OPS.values())]
+    lines = {line.strip() for text in known for line in text.splitlines()}
+    found = {
+        line.strip()
+        for path in PACKAGE.rglob("*.py")
+        for text in texts_of(ast.parse(path.read_text()))
+        for line in re.findall(r"^ *(>>> .*)", text, re.MULTILINE)
+    }
+    assert len(found) > 1000 and not found - lines
+
+
+# Classes whose every public method shows an example.
+SHOWN = (
+    ts.DynamicArray, compiler.Compiled, data.DataLoader, data.OneHot, data.Standardize, data.Table,
+    data.Text, diagrams.Graph, ts.models.LanguageModel, ts.text.Stream, ts.text.Tokenizer,
+)  # fmt: skip
+PLAIN: dict[str, Any] = {f"Tensor.{name}": value for name, value in namespace.methods().items()}
+PLAIN |= {f"ts.{name}": value for name, value in offered_by_package().items()}
+PLAIN |= {
+    f"ts.{module}.{name}": value
+    for module in public_modules()
+    for name, value in offered(module).items()
+}
+PLAIN |= {
+    f"{owner.__name__}.{name}": value
+    for owner in SHOWN
+    for name, value in inspect.getmembers(owner, inspect.isfunction)
+    if not name.startswith("_")
+}
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether Python defines it, and it is no exception; records are looked at below."""
+    if inspect.isclass(value) and issubclass(value, ts.errors.TessellaError):
+        return False
+    is_defined = inspect.isfunction(value) or inspect.isclass(value)
+    home = getattr(value, "__module__", "")
+    return isinstance(value, _core.Caller) or (
+        is_defined and home.startswith("tessella.") and home != "tessella._core"
+    )
+
+
+def test_public_functions_and_classes_show_an_example() -> None:
+    plain = {name: value for name, value in PLAIN.items() if is_plain(value)}
+    assert len(plain) > 800
+    assert not [name for name, value in plain.items() if ">>>" not in (inspect.getdoc(value) or "")]
 
 
 @pytest.mark.parametrize("name", sorted(OPS))
@@ -186,17 +214,54 @@ def test_operation_reference_lists_every_operation_with_its_gradient() -> None:
         told = re.findall(r"^- gradient of (\w+): \S", entry, re.MULTILINE)
         rules = zip(op.operands, op.vjp, strict=False)
         assert told == [operand for operand, rule in rules if rule], name
+        assert told or "\n- no gradient: " in entry, name
         assert f"#{name.replace('.', '')})" in index
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSITES))
+def test_operation_reference_says_what_the_gradient_of_a_composite_is(name: str) -> None:
+    each = COMPOSITES[name]
+    if each.is_function or each.is_method:
+        (entry,) = re.findall(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", REFERENCE, re.M | re.S)
+        (told,) = re.findall(r"^- ((?:no )?gradient.*)", entry, re.MULTILINE)
+        known = ("gradient: of its parts", "gradient: by a kernel of its own")
+        assert told in known or re.fullmatch(r"no gradient: \w.*", told)
+        assert each.no_gradient in told
 
 
 PAGES = ["README.md", "ARCHITECTURE.md",
          *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]  # fmt: skip
+
+# Blocks that are not run, by their first lines: records of an operation that there is not, and of
+# one that there is already. What they declare is looked at below.
+NOT_RUN: dict[str, type[Declared]] = {
+    "softclip = unary(": kinds.Unary,
+    "from tessella.composites import composite": Composite,
+}
+
+
+def blocks_of(file: str) -> list[str]:
+    """Give the blocks of Python of a page."""
+    return re.findall(r"^```(?:python|pycon)\n(.*?)^```", (ROOT / file).read_text(), re.M | re.S)
 
 
 @pytest.mark.parametrize("file", [each for each in PAGES if "/operations" not in each])
 def test_examples_of_a_page_run(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may build on each other."""
     monkeypatch.chdir(tmp_path)  # some write files
-    text = (ROOT / file).read_text()
-    blocks = re.findall(r"```(?:python|pycon)\n(.*?)```", text, re.DOTALL)
-    run_examples(file, "\n".join(block for block in blocks if block.startswith(">>>")))
+    blocks = [block for block in blocks_of(file) if block.partition("\n")[0] not in NOT_RUN]
+    assert not [block for block in blocks if not block.startswith(">>>")]
+    run_examples(file, "\n".join(blocks))
+
+
+@pytest.mark.parametrize("first", NOT_RUN)
+def test_records_of_the_architecture_say_what_declarations_take(first: str) -> None:
+    (block,) = [text for text in blocks_of("ARCHITECTURE.md") if text.partition("\n")[0] == first]
+    makers = [vars(owner).get("__init__") for owner in NOT_RUN[first].__mro__[:-1]]
+    taken = {name for maker in makers if maker for name in inspect.signature(maker).parameters}
+    (said,) = [
+        {keyword.arg for keyword in call.keywords}
+        for call in ast.walk(ast.parse(block))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("unary", "composite")
+    ]
+    assert said and said <= taken

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -212,3 +212,12 @@ def test_broadcasts_and_strides_of_small_operands_agree() -> None:
         check_both(partial(ts.sub, y), make(3, 4).flip(axis=0))
         check_both(partial(ts.where, make(3, 4) > 3, y), make(3, 4))
     check_both(lambda x: x + make(0, 4), make(1, 4))
+
+
+def test_two_axes_are_never_one_keyword() -> None:
+    x = ts.zeros(2, 3, 4)
+    for keywords in ({"axis": 0}, {"dim": 1}, {"axis": (0, 1, 2)}):
+        for call in (x.transpose, partial(ts.transpose, x)):
+            with pytest.raises(ts.errors.ArgumentError, match="transpose: unknown keyword"):
+                cast(Any, call)(**keywords)
+    assert x.transpose(dim0=0, dim1=2).shape == (4, 3, 2)

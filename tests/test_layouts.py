@@ -317,3 +317,31 @@ def test_reshape_copies_as_it_is_told() -> None:
     assert ts.reshape(x.T, (6,), copy=None).tolist() == x.T.reshape(6, copy=True).tolist()
     with pytest.raises(ValueError, match="reshape: "):
         ts.reshape(x.T, (6,), copy=False)
+
+
+# --- what a layout cannot be ----------------------------------------------------------------------
+
+
+def test_items_have_bytes() -> None:
+    for sizes in ((4, 0), (0, 4), (4, -1)):
+        with pytest.raises(ts.errors.ShapeError, match="items have at least one byte"):
+            Layout((4,)).bitcast(*sizes)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Layout((4,), (1,), 2**63 - 1),
+        lambda: Layout((3, 0), (2**62, 1)),
+        lambda: Layout((8,), (1,), 2**62).bitcast(8, 4),
+        lambda: _core.resolve_reshape((2**62, 4), (-1,)),
+    ],
+)
+def test_places_that_cannot_be_counted_to_are_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(ts.errors.LengthOverflow, match="more elements than can be counted"):
+        make()
+
+
+def test_layouts_are_equal_by_value_and_hashed_so() -> None:
+    assert len({Layout((4,)), Layout((4,)), Layout((4,), (2,))}) == 2
+    assert Layout((4,)) != 3 and Layout((4,)) != Layout((4,), (1,), 1)

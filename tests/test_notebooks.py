@@ -13,8 +13,10 @@ import notebooks
 from notebooks import FOLDER, Output, code_cells, has_tag, read, run, run_cell
 
 NAMES = sorted(path.name for path in FOLDER.glob("*.ipynb"))
-# Of this machine, or of this run: addresses, folders, times.
-PASSING = re.compile(r"0x[0-9a-f]{4}|/(?:home|tmp|root|usr|work)/|\d (?:ms|µs|s|seconds)\b|GFLOP")
+# Of this machine, or of this run: addresses, folders, times. A folder is an absolute path of two
+# names or more; tags, addresses of pages and kinds of data have something else before the slash.
+FOLDERS = r"(?:(?<![\w<:/.\\])|(?<=\\n))/[\w.-]+/[\w.-]|[A-Z]:\\"
+PASSING = re.compile(rf"0x[0-9a-f]{{4}}|{FOLDERS}|\d (?:ms|µs|s|seconds)\b|GFLOP")
 
 
 def kinds(outputs: list[Output]) -> list[Any]:
@@ -80,6 +82,16 @@ def test_notebook_is_of_format_4_5(name: str) -> None:
 def test_nothing_passing_is_stored(name: str) -> None:
     for cell in code_cells(read(FOLDER / name)):
         assert not PASSING.search(json.dumps(cell["outputs"])), cell["id"]
+
+
+@pytest.mark.parametrize("text, is_passing", [
+    ("/home/me/x.py", True), ("saved in\n/srv/data", True), ("at '/Users/me/x'", True),
+    ("C:\\Users\\me", True), ("took 3 ms", True), ("at 0x7f00", True),
+    ("<b>x</b>/<i>y</i>", False), ("https://w3.org/2000/svg", False), ("image/svg+xml", False),
+    ("1/2/3", False), ("docs/start.md", False), ("a / b", False),
+])  # fmt: skip
+def test_passing_things_are_known(text: str, is_passing: bool) -> None:
+    assert bool(PASSING.search(json.dumps([text]))) == is_passing
 
 
 # --- the runner -----------------------------------------------------------------------------------

@@ -7,18 +7,21 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from generate import ROOT, tidy
 from signatures import SOURCES, public_names, signatures, words_of
+from stub_places import place_stubs
 
 PROGRAM = Path(__file__).with_name("typed_program.py")
 
 # What users import from. What they reach further is found by the signatures.
 PUBLIC = """
-tessella autograd data fft io linalg memory metrics models nn nn.functional nn.init nn.ragged
-nn.toolbox optim optim.lr_scheduler testing text trees outcomes
+tessella autograd compiler data diagrams fft io linalg memory metrics models nn nn.functional
+nn.init nn.ragged nn.toolbox optim optim.lr_scheduler testing text trees outcomes
 """
 # What the engine is made of: users may come across such objects, and call nothing of them.
 ENGINE = {"tessella.compiler.program", "tessella.declarations", "tessella.optim.updates",
@@ -78,6 +81,28 @@ def test_every_public_module_is_looked_at() -> None:
     }
     assert public <= set(modules())
     assert all(public_names(module) for module in modules())
+
+
+def test_modules_that_are_elsewhere_have_their_stubs() -> None:
+    """Type checkers know `import tessella.utils.data`, and what it gives at run time."""
+    stale = [
+        name
+        for name, text in place_stubs().items()
+        if (ROOT / name).read_text() != tidy(text, name)
+    ]
+    assert not stale, "run tools/stub_places.py"
+
+
+def test_stubs_alone_are_no_packages_at_run_time(tmp_path: Path) -> None:
+    """A folder of stubs would be an empty package, were it not for the finder."""
+    code = """
+        import tessella.backends.cudnn, tessella.cuda, tessella.nn.utils.rnn, tessella.utils.data
+        import tessella as ts
+        assert ts.utils.data is ts.data and tessella.nn.utils.rnn.pad_sequence
+        assert not hasattr(ts.utils, "nothing") and not ts.backends.cudnn.is_available()
+        assert tessella.nn.utils is tessella.nn.toolbox and ts.cuda.device_count() == 0
+    """
+    run("-c", textwrap.dedent(code), cwd=tmp_path)
 
 
 def run(*command: str, cwd: Path) -> None:

@@ -1,6 +1,7 @@
 """The wheel in dist/, which `make wheel` has made: its tag, its metadata, and its life alone.
 
-It is installed into a bare environment that has no compiler, no NumPy and nothing else.
+It is installed into a bare environment that has no compiler, no NumPy and nothing else. Of wheels
+for other systems, which are built elsewhere, there is only what is asked for.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import email
 import os
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -107,3 +109,24 @@ def test_wheel_runs_alone(wheel: Path, tmp_path: Path) -> None:
     assert (learned, has_numpy) == ("True", "False")
     assert Path(place).is_relative_to(tmp_path / "bare")
     assert "instruction set" in run("-m", "tessella", "info")
+
+
+def test_wheels_for_other_systems_are_configured() -> None:
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+    assert asked["build"] == ["cp311-*", "cp312-*", "cp313-*"]
+    assert set(asked["linux"]["archs"]) == {"x86_64", "aarch64"}
+    assert set(asked["macos"]["archs"]) == {"arm64", "x86_64"}
+    assert asked["windows"]["archs"] == ["AMD64"]
+    compilers = asked["windows"]["environment"]
+    assert compilers["CC"] == compilers["CXX"] == "clang-cl"
+    *_, tests = asked["test-command"].split()
+    assert tests.startswith("{project}/") and (ROOT / tests.removeprefix("{project}/")).is_file()
+
+
+def test_classifiers_name_what_was_tested() -> None:
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    assert [each for each in said if each.startswith("Operating System")] == [
+        "Operating System :: POSIX :: Linux"
+    ]
+    versions = [each.rpartition(" ")[2] for each in said if "Python :: 3." in each]
+    assert versions == ["3.11"]

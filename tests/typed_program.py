@@ -14,7 +14,11 @@ from typing_extensions import override
 
 import tessella as ts
 from tessella import Tensor, data, memory, models, nn, optim
+from tessella.backends import cudnn
 from tessella.nn import functional as F
+from tessella.nn.parameter import Parameter
+from tessella.nn.utils.rnn import pad_sequence
+from tessella.utils.data import DataLoader
 
 
 @final
@@ -48,6 +52,8 @@ def tensors() -> float:
     nested = x.tolist()
     assert isinstance(nested, list)
     assert len(nested) == rows and columns == 4 and values.numpy().shape == (3, 2)
+    padded = assert_type(pad_sequence([x[0], x[0, :2]], batch_first=True), Tensor)
+    assert padded.shape == (2, columns)
     return part.sum().item() + float(x.mean()) + len(ts.split(counts, 1))
 
 
@@ -70,8 +76,9 @@ def gradients() -> Tensor:
 def train(folder: Path) -> list[float]:
     """Train by hand and by `fit`, compiled; save all, and take it up again."""
     x, y = ts.randn(32, 4), ts.randint(0, 3, (32,))
-    loader = data.DataLoader(data.TensorDataset(x, y), batch_size=8, shuffle=True)
+    loader = DataLoader(data.TensorDataset(x, y), batch_size=8, shuffle=True)
     model = Classifier(4, 3)
+    assert isinstance(model.head.weight, Parameter) and not cudnn.is_available()
     optimizer = optim.AdamW(model.parameters(), lr=1e-2)
     scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
 
@@ -80,6 +87,8 @@ def train(folder: Path) -> list[float]:
         optimizer.zero_grad()
         value = F.cross_entropy(model(inputs, temperature=2.0), targets)
         value.backward()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), 10.0)
+        _ = assert_type(norm, Tensor)
         _ = optimizer.step()
         return value
 

@@ -17,6 +17,7 @@ import catalogue
 import drawings
 import migration
 import operations
+import stub_places
 import stubs
 from tessella import namespace
 
@@ -54,14 +55,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare only")
     is_check = parser.parse_args().check
     stale = []
-    texts = {name: make() for name, make in FILES.items()} | operations.operations_pages()
+    texts = {name: make() for name, make in FILES.items()}
+    texts |= stub_places.place_stubs() | operations.operations_pages()
     for name in texts:
         path, text = ROOT / name, tidy(texts[name], name)
         if path.is_file() and path.read_text() == text:
             continue
         stale.append(name)
         if not is_check:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     for path in sorted((ROOT / REFERENCE).iterdir()):
         if f"{REFERENCE}/{path.name}" not in texts:

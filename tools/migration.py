@@ -1,6 +1,7 @@
 """The text of docs/from_pytorch.md: which calls of PyTorch mean something else, and what to write.
 
-The rows are those that the errors show: refusals of declarations, and the names in spellings.py.
+Most rows are those that the errors show: refusals of declarations, and the names in spellings.py.
+The rest, OTHERS, is about calls that run, or that are refused where no declaration is.
 """
 
 from __future__ import annotations
@@ -13,40 +14,152 @@ from tessella.declarations import KEYWORDS, Refusal
 HEAD = """\
 # From PyTorch
 
-Written by tools/generate.py from the errors themselves: change those, not this page.
+Written by tools/generate.py, from the errors themselves and from tools/migration.py: change those,
+not this page.
 
 A page of PyTorch runs here, or an error says what to change. Its imports work with the name of the
 package changed: `from tessella.utils.data import DataLoader`, `import tessella.backends.cudnn`.
 Tensors follow the array API standard; PyTorch's spellings work wherever they do not contradict it:
 `dim` and `keepdim`, an axis by position, sizes and axes as separate arguments, methods that end in
-`_`, `x.float()`, `x.view(…)`. The calls below would give something else than in PyTorch, or nothing
-that is here, so they raise, and the error shows the row.
-"""
-STANDARD = """
-## Calls that the standard defines
+`_`, `x.float()`, `x.view(…)`.
 
-These the standard gives a meaning of its own, so they run, with that meaning.
-"""
-STATE = """
-## Numbers that training changes
+## What is different
 
-`group["lr"]` of an optimizer is a tensor that schedules write into, as are `momentum` and the other
-numbers of a group: `rates.append(group["lr"].item())` keeps today's, the tensor shows tomorrow's.
-Writing a number to `group["lr"]` works as in PyTorch.
+A call that *raises* would give something else than in PyTorch, or nothing that is here; the error
+shows what to write. One that *runs* has another meaning here, most often that of the standard or of
+NumPy.
+"""
+SEEN = """
+Some of those that run:
+
+```python
+>>> import numpy
+>>> import tessella as ts
+>>> import tessella.nn.functional as F
+>>> from tessella import nn, optim
+>>> ts.tensor([1e20, -1e20, float("nan"), 2.9]).to(ts.int32).tolist()
+[2147483647, -2147483648, 0, 2]
+>>> x = ts.ones(2, 3)
+>>> (x * ts.tensor(2.0, dtype=ts.float64)).dtype, (x * 2.0).dtype
+(float64, float32)
+>>> ts.meshgrid(ts.arange(2), ts.arange(3))[0].shape
+(3, 2)
+>>> ts.array_equal(F.softmax(x), F.softmax(x, dim=-1))
+True
+>>> nn.Linear(3, 2)(x.double()).dtype
+float64
+>>> attention = nn.MultiheadAttention(4, 2)
+>>> attention(*[ts.ones(1, 1, 4)] * 3, key_padding_mask=ts.tensor([[True]]))[1].tolist()
+[[[0.0]]]
+>>> optim.SGD(attention.parameters(), lr=0.5).param_groups[0]["lr"]
+tensor float64 () 0.5000
+```
+
+And some that raise:
+
+```python
+>>> def raises(call):
+...     try:
+...         call()
+...     except ts.errors.TessellaError:
+...         return True
+>>> i = ts.arange(3)
+>>> def assign():
+...     i[0] = 2.5
+>>> class Net(nn.Module):
+...     def __init__(self):
+...         super().__init__()
+...         self.layers = [nn.Linear(2, 2)]
+>>> loss = (x.requires_grad_() + 1).sum()
+>>> loss.backward()
+>>> [raises(call) for call in (
+...     assign, lambda: x + numpy.ones(3), Net, nn.Softmax, loss.backward,
+...     lambda: F.mse_loss(ts.ones(64, 1), ts.ones(64)),
+...     lambda: nn.LSTM(3, 2)(x.detach().double()),
+... )]
+[True, True, True, True, True, True, True]
+```
 """
 KEYWORD = """
 ## Keywords
 
-What PyTorch calls a parameter works too.
+These keywords of PyTorch's work too. Another one that is not here raises, and the error shows the
+signature.
 """
 
+# Differences that no error shows, or that one shows where it happens: what is written in PyTorch,
+# whether it runs here, what to write, and why.
+OTHERS = (
+    # tensors
+    ("`x.to(torch.int32)` of floats that it cannot hold", "runs", "",
+     "gives any number; here the nearest that it can hold, and 0 for NaN"),
+    ("`i[0] = 2.5`, i of integers", "raises", "`i[0] = int(2.5)`", "leaves the fraction out"),
+    ("`x + numpy.ones(3)`", "raises", "`x + ts.asarray(numpy.ones(3))`", "takes arrays"),
+    ("`x * y`, y of float64 and shape ()", "runs", "`x * y.to(x.dtype)`",
+     "has the dtype of x; here float64, as for any other shape"),
+    ("`torch.meshgrid(x, y)`", "runs", '`ts.meshgrid(x, y, indexing="ij")`',
+     'is "ij"; here "xy", as in the standard'),
+    ("`F.softmax(x)`, `F.log_softmax(x)`", "runs", "`F.softmax(x, dim=-1)`",
+     "guesses the axis, and warns; here it is the last"),
+    ("`torch.manual_seed(0)`", "runs", "", "begins another stream of numbers"),
+    # gradients
+    ("`loss.backward()` twice", "raises", "`loss.backward(retain_graph=True)` the first time",
+     "raises only where an operation saved something"),
+    ("`x.grad`, held while `backward` adds to it", "runs", "",
+     "changes; here the tensor that you hold stays as it was"),
+    ("results of `inference_mode`", "runs", "",
+     "refuses to record them later; here they are tensors like any other"),
+    # networks and losses
+    ("`self.layers = [nn.Linear(2, 2)]`", "raises", "`nn.ModuleList([nn.Linear(2, 2)])`",
+     "hides the modules, which are not trained, saved or moved"),
+    ("`nn.Softmax()`", "raises", "`nn.Softmax(dim=-1)`", "guesses the axis, and warns"),
+    ("`nn.Linear(3, 2)(x.double())`, and convolutions", "runs", "`x.float()` or `model.double()`",
+     "raises; here it computes in float64. Recurrent layers and `nn.MultiheadAttention` raise"),
+    ("`model.load_state_dict(state)` that does not fit", "raises", "",
+     "raises too, with a part copied; here nothing is"),
+    ("`F.dropout2d(x)`, x of (N, C, L)", "runs", "`F.dropout1d(x)`",
+     "warns, and takes it so; here it is taken for (C, H, W)"),
+    ("`nn.MultiheadAttention` with a query that may look nowhere", "runs", "",
+     "gives NaN; here zeros, also as weights"),
+    ("`F.mse_loss(pred, target)` of (64, 1) and (64,), and other losses", "raises",
+     "`target.unsqueeze(1)` or `pred.squeeze(1)`", "broadcasts, and warns"),
+    ("`size_average=` and `reduce=` of losses", "raises", "`reduction=`", "takes them still"),
+    ("`F.binary_cross_entropy(x, y)`, x outside of [0, 1]", "runs", "",
+     "raises; here it gives NaN, as no value is read"),
+    ("`F.gaussian_nll_loss` with a negative `var`", "runs", "",
+     "raises; here it counts as `eps`, as no value is read"),
+    # data and training
+    ("`DataLoader(…, num_workers=2)`", "runs", "",
+     "starts processes; here threads, which share the data set: nothing is pickled"),
+    ("`DataLoader(…, multiprocessing_context=…)`", "raises", "", "chooses how processes start"),
+    ('`rates.append(group["lr"])`', "runs", '`rates.append(group["lr"].item())`',
+     "keeps a number; here a 0-d tensor of float64, which schedules write into, as are `momentum` "
+     "and the like. A number that is written to it goes into it"),
+    ("an optimizer made before `model.to(…)`", "runs", "make it after",
+     "makes states in the first step; here with the optimizer"),
+    ("`foreach`, `fused`, `capturable` of optimizers", "runs", "",
+     "chooses an implementation; here there is one, which is fused"),
+    ("`differentiable=True` of optimizers", "raises", "",
+     "records the step; here parameters are written in place"),
+    ("steps of half parameters", "runs", "",
+     "rounds after every operation; here once for each number that is written"),
+    ("the norm of half gradients", "runs", "", "is a half; here a float32"),
+    ("`step` in the states of optimizers", "runs", "",
+     "is float32; here float64, and either loads"),
+    ("OneCycleLR after `total_steps`", "runs", "", "raises; here the rate stays what it was"),
+    ("`schedule.step(epoch)`", "runs", "", "warns; here it goes there"),
+)  # fmt: skip
 
-def table(rows: Iterable[Refusal]) -> str:
+
+def row_of(row: Refusal, outcome: str) -> tuple[str, str, str, str]:
+    """Give the cells of a difference that an error, or the standard, knows."""
+    return f"`{row.torch}`", outcome, " or ".join(f"`{text}`" for text in row.here), row.why
+
+
+def table(rows: Iterable[tuple[str, str, str, str]]) -> str:
     """Write rows as a table."""
-    lines = ["| in PyTorch | here | because there it |", "|---|---|---|"]
-    for row in rows:
-        here = " or ".join(f"`{text}`" for text in row.here)
-        lines.append(f"| `{row.torch}` | {here} | {row.why} |")
+    lines = ["| in PyTorch | here it | write | because there it |", "|---|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -63,6 +176,9 @@ def keyword_lines() -> Iterable[str]:
 
 def migration_page() -> str:
     """Give the whole page."""
-    standard = [STANDARD, table(spellings.STANDARD)]
-    parts = [HEAD, table(namespace.refusals()), *standard, STATE, KEYWORD, *keyword_lines()]
-    return "\n".join(parts) + "\n"
+    rows = [
+        *(row_of(row, "raises") for row in namespace.refusals()),
+        *(row_of(row, "runs") for row in spellings.STANDARD),
+        *OTHERS,
+    ]
+    return "\n".join([HEAD, table(rows), SEEN, KEYWORD, *keyword_lines()]) + "\n"

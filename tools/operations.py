@@ -12,7 +12,7 @@ from typing import Any
 
 import tessella as ts
 from curves import has_picture, name_of_picture, picture_of
-from rules import gradient_lines
+from rules import gradient_facts
 from tessella import _core, dtypes, namespace
 from tessella.composites import Composite
 from tessella.records import Op
@@ -33,8 +33,9 @@ functions may give a view of an operand; those, and the ones that give several t
 values, have no `out=`. The examples assume `import tessella as ts`.
 
 In gradients, `g` is the gradient of the result and `out` the result itself; they are added up over
-axes that were broadcast. Pictures show a function, and dashed its slope. A function without a line
-about its gradient is made of other operations, and has theirs.
+axes that were broadcast. `of its parts`: the function is made of other operations, and has their
+gradients; `by a kernel of its own`: the gradient, too, is computed in one pass. Methods that are
+not operations say nothing of a gradient. Pictures show a function, and dashed its slope.
 """
 
 GROUPS = {
@@ -161,16 +162,10 @@ def fenced(example: str) -> str:
 
 def entry(each: Op | Composite) -> str:
     """Write the entry of one operation."""
-    facts = names_of(each)
-    if isinstance(each, Op):
-        why = f" ({each.no_gradient})" if each.no_gradient else ""
-        gradient = [] if each.is_differentiable else [f"no gradient{why}"]
-        facts = [f"dtypes: {dtypes_of(each)}", *gradient, *facts]
-    lines = [f"- {fact}" for fact in facts]
-    if isinstance(each, Op):
-        lines += gradient_lines(each)
+    facts = [f"dtypes: {dtypes_of(each)}"] if isinstance(each, Op) else []
+    lines = [f"- {fact}" for fact in (*facts, *names_of(each), *gradient_facts(each))]
     head = f"## {heading(each.name)}\n\n`{called(each)}{each.signature()}`\n\n{each.doc}\n"
-    listed = "\n" + "\n".join(lines) + "\n" if lines else ""
+    listed = "\n" + "\n".join(lines) + "\n"
     shown = f"\n![{each.name}]({name_of_picture(each)})\n" if has_picture(each) else ""
     example = example_of(each) if isinstance(each, Op) else each.example
     return head + listed + shown + fenced(example)

@@ -378,14 +378,10 @@ def package_stub() -> str:
     imports.append("from tessella._core import Tensor as Tensor")
     imports.append("from tessella.allocators import Allocator")
     imports.append("from tessella.dtypes import DType as DType")
-    imports.append("from tessella.imports import Holder as _Holder")
     for name, module in namespace.MEMBERS.items():
         imports.append(f"from tessella.{module} import {name} as {name}")
+    imports += [f"from tessella import {name} as {name}" for name in PLACES if "." not in name]
     lines = []
-    for name, module in PLACES.items():
-        if "." not in name:
-            lines.append(f"{name} = _{module}" if module else f"{name}: _Holder")
-            imports += [f"from tessella import {module} as _{module}"] if module else []
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]
     for name, value in sorted(public.items()):

@@ -213,7 +213,9 @@ Layout Layout::unsqueeze(Shape axes) const {
   for (int i = 0, j = 0; i < out.ndim; ++i) {
     out.shape[i] = marked[i] ? 1 : shape[j];
     // The stride that keeps a contiguous layout contiguous; with size 1 any would do.
-    out.strides[i] = !marked[i] ? strides[j] : j < ndim ? strides[j] * shape[j] : 1;
+    out.strides[i] = !marked[i] ? strides[j] : 1;
+    if (marked[i] && j < ndim && __builtin_mul_overflow(strides[j], shape[j], &out.strides[i]))
+      out.strides[i] = 1;
     j += !marked[i];
   }
   return out;
@@ -262,15 +264,21 @@ Layout Layout::unfold(int64_t named, int64_t window, int64_t step) const {
 
 Layout Layout::bitcast(int64_t from_size, int64_t to_size) const {
   if (from_size == to_size) return *this;
+  if (from_size < 1 || to_size < 1)
+    fail_bitcast(sizes(), from_size, to_size, "items have at least one byte");
   if (ndim == 0) fail_bitcast(sizes(), from_size, to_size, "a 0-d tensor has no axis to change");
   Layout out = *this;
   int last = ndim - 1;
-  if (shape[last] * from_size % to_size)
+  int64_t length, start;
+  if (__builtin_mul_overflow(shape[last], from_size, &length) ||
+      __builtin_mul_overflow(offset, from_size, &start))
+    fail_size_overflow(sizes());
+  if (length % to_size)
     fail_bitcast(sizes(), from_size, to_size, "the last axis does not divide into whole items");
-  out.shape[last] = shape[last] * from_size / to_size;
+  out.shape[last] = length / to_size;
   if (size_of(out.sizes()) == 0) return contiguous(out.sizes());
   bool is_dense = shape[last] == 1 || strides[last] == 1;
-  bool is_whole = offset * from_size % to_size == 0;
+  bool is_whole = start % to_size == 0;
   for (int i = 0; i < last; ++i) {
     int64_t bytes;
     // The stride of an axis of size 1 may be anything.
@@ -281,15 +289,14 @@ Layout Layout::bitcast(int64_t from_size, int64_t to_size) const {
   if (!is_dense || !is_whole)
     fail_bitcast(sizes(), from_size, to_size, "its items do not lie side by side");
   out.strides[last] = 1;
-  out.offset = offset * from_size / to_size;
+  out.offset = start / to_size;
   return out;
 }
 
 Layout resolve_reshape(Shape from, Shape to) {
   check_ndim(to.size());
-  int64_t size = 1, known = 1;
+  int64_t size = size_of(from), known = 1;
   int unknown = -1;
-  for (int64_t n : from) size *= n;
   int64_t resolved[MAX_NDIM];
   for (size_t i = 0; i < to.size(); ++i) {
     resolved[i] = to[i];

@@ -12,18 +12,21 @@ from typing import Literal, TypeAlias, overload
 
 from tessella import (
     _core as _core,
-    accelerators as _accelerators,
     access as access,
     allocators as allocators,
     arguments as arguments,
     autograd as autograd,
+    backends as backends,
     blocks as blocks,
     catalogue as catalogue,
     changes as changes,
+    compiler as compiler,
     composites as composites,
+    cuda as cuda,
     data as data,
     declarations as declarations,
     devices as devices,
+    diagrams as diagrams,
     dtype_errors as dtype_errors,
     dtypes as dtypes,
     errors as errors,
@@ -51,6 +54,7 @@ from tessella import (
     metrics as metrics,
     models as models,
     modes as modes,
+    mps as mps,
     namespace as namespace,
     nn as nn,
     ops as ops,
@@ -68,6 +72,7 @@ from tessella import (
     text as text,
     threads as threads,
     trees as trees,
+    utils as utils,
 )
 from tessella._core import Tensor as Tensor
 from tessella.allocators import Allocator
@@ -86,7 +91,6 @@ from tessella.hints import (
     Path as _Path,
 )
 from tessella.histories import History as History
-from tessella.imports import Holder as _Holder
 from tessella.info import __array_namespace_info__ as __array_namespace_info__
 from tessella.io import load as load, save as save
 from tessella.modes import (
@@ -120,10 +124,6 @@ from tessella.transforms import (
 
 _Axes: TypeAlias = _Ints | None
 
-backends: _Holder
-cuda = _accelerators
-mps = _accelerators
-utils: _Holder
 Size: TypeAlias = _tuple[_int, ...]
 __array_api_version__: _str
 
@@ -3298,10 +3298,10 @@ def sum_to_size(
     """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
 
 def swapaxes(x: Tensor, a: _int, b: _int) -> Tensor:
-    """Two axes exchanged."""
+    """Two axes exchanged; permute gives all axes an order."""
 
 def swapdims(x: Tensor, a: _int, b: _int) -> Tensor:
-    """Two axes exchanged."""
+    """Two axes exchanged; permute gives all axes an order."""
 
 def swish(
     x: Tensor,
@@ -3471,7 +3471,7 @@ def trace(
     """Sum the diagonal of a matrix; integers are summed in 64 bits."""
 
 def transpose(x: Tensor, a: _int, b: _int) -> Tensor:
-    """Two axes exchanged."""
+    """Two axes exchanged; permute gives all axes an order."""
 
 @overload
 def trapezoid(

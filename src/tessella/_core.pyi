@@ -34,6 +34,7 @@ _Axes: TypeAlias = _Ints | None
 
 class Layout:
     def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
     def __init__(
         self, shape: Sequence[int], strides: Sequence[int] | None = None, offset: int = 0
     ) -> None: ...
@@ -3035,9 +3036,9 @@ class Tensor:
     ) -> Tensor:
         """Sum a tensor to a shape that broadcasts to its own: the inverse of broadcasting."""
     def swapaxes(self, a: _int, b: _int) -> Tensor:
-        """Two axes exchanged."""
+        """Two axes exchanged; permute gives all axes an order."""
     def swapdims(self, a: _int, b: _int) -> Tensor:
-        """Two axes exchanged."""
+        """Two axes exchanged; permute gives all axes an order."""
     def swish(
         self,
         *,
@@ -3167,7 +3168,7 @@ class Tensor:
     ) -> Tensor:
         """Sum the diagonal of a matrix; integers are summed in 64 bits."""
     def transpose(self, a: _int, b: _int) -> Tensor:
-        """Two axes exchanged."""
+        """Two axes exchanged; permute gives all axes an order."""
     def tril(
         self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:

@@ -14,7 +14,11 @@ _numbers = count(1)  # of allocators without a name of their own
 
 
 class Allocator:
-    """Where tensors get their memory: one of Heap, Arena, Pool, Slab and Buddy."""
+    """Where tensors get their memory: one of Heap, Arena, Pool, Slab and Buddy.
+
+    >>> isinstance(ts.zeros(2).allocator, ts.memory.Allocator)
+    True
+    """
 
     __slots__ = ("__weakref__", "handle")
 
@@ -132,7 +136,11 @@ class Heap(Allocator):
 
 
 class Mark:
-    """A place in an arena, to which it can be released."""
+    """A place in an arena, to which it can be released.
+
+    >>> isinstance(ts.memory.Arena("1MiB").mark(), ts.memory.Mark)
+    True
+    """
 
     __slots__ = ("arena", "number")
 
@@ -299,6 +307,7 @@ def wrap(handle: AllocatorHandle) -> Allocator:
 
 
 heap: Allocator = wrap(_core.heap_allocator())
+"""The allocator of everything that no scope or call directs elsewhere."""
 
 
 def current() -> Allocator:
@@ -311,6 +320,12 @@ def current() -> Allocator:
 
 
 def allocator_of(x: Tensor) -> Allocator | None:
-    """Give the allocator that a tensor's memory is of; None for shared and virtual memory."""
+    """Give the allocator that a tensor's memory is of; None for shared and virtual memory.
+
+    >>> ts.memory.allocator_of(ts.zeros(2)) == ts.memory.heap
+    True
+    """
+    if not isinstance(x, _core.Tensor):
+        raise errors.not_tensor("x", x, "a tensor").locate("memory.allocator_of", [])
     handle = _core.allocator_of(x)
     return None if handle is None else wrap(handle)

@@ -1,4 +1,4 @@
-"""The messages about users' dtypes and about strict access; errors.py has the rest."""
+"""The messages about dtypes, users' own among them, and about strict access."""
 
 from __future__ import annotations
 
@@ -120,3 +120,21 @@ def wrong_access(dtype: object, wanted: object) -> DTypeMismatch:
 def wrong_kind(value: object, dtype: object, wanted: str) -> DTypeMismatch:
     """A value of another kind than the dtype that it is written to."""
     return DTypeMismatch(f"{brief(value)} is no value of {dtype}", f"{dtype} takes {wanted}")
+
+
+# --- conversion ----------------------------------------------------------------------------------
+
+
+def cannot_cast(source: object, target: object) -> DTypeMismatch:
+    """A conversion that would lose a part without saying so."""
+    return DTypeMismatch(
+        f"{source} to {target} would drop imaginary parts", "take ts.real(x) or ts.abs(x) first"
+    )
+
+
+def unknown_dtype(value: object) -> ArgumentError:
+    """Something that names no dtype."""
+    return ArgumentError(
+        f"dtype must be a Tessella dtype, got {brief(value)}",
+        "ts.float32, ts.int64, ts.bool, …; Python's float, int, bool and complex work too",
+    )

@@ -82,7 +82,11 @@ class DType:
 
 
 class UserDType(DType):
-    """A dtype that a user has registered: items with the fields of a format of `struct`."""
+    """A dtype that a user has registered: items with the fields of a format of `struct`.
+
+    >>> ts.dtypes.register("pair", fmt="<hh").itemsize
+    4
+    """
 
     __slots__ = ("_codec", "format")
 
@@ -256,7 +260,9 @@ def as_dtype(value: Any) -> DType:
         name = value.__name__  # NumPy's scalar types
     found = BY_NAME.get(name) if isinstance(name, str) else None
     if found is None or (found.is_user and not isinstance(value, str)):
-        raise errors.unknown_dtype(value)  # the names of others' dtypes are not those of users
+        raise dtype_errors.unknown_dtype(
+            value
+        )  # the names of others' dtypes are not those of users
     return found
 
 
@@ -285,7 +291,7 @@ def check_cast(source: DType, target: DType) -> None:
     if source.is_user or target.is_user:
         raise dtype_errors.no_conversion(source, target)
     if source.is_complex and not target.is_complex:
-        raise errors.cannot_cast(source, target)
+        raise dtype_errors.cannot_cast(source, target)
 
 
 def _widest(x: DType, y: DType) -> DType:

@@ -183,21 +183,6 @@ def scalar_does_not_fit(value: object, dtype: object) -> InvalidArgument:
     return InvalidArgument(f"{brief(value)} does not fit {dtype}", cure)
 
 
-def cannot_cast(source: object, target: object) -> DTypeMismatch:
-    """A conversion that would lose a part without saying so."""
-    return DTypeMismatch(
-        f"{source} to {target} would drop imaginary parts", "take ts.real(x) or ts.abs(x) first"
-    )
-
-
-def unknown_dtype(value: object) -> ArgumentError:
-    """Something that names no dtype."""
-    return ArgumentError(
-        f"dtype must be a Tessella dtype, got {brief(value)}",
-        "ts.float32, ts.int64, ts.bool, …; Python's float, int, bool and complex work too",
-    )
-
-
 # --- values --------------------------------------------------------------------------------------
 
 

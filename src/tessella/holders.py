@@ -16,7 +16,12 @@ from tessella.sizes import to_text
 
 
 class Stats:
-    """What is in use, at one moment: bytes, as they were asked for."""
+    """What is in use, at one moment: bytes, as they were asked for.
+
+    >>> figures = ts.memory.stats()
+    >>> figures.live <= figures.peak
+    True
+    """
 
     def __init__(self) -> None:
         totals = _core.memory_totals()

@@ -1,7 +1,8 @@
 """Modules of PyTorch that are elsewhere here: `import tessella.utils.data` gives tessella.data.
 
-Python asks this finder last, when no file of the package has the name: a module that is only called
-otherwise is given, and a name that spellings.py knows raises an error that says what to write.
+A module that is only called otherwise is found first: its stub lies in a folder of that name, which
+Python would take for an empty package. When no file of the package has a name that spellings.py
+knows, an error says what to write.
 """
 
 from __future__ import annotations
@@ -62,18 +63,27 @@ class Finder:
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
-        """Give what loads a module; None: it is not known here either."""
+        """Give what loads a module; None: it is called the same here, or is not of this package."""
         inside = name.removeprefix("tessella.")
-        if inside in PLACES and inside != name:
-            from importlib.machinery import ModuleSpec
+        if inside not in PLACES or inside == name:
+            return None
+        from importlib.machinery import ModuleSpec
 
-            loader: Any = Loader()
-            return ModuleSpec(name, loader, is_package=not PLACES[inside])
+        loader: Any = Loader()
+        return ModuleSpec(name, loader, is_package=not PLACES[inside])
+
+
+class Refuser:
+    """Explains, where no module was found, what to write in place of PyTorch's."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        """Raise an error for a name that is known; None: it is not known here either."""
+        inside = name.removeprefix("tessella.")
         owner, _, last = inside.rpartition(".")
         owner = NAMES.get(owner, owner)
         if inside != name and (found := spellings.absent(owner or "ts", last)):
             raise errors.missing_import(f"tessella.{owner}".rstrip("."), last, found)
-        return None
 
 
 def load(name: str) -> Any:
@@ -84,5 +94,6 @@ def load(name: str) -> Any:
 
 
 def install() -> None:
-    """Let Python ask the finder."""
-    sys.meta_path.append(Finder)
+    """Let Python ask for PyTorch's names before it looks at files, and explain at the end."""
+    sys.meta_path.insert(0, Finder)
+    sys.meta_path.append(Refuser)

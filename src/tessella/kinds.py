@@ -85,6 +85,8 @@ class Elementwise(Straight):
         if name not in OPCODES:
             raise TypeError(f"{name} has no line in elementwise.def, or the core is an older one")
         super().__init__(name, opcode=OPCODES[name], **record)
+        if self.is_differentiable and len(self.vjp) != len(self.operands):
+            raise TypeError(f"{name} has {len(self.operands)} operands and {len(self.vjp)} vjp")
         self.opcode = OPCODES[name]
 
     def out_dtype(self, dtype: DType) -> DType | None:

@@ -32,6 +32,12 @@ from tessella.sizes import to_bytes as to_bytes, to_text as to_text
 
 A = TypeVar("A", bound=Allocator, default=Allocator)
 
+__all__ = [
+    "Allocator", "Arena", "Buddy", "Heap", "Mark", "Pool", "Slab", "Stats", "allocator_of",
+    "current", "heap", "limit", "report", "stats", "temporary", "to_bytes", "to_text", "track",
+    "trim", "use",
+]  # fmt: skip
+
 # --- scopes ---------------------------------------------------------------------------------------
 
 
@@ -233,8 +239,8 @@ class track:  # noqa: N801 - used like a function
 def report(largest: int = 5) -> str:
     """Show who holds memory, as a table for people.
 
-    >>> print(ts.memory.report().splitlines()[0].split()[0])
-    memory
+    >>> ts.memory.report().splitlines()[0].split()[0]
+    'memory:'
     """
     try:
         most = to_int("largest", largest)

@@ -75,8 +75,8 @@ FUNCTIONS: dict[Any, tuple[str, ...]] = {
 # Modules that are loaded when they are first used.
 SUBPACKAGES: tuple[str, ...] = ("fft", "linalg", "nn.functional")  # with declared functions
 MODULES: tuple[str, ...] = (  # without
-    "autograd", "data", "io", "memory", "metrics", "models", "nn", "optim", "testing", "text",
-    "trees",
+    "autograd", "compiler", "data", "diagrams", "io", "memory", "metrics", "models", "nn", "optim",
+    "testing", "text", "trees",
 )  # fmt: skip
 
 # Classes and functions that are loaded when they are first used, by their modules.

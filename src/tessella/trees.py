@@ -9,6 +9,8 @@ from tessella.hints import Any, Callable, Mapping, Sequence, TypeVar
 
 T = TypeVar("T")
 
+__all__ = ["flatten"]
+
 
 def flatten(tree: T) -> tuple[list[object], Callable[[Sequence[object]], T]]:
     """Give what a nested container holds, in order, and how to put others in their places.

@@ -58,6 +58,7 @@ void init_graph(nb::module_& module) {
     tensor_of(x)->is_blind = false;
   });
   module.def("is_blind", [](nb::handle x) { return tensor_of(x)->is_blind; });
+  // Whose memory it shares as a view, if gradients are to follow writes to either; or None.
   module.def("base_of", [](nb::handle x) { return nb::borrow(or_none(tensor_of(x)->base)); });
   // Takes a tensor out of the graph.
   module.def("detach", [](nb::handle x) {

@@ -1,6 +1,8 @@
 // The class Layout: the layout algebra as Python sees it.
 #include "../layout.h"
 
+#include <algorithm>
+
 #include "bind.h"
 
 namespace tessella {
@@ -14,6 +16,18 @@ nb::tuple tuple_of(Shape numbers) {
   return nb::borrow<nb::tuple>(tuple);
 }
 
+// Every element has a place that can be counted to; also those beside an axis without any.
+void check_reach(Layout layout) {
+  for (int i = 0; i < layout.ndim; ++i) layout.shape[i] = std::max<int64_t>(1, layout.shape[i]);
+  int64_t first, last;
+  layout.extent(&first, &last);
+}
+
+bool are_equal(const Layout& x, const Layout& y) {
+  return std::ranges::equal(x.sizes(), y.sizes()) && std::ranges::equal(x.steps(), y.steps()) &&
+         x.offset == y.offset;
+}
+
 }  // namespace
 
 void init_layout(nb::module_& module) {
@@ -25,6 +39,7 @@ void init_layout(nb::module_& module) {
             new (self)
                 Layout(strides ? Layout::of(shape, *strides, offset) : Layout::contiguous(shape));
             self->offset = offset;
+            check_reach(*self);
           },
           nb::arg("shape"), nb::arg("strides") = nb::none(), nb::arg("offset") = 0)
       .def_prop_ro("shape", [](const Layout& self) { return tuple_of(self.sizes()); })
@@ -82,10 +97,13 @@ void init_layout(nb::module_& module) {
             return out;
           },
           nb::arg("shape"))
-      .def("__eq__",
-           [](const Layout& self, const Layout& other) {
-             return to_text(self.sizes()) == to_text(other.sizes()) &&
-                    to_text(self.steps()) == to_text(other.steps()) && self.offset == other.offset;
+      .def(
+          "__eq__", [](const Layout& self, const Layout& other) { return are_equal(self, other); },
+          nb::is_operator())
+      .def("__hash__",
+           [](const Layout& self) {
+             return nb::hash(
+                 nb::make_tuple(tuple_of(self.sizes()), tuple_of(self.steps()), self.offset));
            })
       .def("__repr__", [](const Layout& self) {
         return "Layout(shape=" + to_text(self.sizes()) + ", strides=" + to_text(self.steps()) +

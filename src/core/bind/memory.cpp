@@ -16,6 +16,12 @@ namespace tessella {
 
 namespace {
 
+// Of any tensor, also of one whose memory was freed.
+Buffer* memory_of(nb::handle x) {
+  if (!is_tensor(x.ptr())) fail_not_tensor(Py_TYPE(x.ptr())->tp_name);
+  return as_tensor(x.ptr())->buffer;
+}
+
 #define KIND_NAME(name) #name,
 constexpr const char* KIND_NAMES[] = {MEMORY_KINDS(KIND_NAME)};
 #undef KIND_NAME
@@ -162,14 +168,12 @@ void init_memory(nb::module_& module) {
   module.def("heap_allocator", [] { return Handle(&heap()); });
   module.def("current_allocator",
              [] { return Handle(current_allocator ? current_allocator : &heap()); });
-  module.def("allocator_of",
-             [](nb::handle x) { return handle_of(as_tensor(x.ptr())->buffer->allocator); });
+  module.def("allocator_of", [](nb::handle x) { return handle_of(memory_of(x)->allocator); });
   module.def("all_allocators", all_allocators);
   module.def("living_tensors", living_tensors);
   module.def("living_saved", living_saved);
-  module.def("kind_of", [](nb::handle x) {
-    return KIND_NAMES[static_cast<int>(as_tensor(x.ptr())->buffer->kind)];
-  });
+  module.def("kind_of",
+             [](nb::handle x) { return KIND_NAMES[static_cast<int>(memory_of(x)->kind)]; });
   // What the memory of a tensor is for from now on.
   module.def("mark_kind", [](nb::handle x, const std::string& name) {
     auto found = std::ranges::find(KIND_NAMES, std::string_view(name));
@@ -186,11 +190,10 @@ void init_memory(nb::module_& module) {
   module.def("fail_allocations_from", fail_allocations_from);
   module.def("to_text_bytes", to_text_bytes);
   module.def("record_lines", record_lines);
-  module.def("line_of", [](nb::handle x) { return line_of(as_tensor(x.ptr())->buffer); });
+  module.def("line_of", [](nb::handle x) { return line_of(memory_of(x)); });
   // Which tensors share memory, without reaching it.
-  module.def("buffer_key",
-             [](nb::handle x) { return reinterpret_cast<uintptr_t>(as_tensor(x.ptr())->buffer); });
-  module.def("buffer_bytes", [](nb::handle x) { return as_tensor(x.ptr())->buffer->bytes; });
+  module.def("buffer_key", [](nb::handle x) { return reinterpret_cast<uintptr_t>(memory_of(x)); });
+  module.def("buffer_bytes", [](nb::handle x) { return memory_of(x)->bytes; });
 }
 
 }  // namespace tessella

@@ -413,11 +413,6 @@ void init_program(nb::module_& module) {
   module.def("tile_limits",
              [] { return nb::make_tuple(launch::LONGEST_ROW, launch::MOST_REDUCTIONS); });
   module.def("is_recording", is_taping);
-  // Whose memory it shares as a view, if gradients are to follow writes to either; or None.
-  module.def("base_of", [](nb::handle x) {
-    PyObject* base = tensor_of(x)->base;
-    return nb::borrow(base ? base : Py_None);
-  });
   module.def("call_key", key_of);
   module.def("memory_number",
              [](nb::handle x) { return reinterpret_cast<uintptr_t>(tensor_of(x)->buffer); });

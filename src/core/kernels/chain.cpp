@@ -18,8 +18,8 @@ struct Eight {
 #define DO(k) V v##k;
   TS_EACH(DO)
 #undef DO
-  // What the values began as: kept where there are registers for it, else read again.
-#if defined(__AVX512F__)
+  // What the values began as: kept where there are 32 registers, else read again.
+#if defined(__AVX512F__) || defined(__aarch64__)
 #define TS_STARTED(k) s##k
 #define DO(k) V s##k;
   TS_EACH(DO)
@@ -33,7 +33,7 @@ struct Eight {
 #define DO(k) v##k = In::read(p + k * In::width);
     TS_EACH(DO)
 #undef DO
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__aarch64__)
 #define DO(k) s##k = v##k;
     TS_EACH(DO)
 #undef DO

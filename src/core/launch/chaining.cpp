@@ -99,11 +99,11 @@ class Joining {
       int writer = joined_writer(at, i);
       if (writer > from) from = writer, which = i;
     }
-    auto before = static_cast<size_t>(from);
-    begins_[at] = from < 0 ? op.in[which] : begins_[before];
+    begins_[at] = from < 0 ? op.in[which] : begins_[static_cast<size_t>(from)];
     TileLink link = link_of(op, which, begins_[at]);
     op.links = {link};
     if (from < 0) return;
+    auto before = static_cast<size_t>(from);
     op.links = std::move(ops_[before].links);
     op.links.push_back(link);
     op.in[0] = begins_[at];

@@ -24,8 +24,9 @@ static_assert(CHUNK / TILE < 1 << (MOST_WAITING - 1));
 
 class TileRun {
  public:
-  TileRun(const TiledTask& task, char* scratch, Waiting* waiting)
-      : task_(task), scratch_(scratch), waiting_(waiting), end_(task.rows * task.length) {}
+  // `end`: where elements end that follow each other tile by tile.
+  TileRun(const TiledTask& task, char* scratch, Waiting* waiting, int64_t end)
+      : task_(task), scratch_(scratch), waiting_(waiting), end_(end) {}
 
   // `count` elements from number `first` of a row on: some whole rows, or a part of one.
   void run(int64_t row, int64_t rows, int64_t first, int64_t count) {
@@ -194,8 +195,8 @@ void each_reduction(const TiledTask& task, F body) {
 }
 
 void run_part(const TiledTask& task, char* scratch, Waiting* waiting, int64_t row, int64_t begin,
-              int64_t end) {
-  TileRun run(task, scratch, waiting);
+              int64_t end, bool is_followed = true) {
+  TileRun run(task, scratch, waiting, is_followed ? task.rows * task.length : 0);
   const int64_t each = task.is_one_chain() ? std::max(TILE, end - begin) : TILE;
   for (int64_t at = begin; at < end; at += each) run.run(row, 1, at, std::min(each, end - at));
   run.end();
@@ -244,7 +245,7 @@ void run_whole_rows(const TiledTask& task, char* scratch) {
   int64_t at_once = std::max<int64_t>(1, TILE / task.length);
   int64_t each = std::max(at_once, CHUNK / task.length / at_once * at_once);
   auto body = [&](int64_t chunk, int worker) {
-    TileRun run(task, scratch + worker * worker_bytes(task), nullptr);
+    TileRun run(task, scratch + worker * worker_bytes(task), nullptr, task.rows * task.length);
     int64_t end = std::min(task.rows, (chunk + 1) * each);
     for (int64_t row = chunk * each; row < end; row += at_once) {
       int64_t rows = std::min(at_once, end - row);
@@ -271,7 +272,7 @@ int64_t tiled_scratch_bytes(const TiledTask& task) {
 
 void tiled_run(const TiledTask& task, void* scratch, int64_t first, int64_t count, int worker) {
   char* own = static_cast<char*>(scratch) + worker * worker_bytes(task);
-  run_part(task, own, nullptr, 0, first, first + count);
+  run_part(task, own, nullptr, 0, first, first + count, false);  // a row of a block of a product
 }
 
 void tiled(const TiledTask& task, void* scratch) {

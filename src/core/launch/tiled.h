@@ -58,6 +58,7 @@ struct TileOp {
   bool is_of_rows = false;  // it computes with values of rows
   bool has_casts = false;
   bool has_spreads = false;
+  bool is_slow = false;      // floats, by an operation that no chain has
   bool is_fetching = false;  // while it computes, what the next tile reads is asked for
   bool is_spread[3] = {};    // the stream has the values of rows, each to be used over its row
   Opcode opcode = {};

@@ -18,7 +18,7 @@ class Numbers {
     count_ = first_count + second_count;
     if (count_ > INLINE) {
       heap_ = static_cast<int64_t*>(PyMem_Malloc(sizeof(int64_t) * static_cast<size_t>(count_)));
-      if (!heap_) return count_ = 0, false;
+      if (!heap_) return count_ = 0, PyErr_NoMemory(), false;
     }
     copy(data(), first, first_count);
     copy(data() + first_count, second, second_count);

@@ -9,8 +9,8 @@
 #include "guard.h"
 #include "lines.h"
 #include "pins.h"
-#include "rehearsal.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -207,15 +207,21 @@ void check_alive(const Array* a) {
   fail_use_after_free(line.empty() ? text : text + ", made at " + line, *a->allocator);
 }
 
+void refuse_recording() {
+  refuse_capture("a DynamicArray, whose length is read in Python",
+                 "pass a.as_tensor(), or what is read of it, as an argument, and change it after "
+                 "the call");
+}
+
 void check_free(const Array* a) {
   check_alive(a);
   if (a->is_filled) fail_array_filled();
-  if (rehearsal && !a->buffer->is_ghost)
-    fail_capture("a change of a DynamicArray from outside", "change it after the call");
+  refuse_recording();
 }
 
 Tensor* view_items(const Array* a, int64_t start, int64_t count) {
   check_alive(a);
+  refuse_recording();
   Layout layout = Layout::contiguous(Sizes(count, a->item_sizes()).span());
   layout.offset = start * a->item_size;
   return make_over(retain(a->buffer), a->dtype, layout);

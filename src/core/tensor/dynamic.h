@@ -46,6 +46,8 @@ Array* make_array(PyTypeObject* type, DType dtype, int64_t capacity, bool growth
 void check_alive(const Array* a);
 // Throws also while another thread adds items.
 void check_free(const Array* a);
+// A recorded function would keep what it reads of an array, and repeat no change to it.
+void refuse_recording();
 // A tensor (count, *item_shape) over items from `start` on, or one (*item_shape) over one item.
 Tensor* view_items(const Array* a, int64_t start, int64_t count);
 Tensor* view_item(const Array* a, int64_t index);

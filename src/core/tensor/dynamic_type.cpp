@@ -10,6 +10,7 @@
 #include "lines.h"
 #include "result.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -91,6 +92,7 @@ bool store_item(PyObject* value, DType dtype, char* at) {
 
 PyObject* load_item(const Array* a, int64_t index) {
   check_alive(a);
+  refuse_recording();
   return a->item_ndim ? as_object(view_item(a, index)) : load_scalar(a->dtype, a->at(index));
 }
 
@@ -120,7 +122,7 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
   PyObject* done = attempted([&]() -> PyObject* {
     Array* a = as_array(self);
     Scalar scalar;
-    bool is_plain = !a->item_ndim && is_plain_number(value);
+    bool is_plain = !a->item_ndim && is_plain_number(value) && !is_taping();
     if (!is_plain || !store_scalar(value, a->dtype, &scalar)) return nullptr;
     make_room(a, 1);
     memcpy(a->at(a->length++), scalar.bytes, static_cast<size_t>(a->item_bytes));
@@ -133,8 +135,8 @@ PyObject* append_growing(PyObject* self, PyObject* value) {
 
 [[gnu::noinline]] PyObject* append_any(PyObject* self, PyObject* value) {
   Array* a = as_array(self);
-  bool is_ready =
-      a->length < a->capacity && !a->item_ndim && !a->is_filled && a->buffer->has_memory();
+  bool is_ready = a->length < a->capacity && !a->item_ndim && !a->is_filled &&
+                  a->buffer->has_memory() && !is_taping();
   if (!is_ready || !store_item(value, a->dtype, a->at(a->length)))
     return append_growing(self, value);
   ++a->length;
@@ -147,7 +149,7 @@ PyObject* append(PyObject* self, PyObject* value) {
   Array* a = as_array(self);
   Buffer* buffer = a->buffer;
   int64_t at = a->length;
-  bool is_plain = !(a->item_ndim | a->is_filled);  // one branch
+  bool is_plain = !(a->item_ndim | a->is_filled | is_taping());  // one branch
   if (!is_plain || at >= a->capacity || !buffer->has_memory()) return append_any(self, value);
   if (a->dtype == DType::float64 && PyFloat_CheckExact(value)) {
     reinterpret_cast<double*>(buffer->data)[at] = PyFloat_AS_DOUBLE(value);
@@ -179,20 +181,25 @@ PyObject* pop(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   if (count > 1) return refuse_arguments(self, count);
   bool is_index = !count || parse_index(args[0], &index);
   auto is_ready = [a] { return !a->item_ndim && !a->is_filled && a->buffer->has_memory(); };
-  while (is_index && is_ready() && place_index(index, a, &place)) {
-    Buffer* buffer = retain(a->buffer);  // so that no other is taken for it
-    int64_t length = a->length;
-    uint32_t version = buffer->version;
-    PyObject* item = guarded([&] { return load_item(a, place); });
-    bool is_same = a->buffer == buffer && a->length == length && buffer->version == version;
-    release(buffer);
-    if (!item) return nullptr;
-    if (is_same && !a->is_filled) {
-      remove_items(a, place, 1);
-      return item;
+  PyObject* found = guarded([&]() -> PyObject* {
+    while (is_index && is_ready() && place_index(index, a, &place)) {
+      check_free(a);
+      Buffer* buffer = retain(a->buffer);  // so that no other is taken for it
+      int64_t length = a->length;
+      uint32_t version = buffer->version;
+      PyObject* item = guarded([&] { return load_item(a, place); });
+      bool is_same = a->buffer == buffer && a->length == length && buffer->version == version;
+      release(buffer);
+      if (!item) return nullptr;
+      if (is_same && !a->is_filled) {
+        remove_items(a, place, 1);
+        return item;
+      }
+      Py_DECREF(item);
     }
-    Py_DECREF(item);
-  }
+    return nullptr;
+  });
+  if (found || PyErr_Occurred()) return found;
   return decline(Slow::pop, self, args, count);
 }
 
@@ -217,7 +224,11 @@ PyObject* owns(PyObject* self, PyObject* address) {
 
 // --- slots ---------------------------------------------------------------------------------------
 
-Py_ssize_t length(PyObject* self) { return as_array(self)->length; }
+Py_ssize_t length(PyObject* self) {
+  Array* a = as_array(self);
+  if (!is_taping()) return a->length;
+  return guarded([&] { return refuse_recording(), self; }) ? a->length : -1;
+}
 
 // For iterators, which end at the first IndexError.
 PyObject* sequence_item(PyObject* self, Py_ssize_t index) {
@@ -240,7 +251,8 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   Array* a = as_array(self);
   int64_t index;
-  bool is_one = value && find_index(key, a, &index) && !a->item_ndim && a->buffer->has_memory();
+  bool is_one = value && find_index(key, a, &index) && !a->item_ndim && a->buffer->has_memory() &&
+                !is_taping();
   if (is_one && store_item(value, a->dtype, a->at(index))) return mark_written(a->buffer), 0;
   PyObject* args[] = {key, value};
   PyObject* done =
@@ -258,7 +270,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   return status;
 }
 
-PyObject* get_length(PyObject* self, void*) { return PyLong_FromLongLong(as_array(self)->length); }
+PyObject* get_length(PyObject* self, void*) {
+  return guarded([&] { return refuse_recording(), PyLong_FromLongLong(as_array(self)->length); });
+}
 PyObject* get_capacity(PyObject* self, void*) {
   return PyLong_FromLongLong(as_array(self)->capacity);
 }

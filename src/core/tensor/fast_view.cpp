@@ -45,11 +45,10 @@ bool default_axes(const Tensor* x, Request* out) {
 
 bool parse_numbers(const Tensor* x, PyObject* const* args, Py_ssize_t count, PyObject* keywords,
                    Request* out) {
-  if (!keywords && takes_separate_ints(out->op)) {
-    // Two axes are never a tuple.
-    if (out->op == ViewOp::transpose) return count == 2 && parse_ints(args, count, &out->numbers);
-    return parse_ints(args, count, &out->numbers);
-  }
+  // Two axes are never a tuple.
+  if (out->op == ViewOp::transpose)
+    return !keywords && count == 2 && parse_ints(args, count, &out->numbers);
+  if (!keywords && takes_separate_ints(out->op)) return parse_ints(args, count, &out->numbers);
   Param param = param_of(out->op);
   PyObject* value = Py_None;
   if (!bind_params(args, count, keywords, &param, 1, 1, &value)) return false;

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <exception>
 #include <new>
 
 #include "../error.h"
@@ -31,6 +32,8 @@ PyObject* guarded(F&& body) {
   } catch (const Interrupted&) {
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (const std::exception& error) {  // of the standard library: nothing passes this guard
+    PyErr_SetString(PyExc_SystemError, error.what());
   }
   return nullptr;
 }
@@ -43,7 +46,7 @@ PyObject* attempted(F&& body) {
   } catch (const Error&) {
   } catch (const PythonError&) {
   } catch (const Interrupted&) {
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
   }
   return nullptr;
 }

@@ -124,7 +124,10 @@ PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
     Tensor* x = as_tensor(source);
     Tensor* tensor = as_tensor(type->tp_alloc(type, 0));
     if (!tensor) throw PythonError{};
-    if (!tensor->dims.set(x->dims)) throw PythonError{};
+    if (!tensor->dims.set(x->dims)) {
+      type->tp_free(as_object(tensor));
+      throw PythonError{};
+    }
     initialise(tensor, retain(x->buffer), x->dtype, x->ndim, x->offset, x->size, x->is_contiguous);
     return as_object(tensor);
   });
@@ -199,7 +202,6 @@ PyObject* get_is_readonly(PyObject* self, void*) {
 PyObject* get_dtype(PyObject* self, void*) {
   return Py_NewRef(dtype_object(as_tensor(self)->dtype));
 }
-// The one name in devices.py.
 PyObject* get_grad(PyObject* self, void*) {
   if (is_taping()) tape->touch_leaf(as_tensor(self));
   PyObject* grad = as_tensor(self)->grad;

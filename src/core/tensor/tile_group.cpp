@@ -132,6 +132,7 @@ void TileGroup::add_elementwise(const Instruction& each) {
   widest_ = std::max(widest_, itemsize(kernel.out));
   needs_spares_ |= op.has_casts;
   if (!op.has_casts && !op.has_spreads) op.chain = launch::chain_of(call.opcode, kernel.out);
+  op.is_slow = !op.chain && kind(kernel.out) == DKind::floating;
   is_interruptible_ &= call.interruptible;
   write(op, each, is_of_rows(each));
 }
@@ -253,11 +254,11 @@ void TileGroup::find_streamed(const std::vector<size_t>& last) {
   }
 }
 
-// What no cache holds is asked for while something is computed: by the first operation that takes
-// long enough, which those of chains do not.
+// What no cache holds is asked for while something is computed: by the first operation that may
+// take long enough. Those of chains do not, nor do comparisons and those of integers.
 void TileGroup::find_fetched() {
   auto found = std::find_if(ops_.begin(), ops_.end(), [](const TileOp& op) {
-    return op.work == TileWork::compute && !op.chain && !op.has_spreads && !op.is_of_rows;
+    return op.work == TileWork::compute && op.is_slow && !op.has_spreads && !op.is_of_rows;
   });
   if (found == ops_.end()) return;
   for (const TileOp& op : ops_)

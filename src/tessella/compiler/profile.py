@@ -77,7 +77,8 @@ class Profile(Generic[R]):
 def to_text(seconds: float) -> str:
     """Show a time as people read it.
 
-    >>> ts.compiler.profile.to_text(0.00234)
+    >>> from tessella.compiler import profile
+    >>> profile.to_text(0.00234)
     '2.34 ms'
     """
     unit, size = next(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tessella import _core, errors
+from tessella import _core, dtype_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.composites import Device, DTypeLike, Element, Number, Offset, Shape, composite
@@ -241,7 +241,7 @@ def linspace(start: Number, stop: Number, num: int, *, dtype: DTypeLike | None =
     kind = dtype or (complex64 if is_complex else float32)
     need_numbers(kind)
     if is_complex and not kind.is_complex:
-        raise errors.cannot_cast(complex64, kind)
+        raise dtype_errors.cannot_cast(complex64, kind)
     out = _core.empty((num,), kind.id)
     if num > 0:
         _divide(out, begin, end, num - 1 if endpoint else num)
