@@ -220,4 +220,4 @@ def test_two_axes_are_never_one_keyword() -> None:
         for call in (x.transpose, partial(ts.transpose, x)):
             with pytest.raises(ts.errors.ArgumentError, match="transpose: unknown keyword"):
                 cast(Any, call)(**keywords)
-    assert x.transpose(dim0=0, dim1=2).shape == (4, 3, 2)
+    assert cast(Any, x).transpose(dim0=0, dim1=2).shape == (4, 3, 2)
