@@ -151,7 +151,7 @@ NO_DTYPE: dict[str, Any] = {
 @pytest.mark.parametrize("name", NO_DTYPE)
 def test_items_of_no_dtype_are_refused(name: str) -> None:
     for function in (ts.asarray, ts.tensor):
-        with pytest.raises((BufferError, TypeError), match=r"(are of no|must be a Tessella) dtype"):
+        with pytest.raises(BufferError, match=r"are of no dtype|dtype is .*, which no tensor has"):
             function(NO_DTYPE[name])
     with pytest.raises(BufferError, match=r"items of format .* are of no dtype"):
         _core.from_buffer(NO_DTYPE[name], True)

@@ -91,7 +91,7 @@ def test_random_parts_by_fractions_are_those_of_pytorch() -> None:
     [
         (range(5), [2, 2], "the lengths sum to 4, the dataset has 5 samples"),
         (range(5), [6, -1], "lengths is"),
-        (range(5), [0.5, 0.4], "lengths must be an integer"),
+        (range(5), [0.5, 0.4], "the fractions sum to 0.9"),
         (3, [1], "dataset must be a dataset, got int"),
         (data.ChainDataset([]), [1], "no numbered samples for random_split"),
     ],
