@@ -5,6 +5,7 @@ from __future__ import annotations
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
+from tessella.declarations import describe
 from tessella.hints import Any
 from tessella.ops.creation import empty, with_grad
 
@@ -31,7 +32,10 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         """Share the memory of `data`."""
         out = _shared(cls, data, "Parameter")
-        with_grad(out, requires_grad)
+        try:
+            with_grad(out, requires_grad)
+        except errors.TessellaError as error:
+            raise error.locate("Parameter", [f"data  {describe(out)}"]) from None
         assert isinstance(out, Parameter)
         _core.mark_kind(out, "weights")
         return out

@@ -254,6 +254,8 @@ def normal(mean: Operand = 0.0, std: Operand = 1.0, size: Shape | None = None, *
     (3,)
     """
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
+    if isinstance(std, int | float) and not std >= 0:
+        raise errors.wrong_value("std", std, "at least 0")
     if size is None:
         size = ()
         for x in tensors:
