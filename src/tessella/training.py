@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tessella.optim.optimizer import Optimizer
 
 Measure = Callable[..., Tensor]  # of a prediction and its targets
+# What a row has beside metrics.
+FIGURES = ("epoch", "loss", "val_loss", "seconds", "samples/s", "memory")
 
 
 def fit(
@@ -113,6 +115,9 @@ def check_call(
         named = {} if metrics is None else metrics
         if not isinstance(named, dict) or not all(isinstance(name, str) for name in named):
             raise errors.wrong_type("metrics", metrics, "a dict of names and functions")
+        for name in named:
+            if name in FIGURES:
+                raise errors.wrong_value("a name of metrics", name, f"none of {', '.join(FIGURES)}")
         measures = [(f"metrics[{name!r}]", measure) for name, measure in named.items()]
         for name, measure in [("loss", loss), *measures]:
             if not callable(measure):
@@ -355,7 +360,10 @@ class Run:
 
     def load(self, path: Any) -> None:
         """Take a run up again where it was saved."""
-        figures: Any = io.load_checkpoint(path, **self._parts())["run"]
+        found = io.load_checkpoint(path, **self._parts())
+        if "run" not in found:
+            raise training_errors.no_run(os.fspath(path)).locate("fit", [])
+        figures: Any = found["run"]
         for name in self._PLAIN:
             setattr(self, name, figures[name])
         self.history = History(figures["rows"])

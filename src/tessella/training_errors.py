@@ -5,6 +5,7 @@ from __future__ import annotations
 from tessella.errors import (
     ArgumentError,
     DTypeMismatch,
+    FormatError,
     IllegalState,
     InvalidArgument,
     ShapeError,
@@ -99,6 +100,14 @@ def resume_without_file() -> InvalidArgument:
     """Nothing to take a run up from."""
     return InvalidArgument(
         "resume=True without a checkpoint", 'name the file: checkpoint="run.safetensors"'
+    )
+
+
+def no_run(path: str) -> FormatError:
+    """A checkpoint that fit has not written."""
+    return FormatError(
+        f"{path} has no run of fit in it",
+        "resume=True goes on with what fit saved; io.load_checkpoint loads what is there",
     )
 
 

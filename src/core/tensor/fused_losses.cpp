@@ -96,7 +96,7 @@ struct ClassValues {
     return is_vector(values[2], x->dtype, x->shape()[task.axis]) &&
            read_truth(values[3], &task.is_log) && read_int(values[4], &task.ignore_index) &&
            read_reduction(values[5], &task.reduction) && read_real(values[6], &task.smoothing) &&
-           !(task.is_log && task.smoothing != 0);
+           task.smoothing >= 0 && task.smoothing <= 1 && !(task.is_log && task.smoothing != 0);
   }
 
   void begin(bool interruptible) {

@@ -268,7 +268,7 @@ def random_split(
 def _sizes_of(lengths: Any, count: int) -> list[int]:
     lengths = to_list("lengths", lengths, "a list of lengths or fractions")
     total = sum(to_float("lengths", each) for each in lengths)
-    if math.isclose(total, 1) and total <= 1 and not all(isinstance(x, int) for x in lengths):
+    if math.isclose(total, 1) and not all(isinstance(x, int) for x in lengths):
         for part in lengths:
             if not 0 <= part <= 1:
                 raise errors.wrong_value("lengths", lengths, "fractions from 0 to 1")

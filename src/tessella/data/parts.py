@@ -51,6 +51,8 @@ def split(
             raise data_errors.rows_differ(i, rows, length)
     count = _test_count(test_size, length)
     source = seed if isinstance(seed, Generator) else Generator(to_int("seed", seed, 64))
+    if stratify is not None and not to_bool("shuffle", shuffle):
+        raise errors.wrong_value("shuffle", shuffle, "True with stratify, which draws")
     if stratify is not None:
         train, test = _stratified(_codes(stratify, length), count, source)
     else:

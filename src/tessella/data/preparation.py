@@ -120,7 +120,9 @@ class Standardize(Scaler):
     def _measure(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Give means and deviations."""
         mean = nanmean(x, axis=0)
-        return mean, nanmean((x - mean) ** 2, axis=0).sqrt()
+        # Rounding of the mean would make a column of one number vary a little.
+        is_constant = ((x == x[:1]) | isnan(x)).all(axis=0)
+        return mean, where(is_constant, 0.0, nanmean((x - mean) ** 2, axis=0).sqrt())
 
 
 class MinMax(Scaler):

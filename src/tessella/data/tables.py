@@ -12,7 +12,7 @@ from tessella import data_errors, errors, notebooks
 from tessella._core import Tensor
 from tessella.arguments import to_list
 from tessella.data_errors import located
-from tessella.dtypes import DType, as_dtype, float32, float64, int64
+from tessella.dtypes import DType, as_dtype, float32, float64, int64, uint64
 from tessella.hints import Key
 from tessella.ops.creation import empty, eye, zeros
 from tessella.ops.elementwise import where
@@ -248,6 +248,8 @@ def _column_of(name: str, value: Any) -> Column:
         return text_column([x for x in dict.fromkeys(value) if x is not None], value)
     values = asarray(value)
     kind = float64 if values.dtype.is_floating else int64
+    if values.dtype is uint64 and (values >= 2**63).any().item():
+        raise errors.wrong_value(f"column {name!r}", value, "integers that int64 holds")
     return Column(values.astype(kind, copy=False))
 
 

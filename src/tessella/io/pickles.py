@@ -15,7 +15,6 @@ from tessella.hints import Any, Callable, NoReturn
 from tessella.io import file_errors
 
 _KEYS = (str, int, float, bytes, complex, DType)  # bool is an int
-_MARK = object()
 
 
 class Builder:

@@ -135,6 +135,8 @@ class GPT(Module):
         super().__init__()
         if not isinstance(config, GPTConfig):
             raise errors.wrong_type("config", config, "a GPTConfig").locate("GPT", [])
+        for name in ("vocab_size", "n_positions", "n_embd", "n_head"):
+            to_size("GPT", name, getattr(config, name), 1)
         try:
             entries.check_parts(config, "n_embd", "n_head", {})
         except errors.TessellaError as error:

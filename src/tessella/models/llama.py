@@ -19,6 +19,7 @@ from tessella.models.places import Places
 from tessella.models.weights import Drawn
 from tessella.nn import Module, ModuleList, RotaryEmbedding, SwiGLU
 from tessella.nn.functional import scaled_dot_product_attention
+from tessella.nn.linear import to_size
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -159,6 +160,8 @@ class Llama(Module):
         super().__init__()
         if not isinstance(config, LlamaConfig):
             raise errors.wrong_type("config", config, "a LlamaConfig").locate("Llama", [])
+        for name in ("vocab_size", "hidden_size", "num_attention_heads"):
+            to_size("Llama", name, getattr(config, name), 1)
         try:
             if not config.head_dim:
                 entries.check_parts(config, "hidden_size", "num_attention_heads", {})

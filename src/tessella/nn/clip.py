@@ -45,6 +45,8 @@ def clip_grad_norm_(
     try:
         gradients = gradients_of(parameters)
         most = to_float("max_norm", max_norm)
+        if not most >= 0:
+            raise errors.wrong_value("max_norm", max_norm, "at least 0")
         norm = total_norm(gradients, norm_type, error_if_nonfinite)
         scale(gradients, most, norm)
         return norm

@@ -199,6 +199,10 @@ class ParameterList(_Numbered[Parameter, Tensor]):
         setattr(self, str(len(self)), part if isinstance(part, Parameter) else Parameter(part))
         return self
 
+    def insert(self, index: int, part: Tensor) -> Self:
+        """Add one before the one at an index; a tensor becomes a parameter."""
+        return super().insert(index, part if isinstance(part, Parameter) else Parameter(part))
+
     def __setitem__(self, index: int, part: Tensor) -> None:
         super().__setitem__(index, part if isinstance(part, Parameter) else Parameter(part))
 

@@ -88,6 +88,8 @@ def _misfit(x: Tensor, value: Any) -> str:
         return f"is {module_errors.type_name(value)}, not a tensor"
     if value.shape != x.shape:
         return f"{value.dtype} {value.shape} in the state, {x.dtype} {x.shape} in the module"
+    if value.is_freed:
+        return "is freed in the state: its arena took the memory back"
     if value.is_virtual and not x.is_virtual:
         return "has no memory in the state"
     try:

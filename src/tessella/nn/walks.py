@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella import _core, changes
+from tessella import _core, changes, errors
 from tessella._core import Tensor
 from tessella.hints import Any, Callable, Iterator
 from tessella.modes import no_grad
@@ -122,6 +122,8 @@ _PARTS: dict[str, Parts] = {
 
 def find(root: Owner, path: str, kind: str) -> Any:
     """Give what stands at a path; the empty one is the module itself."""
+    if not isinstance(path, str):
+        raise errors.wrong_type("target", path, "text, such as 'layers.0'").locate("Module", [])
     *owners, last = path.split(".") if path else [""]
     if not last and kind == "module":
         return root

@@ -13,9 +13,9 @@ from tessella.dtypes import DType, float32
 from tessella.fusions import Fused, need_float
 from tessella.hints import Any, Sequence
 from tessella.kinds import Straight, cast
-from tessella.ops.elementwise import exp, log
+from tessella.ops.elementwise import exp
 from tessella.ops.movement import normal_axes
-from tessella.ops.reduce import max, sum
+from tessella.ops.reduce import sum
 
 _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.rows_names())}
 
@@ -52,18 +52,6 @@ class Rows(Straight):
     ) -> None:
         """Call the driver."""
         _core.rows(self.code, out, inputs[0], params["axis"], interruptible)
-
-
-def softmax_composite(x: Tensor, axis: int = -1) -> Tensor:
-    """Compose softmax of its parts: the reference of the fused one."""
-    e = exp(x - max(x, axis=axis, keepdims=True))
-    return e / sum(e, axis=axis, keepdims=True)
-
-
-def log_softmax_composite(x: Tensor, axis: int = -1) -> Tensor:
-    """Compose log_softmax of its parts: the reference of the fused one."""
-    shifted = x - max(x, axis=axis, keepdims=True)
-    return shifted - log(sum(exp(shifted), axis=axis, keepdims=True))
 
 
 def _softmax_ref(np: Any, x: Any, axis: int = -1) -> Any:

@@ -8,7 +8,7 @@ from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_bool, to_float, to_word
 from tessella.dtypes import float64
-from tessella.hints import Any, Sequence
+from tessella.hints import Any, Mapping, Sequence
 from tessella.kinds import cast
 from tessella.ops.elementwise import cos, maximum, minimum, where
 from tessella.ops.reduce import max as greatest
@@ -76,7 +76,7 @@ class CosineAnnealingWarmRestarts(Formula):
     [0.5, 0.25, 0.5]
     """
 
-    saved = ("T_0", "T_mult", "eta_min")
+    saved = ("T_0", "T_mult", "eta_min", "fraction")
 
     @explained
     def __init__(
@@ -90,15 +90,41 @@ class CosineAnnealingWarmRestarts(Formula):
         self.T_0, self.T_mult = to_count("T_0", T_0), to_count("T_mult", T_mult)
         self.eta_min = to_float("eta_min", eta_min)
         self._fraction = scalar(0.0)
-        starts, lengths = [0.0], [float(T_0)]
-        while T_mult > 1 and len(starts) < MOST_RESTARTS:
+        self._lay_cycles()
+        super().__init__(optimizer, last_epoch)
+
+    def _lay_cycles(self) -> None:
+        """Find where cycles begin, and how long each is."""
+        starts, lengths = [0.0], [float(self.T_0)]
+        while self.T_mult > 1 and len(starts) < MOST_RESTARTS:
             starts.append(starts[-1] + lengths[-1])
-            lengths.append(lengths[-1] * T_mult)
+            lengths.append(lengths[-1] * self.T_mult)
         with placed():
             self._starts, self._lengths = (
                 tensor(each, dtype=float64) for each in (starts, lengths)
             )
-        super().__init__(optimizer, last_epoch)
+
+    @property
+    def fraction(self) -> float:
+        """How far behind its whole number the epoch is."""
+        return float(self._fraction.item())
+
+    @fraction.setter
+    def fraction(self, value: float) -> None:
+        write(self._fraction, value)
+
+    def check_state(self, state_dict: object) -> None:
+        """Require cycles that have a length."""
+        super().check_state(state_dict)
+        checked: Any = state_dict
+        for name in ("T_0", "T_mult"):
+            if name in checked:
+                to_count(name, checked[name])
+
+    def take_state(self, state_dict: Mapping[str, object]) -> None:
+        """Take a state over that was checked; one without a fraction has none."""
+        super().take_state({"fraction": 0.0, **state_dict})
+        self._lay_cycles()
 
     def rate(self, i: int, lr: Tensor, epoch: Tensor) -> Tensor:
         """Tell by how far the present cycle has come."""

@@ -163,6 +163,9 @@ class ChainedScheduler(_Composed):
 
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch, with all parts."""
+        if epoch is not None:
+            rule = "None: each part goes on from what the one before left"
+            raise errors.wrong_value("epoch", epoch, rule).locate("ChainedScheduler.step", [])
         for part in self._schedulers:
             part.step()
         write(self._epoch, self._epoch + 1)
