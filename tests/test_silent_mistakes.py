@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,13 @@ import pytest
 import tessella as ts
 import tessella.nn.functional as F
 from tessella import data, errors, nn, optim
-from tessella.optim.lr_scheduler import ChainedScheduler, CosineAnnealingWarmRestarts, ExponentialLR
+from tessella.optim.lr_scheduler import (
+    ChainedScheduler,
+    CosineAnnealingWarmRestarts,
+    ExponentialLR,
+    LambdaLR,
+    SequentialLR,
+)
 
 ANY: Any = ts
 
@@ -90,9 +97,24 @@ def test_a_checkpoint_without_a_run_is_not_resumed(tmp_path: Path) -> None:
         ts.fit(model, [pair], F.mse_loss, own, checkpoint=path, resume=True, progress=False)
 
 
+class _Full(io.BytesIO):
+    """A file that takes nothing."""
+
+    def write(self, data: Any) -> int:
+        return 0
+
+
+def _of_functions(own: optim.SGD) -> SequentialLR:
+    parts = [LambdaLR(own, lambda epoch: 0.5**epoch), ExponentialLR(own, 0.5)]
+    return SequentialLR(own, parts, [2])
+
+
 REFUSED: list[tuple[Any, type[errors.TessellaError], str]] = [
     (lambda: ChainedScheduler([ExponentialLR(optimizer(), 0.5)]).step(5),
      errors.InvalidArgument, "ChainedScheduler.step: epoch is 5"),
+    (lambda: _of_functions(optimizer()).step(3), errors.InvalidArgument,
+     "SequentialLR.step: epoch is 3"),
+    (lambda: ts.save(ts.ones(3), _Full()), errors.InvalidArgument, "_Full.write took no byte"),
     (lambda: nn.utils.clip_grad_norm_([ts.ones(2, requires_grad=True)], -1.0),
      errors.InvalidArgument, "max_norm is -1.0"),
     (lambda: nn.utils.clip_grad_norm_([ts.ones(2, requires_grad=True)], float("nan")),

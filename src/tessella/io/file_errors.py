@@ -75,6 +75,14 @@ def not_binary(value: object) -> ArgumentError:
     )
 
 
+def takes_nothing(file: object) -> InvalidArgument:
+    """A file whose write gives 0, again and again."""
+    return InvalidArgument(
+        f"{type_name(file)}.write took no byte",
+        "give a file that writes before it returns",
+    )
+
+
 def missing_folder(path: str, folder: str) -> MissingFile:
     """A file to be saved in a folder that is not there."""
     error = MissingFile(

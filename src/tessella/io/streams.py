@@ -10,6 +10,7 @@ from tessella import _core
 from tessella._core import Tensor
 from tessella.dtypes import uint8
 from tessella.hints import TYPE_CHECKING, Iterator
+from tessella.io import file_errors
 from tessella.ops.creation import copy_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
     while view:
         part = view[:STEP]
         count = file.write(part)
+        if count == 0:
+            raise file_errors.takes_nothing(file)
         # Files of other libraries may give nothing back.
         view = view[len(part) if count is None else count :]
 

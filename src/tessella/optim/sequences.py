@@ -127,7 +127,10 @@ class SequentialLR(_Composed):
 
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch, or to a given one."""
-        if self._is_computed or epoch is not None:
+        if epoch is not None and not self._is_computed:
+            rule = "None: a part that calls user code or reads numbers goes step by step"
+            raise errors.wrong_value("epoch", epoch, rule).locate("SequentialLR.step", [])
+        if self._is_computed:
             return super().step(epoch)
         self.last_epoch = now = self.last_epoch + 1
         place = bisect_right(self._milestones, now)
