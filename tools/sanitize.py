@@ -26,7 +26,7 @@ LEFT_OUT = ["--ignore=tests/test_structure.py", "--ignore=tests/test_documents.p
             "--ignore=tests/test_instructions.py",
             "--ignore=tests/test_compiled_allocations.py", "-k",
             "not ctrl_c and not resident and not demo_reaches and not small_part_of_a_step"
-            " and not breaks_a_long_sequence and not refused_within_bounds"]  # fmt: skip
+            " and not breaks_a_long_sequence"]  # fmt: skip
 FINDING = re.compile(r"runtime error: |ERROR: AddressSanitizer|SUMMARY: ")
 
 

@@ -360,10 +360,10 @@ class Run:
 
     def load(self, path: Any) -> None:
         """Take a run up again where it was saved."""
-        found = io.load_checkpoint(path, **self._parts())
-        if "run" not in found:
+        saved = io.load(path)
+        if isinstance(saved, dict) and "run" not in saved:  # before anything is restored
             raise training_errors.no_run(os.fspath(path)).locate("fit", [])
-        figures: Any = found["run"]
+        figures: Any = io.load_checkpoint(path, **self._parts())["run"]
         for name in self._PLAIN:
             setattr(self, name, figures[name])
         self.history = History(figures["rows"])
