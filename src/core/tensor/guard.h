@@ -32,7 +32,7 @@ PyObject* guarded(F&& body) {
   } catch (const Interrupted&) {
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
-  } catch (const std::exception& error) {  // of the standard library: nothing passes this guard
+  } catch (const std::exception& error) {  // of the standard library
     PyErr_SetString(PyExc_SystemError, error.what());
   }
   return nullptr;
