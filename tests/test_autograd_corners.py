@@ -375,7 +375,7 @@ def test_transforms_refuse_what_they_cannot_take(call: Any, message: str) -> Non
 def test_trees_that_hold_themselves_are_refused() -> None:
     tree: list[Any] = []
     tree.append(tree)
-    with pytest.raises(ts.errors.InvalidArgument, match="a container must be nested less deeply"):
+    with pytest.raises(ts.errors.InvalidArgument, match="a container is nested too deeply"):
         ts.trees.flatten(tree)
 
 

@@ -14,6 +14,8 @@ from tessella import data, errors, nn
 X, Y = ts.ones(8, 2), ts.ones(8, 1)
 WEIGHT = ts.ones(3, requires_grad=True)
 ANY: Any = ts  # what a checker of types would not let pass
+CYCLE: list[Any] = []  # a list that holds itself
+CYCLE.append(CYCLE)
 
 
 class Misshapen(ts.autograd.Function):
@@ -26,6 +28,13 @@ class Misshapen(ts.autograd.Function):
     @staticmethod
     def backward(ctx: Any, g: ts.Tensor) -> ts.Tensor:
         return ts.ones(5)
+
+
+def loaded(state: dict[str, Any]) -> ts.optim.SGD:
+    """Give an optimizer that was told the state of its parameter."""
+    made = ts.optim.SGD([nn.Parameter(ts.ones(2))], lr=0.1)
+    made.load_state_dict({**made.state_dict(), "state": {0: state}})
+    return made
 
 
 # A call, the error, what it says, and the cure.
@@ -77,7 +86,28 @@ MISTAKES: list[tuple[Any, type[errors.TessellaError], str, str]] = [
      errors.FormatError, "Llama: hidden_size is 50, and num_attention_heads 4", "a multiple"),
     (lambda: ANY.optim.SGD(nn.Linear(2, 1), lr=0.1), errors.ArgumentError,
      "params must be tensors or dicts in a list", "pass model.parameters()"),
+    (lambda: ANY.nn.Linear(2, 3, bias=3), errors.ArgumentError,
+     r"Linear: bias must be True or False, got int\n  at test_first_mistakes", "bias=3 was given"),
+    (lambda: ANY.load(X), errors.ArgumentError,
+     "load: path must be a path or a binary file, got Te", "a path is text"),
+    (lambda: ANY.save({"x": X}, X), errors.ArgumentError,
+     "save: path must be a path or a binary file, got Te", "a path is text"),
+    (lambda: ANY.data.read_csv(X), errors.ArgumentError,
+     "data.read_csv: path must be a path, or a file that is open, got Te", "was given"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "call"), [
+    ("assert_close", lambda: ts.testing.assert_close(CYCLE, CYCLE)),
+    ("check_grads", lambda: ts.testing.check_grads(ts.sin, (CYCLE,))),
+    ("check_grads", lambda: ts.testing.check_grads(lambda x: CYCLE, (X.double(),))),
+    ("data.default_collate", lambda: data.default_collate([CYCLE, CYCLE])),
+    ("data.default_convert", lambda: data.default_convert(CYCLE)),
+    ("SGD.load_state_dict", lambda: loaded({"history": CYCLE})),
+])  # fmt: skip
+def test_a_container_in_itself_is_refused(name: str, call: Any) -> None:
+    with pytest.raises(errors.InvalidArgument, match=f"^{name}: a container is nested too deep"):
+        call()
 
 
 @pytest.mark.parametrize(("call", "kind", "message", "cure"), MISTAKES)

@@ -173,11 +173,13 @@ LARGE: dict[str, Callable[[], bytes]] = {
 @pytest.mark.parametrize("name", LARGE)
 def test_long_files_that_are_wrong_are_refused_within_bounds(name: str) -> None:
     """Arrays are made of what was checked to the end: however long, they take no memory before."""
-    start = time.process_time()
     data = LARGE[name]()
+    start = time.process_time()
+    with traced():
+        assert len([b"%d" % number for number in range(300_000)]) == 300_000
     begin = time.process_time()
     with traced() as peak:
         assert not read(data, sources.Mapped)
         assert peak() < MOST_BYTES
-    bound = max(2 * MOST_SECONDS, 4 * (begin - start))  # tracing doubles it; sanitizers slow all
-    assert time.process_time() - begin < bound
+    # Tracing and sanitizers slow both alike: the longest takes 2.3 times as long as these objects.
+    assert time.process_time() - begin < max(2 * MOST_SECONDS, 8 * (begin - start))

@@ -146,3 +146,23 @@ def test_metrics_do_not_take_the_names_of_figures(name: str) -> None:
 def test_fractions_of_a_set_may_be_rounded_up() -> None:
     parts = data.random_split(range(100), [0.05] * 20)
     assert [len(part) for part in parts] == [5] * 20
+
+
+@pytest.mark.parametrize("value", [0, float("nan")])
+@pytest.mark.parametrize(("name", "divisor", "settings"), [
+    ("StepLR", "step_size", {"step_size": 2}),
+    ("LinearLR", "total_iters", {}),
+    ("LinearLR", "start_factor", {}),
+    ("PolynomialLR", "total_iters", {}),
+    ("CosineAnnealingLR", "T_max", {"T_max": 3}),
+    ("CosineAnnealingWarmRestarts", "T_0", {"T_0": 3}),
+])  # fmt: skip
+def test_a_schedule_takes_no_state_that_it_would_divide_by_in_vain(
+    name: str, divisor: str, settings: dict[str, int], value: float
+) -> None:
+    optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
+    schedule = getattr(ts.optim.lr_scheduler, name)(optimizer, **settings)
+    before = schedule.state_dict()
+    with pytest.raises(ts.errors.InvalidArgument, match=f"{divisor} is {value}"):
+        schedule.load_state_dict({**before, divisor: value})
+    assert schedule.state_dict() == before

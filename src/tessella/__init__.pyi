@@ -50,6 +50,7 @@ from tessella import (
     layouts as layouts,
     limits as limits,
     linalg as linalg,
+    located as located,
     memory as memory,
     metrics as metrics,
     models as models,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 
 from tessella.errors import (
@@ -19,29 +18,10 @@ from tessella.errors import (
     brief,
     type_name,
 )
-from tessella.hints import TYPE_CHECKING, Any, Callable, ParamSpec, TypeVar
+from tessella.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import BinaryIO
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def located(operation: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let the errors of a function name it and the user's line."""
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @functools.wraps(function)
-        def call(*args: P.args, **keywords: P.kwargs) -> R:
-            try:
-                return function(*args, **keywords)
-            except TessellaError as error:
-                raise error.locate(operation, []) from None
-
-        return call
-
-    return decorate
 
 
 def missing_file(path: str | os.PathLike[str]) -> MissingFile:

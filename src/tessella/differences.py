@@ -16,7 +16,7 @@ from tessella.ops.creation import zeros_like
 from tessella.ops.elementwise import abs as magnitude, conj, isnan, real, where
 from tessella.ops.random import Generator, randn
 from tessella.ops.types import finfo
-from tessella.trees import flatten
+from tessella.trees import flatten, too_nested
 
 Call = Callable[..., list[Tensor]]
 
@@ -230,13 +230,20 @@ def laid_out_like(value: Tensor, x: Tensor) -> Tensor:
     return laid.flip(negative) if negative else laid
 
 
-def tensors_of(value: Any, path: str) -> Iterator[tuple[str, Tensor]]:
+def tensors_of(value: Any, path: str) -> list[tuple[str, Tensor]]:
     """Give the tensors in nested tuples, lists and dicts, with where they stand: args[0]['w']."""
+    try:
+        return list(_tensors_of(value, path))
+    except RecursionError:
+        raise too_nested() from None
+
+
+def _tensors_of(value: Any, path: str) -> Iterator[tuple[str, Tensor]]:
     if isinstance(value, Tensor):
         yield path, value
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield from tensors_of(each, f"{path}[{key!r}]")
+            yield from _tensors_of(each, f"{path}[{key!r}]")
     elif isinstance(value, tuple | list):
         for i, each in enumerate(value):
-            yield from tensors_of(each, f"{path}[{i}]")
+            yield from _tensors_of(each, f"{path}[{i}]")

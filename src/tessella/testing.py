@@ -19,6 +19,7 @@ from tessella.modes import enable_grad
 from tessella.ops.composite import isclose
 from tessella.ops.elementwise import abs as magnitude, isfinite, where
 from tessella.tensors import tensor
+from tessella.trees import too_nested
 
 __all__ = ["assert_close", "check_grads"]
 
@@ -54,16 +55,19 @@ def check_grads(
     >>> x = ts.tensor([0.5, 1.5], dtype=ts.float64)
     >>> ts.testing.check_grads(lambda x: x * ts.sin(x), (x,))
     """
+    shown: list[str] = []
     try:
+        if isinstance(args, Tensor):
+            args = (args,)
+        found = tensors_of(args, "args")
+        shown = [f"{path}  {describe(x)}" for path, x in found]
         given = [None if value is None else _to_size(name, value)
                  for name, value in (("eps", eps), ("rtol", rtol), ("atol", atol))]  # fmt: skip
         if given[0] == 0:
             raise errors.wrong_value("eps", eps, "greater than 0")
         if to_int("order", order) < 1:
             raise errors.wrong_value("order", order, "at least 1")
-        if isinstance(args, Tensor):
-            args = (args,)
-        moving = [(path, x) for path, x in tensors_of(args, "args") if has_gradients(x)]
+        moving = [(path, x) for path, x in found if has_gradients(x)]
         if not moving:
             raise check_errors.nothing_differentiable("args")
         for path, x in moving:
@@ -73,7 +77,7 @@ def check_grads(
         with enable_grad():
             check_orders(f, args, dict(kwargs or {}), order, Allowed(*given))
     except errors.TessellaError as error:
-        raise error.locate("check_grads", error.operands or _shown(args)) from None
+        raise error.locate("check_grads", error.operands or shown) from None
 
 
 def assert_close(
@@ -102,6 +106,8 @@ def assert_close(
             to_bool("check_dtype", check_dtype),
         )
         near.compare(actual, expected, "")
+    except RecursionError:
+        raise too_nested().locate("assert_close", []) from None
     except errors.TessellaError as error:
         raise error.locate("assert_close", error.operands) from None
 
@@ -194,8 +200,3 @@ def _to_size(name: str, value: Any) -> float:
     if not math.isfinite(size) or size < 0:
         raise check_errors.wrong_tolerance(name, size)
     return size
-
-
-def _shown(args: Any) -> list[str]:
-    """List the tensors among the arguments, one line each."""
-    return [f"{path}  {describe(x)}" for path, x in tensors_of(args, "args")]

@@ -23,8 +23,16 @@ def flatten(tree: T) -> tuple[list[object], Callable[[Sequence[object]], T]]:
     try:
         rebuild = _walk(tree, leaves)
     except RecursionError:
-        raise errors.wrong_value("a container", "…", "nested less deeply, not in itself") from None
+        raise too_nested() from None
     return leaves, lambda values: rebuild(iter(values))
+
+
+def too_nested() -> errors.InvalidArgument:
+    """Containers that cannot be walked through."""
+    return errors.InvalidArgument(
+        "a container is nested too deeply, or in itself",
+        "use one of a few levels, none of which holds itself",
+    )
 
 
 def arrange(tree: object, like: object) -> list[object] | None:

@@ -32,6 +32,8 @@ PyObject* guarded(F&& body) {
   } catch (const Interrupted&) {
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (const MemoryEnds&) {  // of an allocation that no Error tells of
+    PyErr_NoMemory();
   } catch (const std::exception& error) {  // of the standard library
     PyErr_SetString(PyExc_SystemError, error.what());
   }
@@ -46,6 +48,7 @@ PyObject* attempted(F&& body) {
   } catch (const Error&) {
   } catch (const PythonError&) {
   } catch (const Interrupted&) {
+  } catch (const MemoryEnds&) {
   } catch (const std::exception&) {
   }
   return nullptr;

@@ -7,11 +7,12 @@ from typing import Any, overload
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
-from tessella.data_errors import located
 from tessella.dtypes import float64
 from tessella.exchange import is_shareable
+from tessella.located import located
 from tessella.ops.joining import stack
 from tessella.tensors import asarray, tensor
+from tessella.trees import too_nested
 
 
 @overload
@@ -38,7 +39,10 @@ def default_collate(batch: Sequence[Any]) -> Any:
         raise errors.wrong_type("batch", batch, "a list of samples")
     if len(batch) == 0:
         raise data_errors.empty_batch()
-    return _joined(batch)
+    try:
+        return _joined(batch)
+    except RecursionError:
+        raise too_nested() from None
 
 
 def _joined(batch: Sequence[Any]) -> Any:
@@ -103,14 +107,21 @@ def default_convert(data: Any) -> Any:
     >>> ts.data.default_convert((numpy.zeros(2), "a"))[0].shape
     (2,)
     """
+    try:
+        return _converted(data)
+    except RecursionError:
+        raise too_nested() from None
+
+
+def _converted(data: Any) -> Any:
     if isinstance(data, Tensor | str | bytes):
         return data
     if is_shareable(data):
         return asarray(data)
     if isinstance(data, Mapping):
-        return _like_mapping(data, {key: default_convert(value) for key, value in data.items()})
+        return _like_mapping(data, {key: _converted(value) for key, value in data.items()})
     if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*(default_convert(part) for part in data))
+        return type(data)(*(_converted(part) for part in data))
     if isinstance(data, Sequence):
-        return [default_convert(part) for part in data]
+        return [_converted(part) for part in data]
     return data

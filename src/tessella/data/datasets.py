@@ -15,10 +15,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from tessella import data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import is_iterable, to_float, to_int, to_list
-from tessella.data_errors import located
 from tessella.dtypes import int64
 from tessella.hints import Key
 from tessella.items import OnHeap
+from tessella.located import located
 from tessella.ops.random import Generator, randperm
 from tessella.tensors import tensor
 

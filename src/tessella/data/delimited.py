@@ -14,10 +14,10 @@ from tessella import _core, data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_list
 from tessella.data.tables import Column, Table, recoded
-from tessella.data_errors import located
 from tessella.dtypes import DType, float64, int64, uint8
 from tessella.hints import DTypeLike, Path
 from tessella.items import OnHeap
+from tessella.located import located
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
@@ -116,7 +116,7 @@ def _read(path: Any, encoding: str) -> Tensor:
             if _is_utf8(encoding):
                 return _read_bytes(file)
             return _copied(_decoded(path, file.read(), encoding).encode())
-    if not hasattr(path, "read"):
+    if not hasattr(path, "read") or isinstance(path, Tensor):
         raise errors.wrong_type("path", path, "a path, or a file that is open")
     content = path.read()
     if isinstance(content, str):

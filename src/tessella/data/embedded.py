@@ -17,9 +17,9 @@ from typing import Any
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_int, to_list, to_word
-from tessella.data_errors import located
 from tessella.dtypes import DType, as_dtype, boolean, float32, float64, int64
 from tessella.exchange import share
+from tessella.located import located
 from tessella.ops.creation import copy_of, zeros
 from tessella.ops.reduce import cumulative_sum
 from tessella.tensors import tensor

@@ -18,8 +18,8 @@ from tessella import _core, data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import to_word
 from tessella.data.embedded import Labelled
-from tessella.data_errors import located
 from tessella.dtypes import DType, float32, float64, int8, int16, int32, int64, uint8
+from tessella.located import located
 
 _DTYPES = {8: uint8, 9: int8, 11: int16, 12: int32, 13: float32, 14: float64}
 _GZIP = b"\x1f\x8b"

@@ -12,8 +12,8 @@ from tessella.arguments import to_bool, to_float, to_int, to_list
 from tessella.data.datasets import Dataset, Subset, length_of
 from tessella.data.preparation import to_categories
 from tessella.data.tables import Table
-from tessella.data_errors import located
 from tessella.dtypes import int64
+from tessella.located import located
 from tessella.ops.creation import arange
 from tessella.ops.joining import concat
 from tessella.ops.random import Generator, randperm

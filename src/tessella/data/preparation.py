@@ -14,8 +14,8 @@ from typing import Any, Self
 from tessella import data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import to_float, to_list, to_word
-from tessella.data_errors import located
 from tessella.dtypes import DType, as_dtype, float32, float64, int64
+from tessella.located import located
 from tessella.ops.creation import eye, zeros
 from tessella.ops.elementwise import isfinite, isnan, where
 from tessella.ops.reduce import argmax, max as largest, min as smallest

@@ -11,9 +11,9 @@ from typing import Any
 from tessella import data_errors, errors, notebooks
 from tessella._core import Tensor
 from tessella.arguments import to_list
-from tessella.data_errors import located
 from tessella.dtypes import DType, as_dtype, float32, float64, int64, uint64
 from tessella.hints import Key
+from tessella.located import located
 from tessella.ops.creation import empty, eye, zeros
 from tessella.ops.elementwise import where
 from tessella.tensors import asarray, tensor

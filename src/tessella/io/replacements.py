@@ -15,7 +15,7 @@ from types import TracebackType
 
 from tessella.hints import TYPE_CHECKING, Any
 from tessella.io import file_errors
-from tessella.io.sources import flags, path_of
+from tessella.io.sources import flags, is_file, path_of
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -139,4 +139,4 @@ class passing:  # noqa: N801 - used like a function
 
 def open_target(file: Any) -> replacing | passing:
     """Give what a `with` block writes to: a file that is replaced, or the caller's own."""
-    return passing(file) if hasattr(file, "write") else replacing(file)
+    return passing(file) if is_file(file, "write") else replacing(file)

@@ -142,9 +142,14 @@ class Held(Mapped):
         return copy_of(super()._flat(start, count))
 
 
+def is_file(value: Any, deed: str = "read") -> bool:
+    """Tell whether a value is a file that is open; a tensor's methods are called alike."""
+    return hasattr(value, deed) and not isinstance(value, Tensor)
+
+
 def open_source(file: Any, access: str | None = None) -> Source:
     """Open a path, or read a binary file; `access` maps a path into memory."""
-    if access is not None or hasattr(file, "read"):
+    if access is not None or is_file(file):
         return open_mapped(file, access or READ_ONLY)
     path = path_of(file)
     descriptor = _descriptor(path)
@@ -157,7 +162,7 @@ def open_source(file: Any, access: str | None = None) -> Source:
 
 def open_mapped(file: Any, access: str = READ_ONLY) -> Mapped:
     """Map a path into memory, or read a binary file: all bytes are there."""
-    if hasattr(file, "read"):
+    if is_file(file):
         data = file.read()
         if not isinstance(data, bytes):
             raise file_errors.not_binary(file)

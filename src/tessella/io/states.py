@@ -66,7 +66,7 @@ def load_checkpoint(path: File, /, **parts: object) -> dict[str, Saved]:
     """
     with calling("load_checkpoint"):
         # What an object keeps of the file must be writable; the file itself stays as it is.
-        access = None if hasattr(path, "read") else sources.PRIVATE
+        access = None if sources.is_file(path) else sources.PRIVATE
         source = sources.open_source(path, access)
         saved = read_object(source)
         if not isinstance(saved, dict) or _RANDOM not in saved:

@@ -13,10 +13,10 @@ from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.allocators import Allocator
 from tessella.arguments import to_int
-from tessella.data_errors import located
 from tessella.dtypes import DType, as_dtype, float32, int64
 from tessella.dynamic import DynamicArray
 from tessella.hints import TYPE_CHECKING, Any, DTypeLike
+from tessella.located import located
 from tessella.memory import use
 from tessella.models import model_errors
 from tessella.modes import is_grad_enabled

@@ -26,9 +26,9 @@ from tessella import memory
 from tessella.arguments import to_int
 from tessella.blocks import FORMATS
 from tessella.compiler import compile as compiled
-from tessella.data_errors import located
 from tessella.dtypes import DType, float32, float64, int64, uint8
 from tessella.hints import Any, DTypeLike, Path
+from tessella.located import located
 from tessella.models import model_errors
 from tessella.models.caches import to_cache_dtype
 from tessella.models.outlines import Outline, outline

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from tessella._core import Tensor
-from tessella.data_errors import located
 from tessella.dtypes import as_dtype
 from tessella.hints import Any, DTypeLike, Path as PathLike
 from tessella.io import load_file
+from tessella.located import located
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
 from tessella.models.llama import KINDS, Llama, LlamaConfig

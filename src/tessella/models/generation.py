@@ -11,9 +11,9 @@ from tessella._core import Tensor
 from tessella.allocators import Allocator
 from tessella.arguments import to_bool, to_int, to_list
 from tessella.compiler import compile as compiled
-from tessella.data_errors import located
 from tessella.dtypes import boolean
 from tessella.hints import Any, DTypeLike, Iterable, Iterator
+from tessella.located import located
 from tessella.models import model_errors
 from tessella.models.caches import KVCache, to_cache_dtype
 from tessella.models.places import PIECE

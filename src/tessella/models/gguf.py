@@ -10,10 +10,10 @@ import math
 import re
 
 from tessella._core import Tensor
-from tessella.data_errors import located
 from tessella.dtypes import DType, float32
 from tessella.hints import Any, File
 from tessella.io import GGUFFile, open_gguf
+from tessella.located import located
 from tessella.models import model_errors
 from tessella.models.gpt import GPT, GPTConfig
 from tessella.models.llama import Llama, LlamaConfig

@@ -6,10 +6,10 @@ import dataclasses
 
 from tessella import errors, io
 from tessella._core import Tensor
-from tessella.data_errors import located
 from tessella.dtypes import float32
 from tessella.hints import Any, File, Mapping, Value
 from tessella.kinds import cast
+from tessella.located import located
 from tessella.models import model_errors
 from tessella.models.gguf import FACTORS, KEYS, gguf_name
 from tessella.models.gpt import GPT

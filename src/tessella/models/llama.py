@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.data_errors import located
 from tessella.hints import TYPE_CHECKING, Mapping
+from tessella.located import located
 from tessella.models import entries, model_errors
 from tessella.models.caches import Cache, KVCache
 from tessella.models.places import Places

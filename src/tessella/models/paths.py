@@ -8,6 +8,7 @@ from pathlib import Path
 from tessella import errors
 from tessella.hints import Any
 from tessella.io.gguf_header import MAGIC
+from tessella.io.sources import is_file
 from tessella.models import model_errors
 
 
@@ -33,7 +34,7 @@ def to_folder(path: Any) -> Path:
 
 def to_file(path: Any) -> Any:
     """Require a GGUF file; a binary file that is open already may be one as well."""
-    if hasattr(path, "read"):
+    if is_file(path):
         return path
     found = to_path(path)
     if found.is_dir():

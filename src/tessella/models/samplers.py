@@ -7,10 +7,10 @@ import math
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_float, to_int
-from tessella.data_errors import located
 from tessella.dtypes import float32
 from tessella.hints import TYPE_CHECKING, Any
 from tessella.kinds import cast
+from tessella.located import located
 from tessella.ops.choices import multinomial
 from tessella.ops.elementwise import greater, less, where
 from tessella.ops.fused import softmax

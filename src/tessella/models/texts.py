@@ -8,7 +8,6 @@ from pathlib import Path
 from tessella import errors
 from tessella.allocators import Allocator
 from tessella.arguments import is_iterable, to_int, to_list
-from tessella.data_errors import located
 from tessella.hints import (
     TYPE_CHECKING,
     Any,
@@ -19,6 +18,7 @@ from tessella.hints import (
     Sequence,
 )
 from tessella.io import open_gguf
+from tessella.located import located
 from tessella.models import model_errors
 from tessella.models.caches import to_cache_dtype
 from tessella.models.estimates import fitting_context, to_context

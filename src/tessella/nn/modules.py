@@ -27,6 +27,7 @@ from tessella.hints import (
     TypeVar,
     overload,
 )
+from tessella.located import located_init
 from tessella.nn import module_errors, module_hooks, states, walks
 from tessella.nn.parameters import Buffer, Parameter
 
@@ -84,6 +85,11 @@ class Module(walks.Owner):
     if TYPE_CHECKING:  # what is registered by name is known at run time only; most are tensors
 
         def __getattr__(self, name: str) -> Tensor: ...
+
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super().__init_subclass__(**keywords)
+        if cls.__module__.startswith("tessella.") and "__init__" in vars(cls):
+            cls.__init__ = located_init(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self) -> None:
         """Make a module without parts; subclasses add theirs as attributes."""

@@ -77,6 +77,7 @@ class CosineAnnealingWarmRestarts(Formula):
     """
 
     saved = ("T_0", "T_mult", "eta_min", "fraction")
+    divisors = ("T_0",)
 
     @explained
     def __init__(

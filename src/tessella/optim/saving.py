@@ -19,6 +19,7 @@ from tessella.ops.creation import copy_of
 from tessella.optim.groups import Group, check_fit, filled, kept, scalar
 from tessella.optim.updates import UPDATES
 from tessella.tensors import asarray
+from tessella.trees import flatten
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -164,8 +165,11 @@ class _Loaded:
 
 
 def _copied(value: Any, p: Tensor) -> Any:
-    """Copy the tensors of a list, such as a history; anything else is as it is."""
-    if isinstance(value, list):
-        return [_copied(each, p) for each in value]
-    is_tensor = isinstance(value, Tensor) or is_foreign_array(value)
-    return kept(x := asarray(value).detach(), p, x.dtype) if is_tensor else value
+    """Copy the tensors of containers, such as a history; anything else is as it is."""
+    leaves, rebuild = flatten(value)
+    is_tensor = [isinstance(leaf, Tensor) or is_foreign_array(leaf) for leaf in leaves]
+    copies = [
+        kept(x := asarray(leaf).detach(), p, x.dtype) if is_one else leaf
+        for leaf, is_one in zip(leaves, is_tensor, strict=True)
+    ]
+    return rebuild(copies)

@@ -154,7 +154,7 @@ class LRScheduler:
         for name in ("base_lrs", *self.saved):
             if name in state_dict:
                 value = to_alike(name, state_dict[name], getattr(self, name))
-                if name in self.divisors and value == 0:
+                if name in self.divisors and not abs(value) > 0:  # NaN is no number either
                     raise errors.wrong_value(name, value, "a number other than 0")
 
     def take_state(self, state_dict: Mapping[str, object]) -> None:
@@ -216,6 +216,7 @@ class StepLR(Formula):
     """
 
     saved = ("step_size", "gamma")
+    divisors = ("step_size",)
 
     @explained
     def __init__(
@@ -335,6 +336,7 @@ class LinearLR(Formula):
     """
 
     saved = ("start_factor", "end_factor", "total_iters")
+    divisors = ("start_factor", "total_iters")
 
     @explained
     def __init__(
@@ -404,6 +406,7 @@ class PolynomialLR(Formula):
     """
 
     saved = ("total_iters", "power")
+    divisors = ("total_iters",)
 
     @explained
     def __init__(

@@ -12,8 +12,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from tessella.data_errors import located
 from tessella.errors import TessellaError
+from tessella.located import located
 from tessella.text import text_errors
 
 

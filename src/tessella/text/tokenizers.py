@@ -9,7 +9,7 @@ from typing import Any
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import is_iterable, to_bool, to_offset
-from tessella.data_errors import located
+from tessella.located import located
 from tessella.text import text_errors
 from tessella.text.codings import MetadataCoding, MetadataStream
 from tessella.text.files import FileCoding, FileStream
