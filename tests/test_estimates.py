@@ -293,8 +293,8 @@ def test_a_model_is_loaded_for_as_much_context_as_fits(tmp_path: Path) -> None:
     path = files.byte_gguf(tmp_path / "m.gguf")
     assert load(path).context == 128
     least = estimate(path, 60)
-    live = ts.memory.stats().live
-    with ts.memory.limit(live + least.total):
+    used = ts.memory.stats()
+    with ts.memory.limit(used.live + used.reserved + least.total):
         largest = estimate(path).largest
         assert largest is not None and 58 <= largest <= 62
         with pytest.raises(ts.errors.OutOfMemory, match="the largest context that fits is"):
@@ -314,6 +314,13 @@ def test_a_cache_of_halves_lets_more_context_fit(tmp_path: Path) -> None:
             load(path, 4096, ts.float16)
     author = load(files.byte_gguf(tmp_path / "m.gguf"), 40, ts.float16)
     assert author.dtype is ts.float16
+
+
+def test_what_an_allocator_keeps_is_not_available(tmp_path: Path) -> None:
+    path = files.byte_gguf(tmp_path / "m.gguf")
+    before = estimate(path).available
+    arena = ts.memory.Arena("1MiB")
+    assert estimate(path).available == before - (1 << 20) == before - arena.capacity
 
 
 def test_estimates_are_tables(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from itertools import count
 
 from tessella import _core, errors
 from tessella._core import AllocatorHandle, Tensor
-from tessella.arguments import to_bool, to_int
+from tessella.arguments import to_bool, to_count
 from tessella.hints import Any, NoReturn
 from tessella.sizes import to_bytes, to_text
 
@@ -224,9 +224,7 @@ class Pool(Allocator):
 
     def __init__(self, block_size: int | str, count: int, *, name: str | None = None) -> None:
         try:
-            size, blocks = _positive("block_size", block_size), to_int("count", count)
-            if blocks < 1:
-                raise errors.wrong_value("count", count, "at least 1")
+            size, blocks = _positive("block_size", block_size), to_count("count", count)
             whole = (size + 63) // 64 * 64 * blocks  # blocks begin at multiples of 64 bytes
             if whole >= 1 << 62:
                 raise errors.integer_too_large("block_size * count", whole, 62)

@@ -35,6 +35,14 @@ def to_int(name: str, value: Any, bits: int = 63) -> int:
     return number
 
 
+def to_count(name: str, value: Any, least: int = 1) -> int:
+    """Check how many there are to be."""
+    count = to_int(name, value)
+    if count < least:
+        raise errors.wrong_value(name, value, f"at least {least}")
+    return count
+
+
 def _index_of(name: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise errors.wrong_type(name, value, "an integer")

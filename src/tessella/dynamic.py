@@ -12,7 +12,7 @@ from typing import Any, Self, SupportsIndex, TypedDict, Unpack
 from tessella import _core, dynamic_errors, errors
 from tessella._core import AllocatorHandle, Tensor
 from tessella.allocators import Allocator, wrap
-from tessella.arguments import to_bool, to_int, to_ints
+from tessella.arguments import to_bool, to_count, to_int, to_ints
 from tessella.dtypes import as_dtype
 from tessella.dynamic_order import OrderedArray
 from tessella.dynamic_shape import I, explained
@@ -108,9 +108,7 @@ class DynamicArray(OrderedArray[I]):
     ) -> Any:
         """Make an empty array with room for so many items."""
         try:
-            room = to_int("capacity", capacity)
-            if room < 0:
-                raise errors.wrong_value("capacity", capacity, "0 or more")
+            room = to_count("capacity", capacity, 0)
             sizes = to_ints("item_shape", item_shape)
             grows = to_bool("growth", growth)
             return super().__new__(
@@ -271,9 +269,7 @@ class DynamicArray(OrderedArray[I]):
         >>> a.capacity
         100
         """
-        room = to_int("capacity", capacity)
-        if room < 0:
-            raise errors.wrong_value("capacity", capacity, "0 or more")
+        room = to_count("capacity", capacity, 0)
         _core.array_resize(self, max(room, self.capacity))
 
     @explained

@@ -25,7 +25,7 @@ from tessella.allocators import (
     heap as heap,
     wrap as wrap,
 )
-from tessella.arguments import to_bool, to_int
+from tessella.arguments import to_bool, to_count
 from tessella.hints import Any, Generic, TypeVar
 from tessella.holders import Stats as Stats, stats as stats, table
 from tessella.sizes import to_bytes as to_bytes, to_text as to_text
@@ -243,9 +243,7 @@ def report(largest: int = 5) -> str:
     'memory:'
     """
     try:
-        most = to_int("largest", largest)
-        if most < 0:
-            raise errors.wrong_value("largest", largest, "0 or more")
+        most = to_count("largest", largest, 0)
     except errors.TessellaError as error:
         raise error.locate("memory.report", []) from None
     return "\n".join(table(stats(), most))

@@ -6,7 +6,7 @@ import functools
 
 from tessella import errors, training_errors
 from tessella._core import Tensor
-from tessella.arguments import to_int
+from tessella.arguments import to_count
 from tessella.declarations import describe
 from tessella.dtypes import float32, int64
 from tessella.hints import Callable, ParamSpec
@@ -74,8 +74,7 @@ def confusion_matrix(prediction: Tensor, target: Tensor, classes: int) -> Tensor
     >>> ts.metrics.confusion_matrix(ts.tensor([0, 1, 1]), ts.tensor([0, 0, 1]), 2).tolist()
     [[1, 1], [0, 1]]
     """
-    if to_int("classes", classes) < 1:
-        raise errors.wrong_value("classes", classes, "1 or more")
+    classes = to_count("classes", classes)
     found = _classes(prediction, target).reshape(-1).astype(int64)
     wanted = target.reshape(-1).astype(int64)
     for name, each in (("prediction", found), ("target", wanted)):

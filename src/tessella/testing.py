@@ -10,7 +10,7 @@ import math
 
 from tessella import check_errors, errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float, to_int
+from tessella.arguments import to_bool, to_count, to_float
 from tessella.declarations import describe
 from tessella.differences import Allowed, check_orders, has_gradients, tensors_of, widened
 from tessella.dtypes import complex128, float64
@@ -65,8 +65,7 @@ def check_grads(
                  for name, value in (("eps", eps), ("rtol", rtol), ("atol", atol))]  # fmt: skip
         if given[0] == 0:
             raise errors.wrong_value("eps", eps, "greater than 0")
-        if to_int("order", order) < 1:
-            raise errors.wrong_value("order", order, "at least 1")
+        order = to_count("order", order)
         moving = [(path, x) for path, x in found if has_gradients(x)]
         if not moving:
             raise check_errors.nothing_differentiable("args")

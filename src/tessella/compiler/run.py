@@ -7,7 +7,7 @@ import os
 
 from tessella import _core, errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_int
+from tessella.arguments import to_bool, to_count, to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture, name_of, placed
 from tessella.compiler.check import checked
@@ -223,9 +223,7 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
         (['matmul (3, 3)', 'sum (3,)'], 5, [9.0, 9.0, 9.0])
         """
         try:
-            count = to_int("repeats", repeats)
-            if count < 1:
-                raise errors.wrong_value("repeats", repeats, "at least 1")
+            count = to_count("repeats", repeats)
             if _core.is_recording() or _core.watches_values() or not self._replay.enter():
                 raise capture_errors.not_repeated_here()
         except errors.TessellaError as error:

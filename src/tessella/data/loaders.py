@@ -13,7 +13,7 @@ from typing import Any
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float, to_int
+from tessella.arguments import to_bool, to_count, to_float, to_int
 from tessella.data.collation import default_collate, default_convert
 from tessella.data.datasets import IterableDataset, Samples
 from tessella.data.positions import Position, State, generator_state, state_of
@@ -23,7 +23,6 @@ from tessella.data.samplers import (
     RandomSampler,
     SequentialSampler,
     check_sampler,
-    to_count,
     to_generator,
 )
 from tessella.data.streams import END, Stream

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from tessella import data_errors, errors
 from tessella._core import Tensor
-from tessella.arguments import is_iterable, to_bool, to_int
+from tessella.arguments import is_iterable, to_bool, to_count
 from tessella.data.datasets import length_of
 from tessella.dtypes import float64, int64
 from tessella.items import OnHeap
@@ -226,14 +226,6 @@ class BatchSampler(Sampler[list[int]]):
             raise data_errors.no_length().locate("len(BatchSampler)", [])
         count = len(self.sampler)  # type: ignore[arg-type]
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-
-
-def to_count(name: str, value: Any) -> int:
-    """Check a number of samples or batches: at least 1."""
-    count = to_int(name, value)
-    if count < 1:
-        raise errors.wrong_value(name, value, "1 or more")
-    return count
 
 
 def check_sampler(name: str, value: Any) -> None:

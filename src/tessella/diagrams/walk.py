@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tessella import _core, diagram_errors
 from tessella._core import Node, Tensor
-from tessella.arguments import LISTS, to_int
+from tessella.arguments import LISTS, to_count
 from tessella.diagrams.graphs import Graph
 from tessella.diagrams.parts import Box, Link, Saved, printable, shorten, show
 from tessella.dtypes import DType
@@ -42,9 +42,7 @@ def graph(
     try:
         roots = checked_outputs(outputs)
         known = checked_names(names)
-        limit = to_int("most", most)
-        if limit < 1:
-            raise wrong_value("most", most, "1 or more")
+        limit = to_count("most", most)
         return Collector(roots, known).graph(limit)
     except TessellaError as error:
         raise error.locate("graph", described(outputs)) from None

@@ -172,7 +172,7 @@ def _spaced(counts: Tensor, n: int, d: float, dtype: Any) -> Tensor:
 
 def _check_spacing(n: int, d: float) -> None:
     if n < 1:
-        raise errors.wrong_value("n", n, "1 or more")
+        raise errors.wrong_value("n", n, "at least 1")
     if d == 0:
         raise errors.wrong_value("d", d, "other than 0")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_int, to_word
+from tessella.arguments import to_count, to_int, to_word
 from tessella.declarations import case
 from tessella.dtypes import DType, complex64, complex128, float32, float64
 from tessella.hints import Any, Literal, Sequence
@@ -48,10 +48,8 @@ class Transform(Host):
         if n is None:
             n = x.shape[axis]
             n = 2 * (n - 1) if self.name == "fft.irfft" else n
-        if to_int("n", n) < 1:
-            raise errors.wrong_value("n", n, "1 or more")
         return [x], {
-            "n": to_int("n", n),
+            "n": to_count("n", n),
             "axis": axis,
             "norm": to_word("norm", params["norm"], NORMS),
         }

@@ -46,7 +46,7 @@ def solved_shape(a: Tensor, b: Tensor, **params: Any) -> Sequence[int]:
     """Give the shape of a's inverse times b: a vector, or matrices in batches that broadcast."""
     rows, columns = need_matrices(a, "a")
     if b.ndim == 0:
-        raise errors.wrong_value("b.ndim", 0, "1 or more")
+        raise errors.wrong_value("b.ndim", 0, "at least 1")
     given = b.shape[0] if b.ndim == 1 else b.shape[-2]
     if given != rows:
         raise errors.solve_sizes(rows, given)

@@ -69,8 +69,7 @@ class Estimate:
         self.cache = cache_bytes(found, context, batch, kept)
         self.prompt, self.decoding = intermediates(found, context, batch, kept)
         self.total = total(found, context, batch, kept)
-        stats = memory.stats()
-        self.available = max(stats.limit - stats.live, 0)
+        self.available = max(left_by_limit(), 0)
         self.largest = largest_context(found, batch, kept, self.available)
 
     @property
@@ -162,6 +161,12 @@ def total(found: Outline, context: int, batch: int, kept: DType) -> int:
     """Give all bytes; a prompt and decoding follow each other."""
     held = found.mapped + found.owned + cache_bytes(found, context, batch, kept)
     return held + max(intermediates(found, context, batch, kept))
+
+
+def left_by_limit() -> int:
+    """Give the bytes that may still be taken; those that allocators keep for themselves are not."""
+    stats = memory.stats()
+    return stats.limit - stats.live - stats.reserved
 
 
 def largest_context(found: Outline, batch: int, kept: DType, available: int) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tessella import errors
 from tessella._core import Tensor
 from tessella.allocators import Allocator
-from tessella.arguments import to_bool, to_int, to_list
+from tessella.arguments import to_bool, to_count, to_int, to_list
 from tessella.compiler import compile as compiled
 from tessella.dtypes import boolean
 from tessella.hints import Any, DTypeLike, Iterable, Iterator
@@ -185,7 +185,7 @@ def generate(
     >>> [len(row) for row in rows]
     [5, 5]
     """
-    count = to_count(max_tokens, 0)
+    count = to_count("max_tokens", max_tokens, 0)
     ends = frozenset(to_int("stop", token) for token in to_list("stop", stop, "a list of tokens"))
     rows = token_rows(prompts)
     capacity = max(map(len, rows)) + count
@@ -201,14 +201,6 @@ def generate(
         if not going:
             break
     return found
-
-
-def to_count(value: Any, least: int = 1) -> int:
-    """Check how many tokens are asked for."""
-    count = to_int("max_tokens", value)
-    if count < least:
-        raise errors.wrong_value("max_tokens", value, f"at least {least}")
-    return count
 
 
 def steps(writer: Writer, count: int) -> Iterator[list[int]]:

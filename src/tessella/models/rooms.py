@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tessella import errors, memory
+from tessella import errors
 from tessella._core import Tensor
 from tessella.dtypes import DType, float32
 from tessella.hints import Any
 from tessella.models import model_errors
-from tessella.models.estimates import largest_context, total
+from tessella.models.estimates import largest_context, left_by_limit, total
 from tessella.models.folders import Model
 from tessella.models.gpt import GPT
 from tessella.models.outlines import Outline
@@ -47,8 +47,7 @@ def explained(
     error.__traceback__ = None  # whose frames hold what was being made
     if not isinstance(model, Model):
         return error
-    stats = memory.stats()
-    available = max(stats.limit - stats.live + held, 0)
+    available = max(left_by_limit() + held, 0)
     try:
         found = outline_of(model)
         needed = total(found, capacity, batch, dtype)

@@ -63,7 +63,7 @@ class Sampler:
         self.top_p, self.min_p = to_float("top_p", top_p), to_float("min_p", min_p)
         self.penalty = to_float("repetition_penalty", repetition_penalty)
         rules = (
-            ("temperature", self.temperature, self.temperature >= 0, "0 or more"),
+            ("temperature", self.temperature, self.temperature >= 0, "at least 0"),
             ("top_k", self.top_k, self.top_k >= 0, "0, for all, or more"),
             ("top_p", self.top_p, 0 < self.top_p <= 1, "above 0, and at most 1"),
             ("min_p", self.min_p, 0 <= self.min_p <= 1, "from 0 to 1"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tessella import errors
 from tessella.allocators import Allocator
-from tessella.arguments import is_iterable, to_int, to_list
+from tessella.arguments import is_iterable, to_count, to_int, to_list
 from tessella.hints import (
     TYPE_CHECKING,
     Any,
@@ -23,7 +23,7 @@ from tessella.models import model_errors
 from tessella.models.caches import to_cache_dtype
 from tessella.models.estimates import fitting_context, to_context
 from tessella.models.folders import Model, load_folder, read_json
-from tessella.models.generation import Writer, to_count
+from tessella.models.generation import Writer
 from tessella.models.gguf import model_of
 from tessella.models.passages import Figures, Passage, Row, all_texts
 from tessella.models.rooms import computed_in
@@ -210,7 +210,7 @@ class LanguageModel:
         left = self.context - longest
         if left < 1:
             raise model_errors.no_room(longest, self.context)
-        count = left if max_tokens is None else min(to_count(max_tokens), left)
+        count = left if max_tokens is None else min(to_count("max_tokens", max_tokens), left)
         writer = Writer(
             self.model, rows, longest + count, to_sampler(options), eager=eager, dtype=self.dtype,
             allocator=allocator,

@@ -6,7 +6,7 @@ import math
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_int, to_ints
+from tessella.arguments import to_bool, to_count, to_int, to_ints
 from tessella.hints import Any, DeviceLike, DTypeLike, Sequence
 from tessella.nn import init, layer_errors
 from tessella.nn.functional import bilinear, linear
@@ -20,12 +20,9 @@ from tessella.ops.shaping import unflatten
 def to_size(owner: str, name: str, value: Any, least: int = 0) -> int:
     """Require a size: an integer that is not negative."""
     try:
-        size = to_int(name, value)
-        if size < least:
-            raise errors.wrong_value(name, size, f"at least {least}")
+        return to_count(name, value, least)
     except errors.TessellaError as error:
         raise error.locate(owner, []) from None
-    return size
 
 
 class Identity(Module):

@@ -320,7 +320,7 @@ def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     [0.0, -1.5]
     """
     if lambd < 0:
-        raise errors.wrong_value("lambd", lambd, "0 or more")
+        raise errors.wrong_value("lambd", lambd, "at least 0")
     return _need_floats(x) - clip(x, -lambd, lambd)
 
 

@@ -89,7 +89,7 @@ def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0, *,
     """
     inplace.check_target(x)
     if not std >= 0:
-        raise errors.wrong_value("std", std, "0 or more")
+        raise errors.wrong_value("std", std, "at least 0")
     with drawing(generator):
         inplace.write(x, normal(mean, std, x.shape, dtype=x.dtype, generator=generator))
     return x
@@ -175,7 +175,7 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False, *,
     if x.ndim not in (1, 2):
         raise errors.wrong_value("x.ndim", x.ndim, "1 or 2: weights, or rows of them")
     if num_samples < 1:
-        raise errors.wrong_value("num_samples", num_samples, "1 or more")
+        raise errors.wrong_value("num_samples", num_samples, "at least 1")
     weights = x.detach().astype(float64)
     require(
         all((weights >= 0) & (weights < math.inf)),

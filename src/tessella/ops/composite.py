@@ -215,7 +215,7 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tenso
     if x.ndim != 1:
         raise errors.wrong_value("x.ndim", x.ndim, "1")
     if r < 0:
-        raise errors.wrong_value("r", r, "0 or more")
+        raise errors.wrong_value("r", r, "at least 0")
     n = x.shape[0]
     count = _count_choices(n, r, with_replacement)
     if count * r > _core.memory_totals()["limit"]:

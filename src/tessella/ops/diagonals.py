@@ -63,7 +63,7 @@ def diag_embed(x: Tensor, offset: int = 0, a: int = -2, b: int = -1) -> Tensor:
     [[[1, 0], [0, 2]]]
     """
     if x.ndim == 0:
-        raise errors.wrong_value("x.ndim", 0, "1 or more")
+        raise errors.wrong_value("x.ndim", 0, "at least 1")
     if x.dtype is boolean:  # what is embedded is added, and bool has no sum
         return cast(diag_embed(cast(x, uint8), offset, a, b), boolean)
     size = x.shape[-1] + abs(offset)
@@ -149,7 +149,7 @@ def _indices(row: int, col: int, offset: int, dtype: DTypeLike | None, lower: bo
     """Give the coordinates of a triangle, row by row, as the two rows of a tensor."""
     for name, value in (("row", row), ("col", col)):
         if value < 0:
-            raise errors.wrong_value(name, value, "0 or more")
+            raise errors.wrong_value(name, value, "at least 0")
     compare = less_equal if lower else greater_equal
     inside = compare(arange(col), unsqueeze(arange(row), 1) + offset)
     wanted = int64 if dtype is None else as_dtype(dtype)
@@ -209,7 +209,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         raise errors.wrong_value("x.ndim", x.ndim, "1")
     count = x.shape[0] if N is None else N
     if count < 0:
-        raise errors.wrong_value("N", N, "0 or more")
+        raise errors.wrong_value("N", N, "at least 0")
     if x.dtype is boolean:
         x = cast(x, int64)
     if not count:

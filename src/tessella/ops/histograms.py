@@ -43,7 +43,7 @@ def _limits(x: Tensor, low: float, high: float, widen: float) -> tuple[float, fl
 
 def _need_bins(bins: int) -> int:
     if bins < 1:
-        raise errors.wrong_value("bins", bins, "1 or more")
+        raise errors.wrong_value("bins", bins, "at least 1")
     return bins
 
 

@@ -222,7 +222,7 @@ def diff(x: Tensor, axis: int = -1, n: int = 1, *, prepend: Tensor | None = None
     [3, 5]
     """
     if n < 0:
-        raise errors.wrong_value("n", n, "0 or more")
+        raise errors.wrong_value("n", n, "at least 0")
     place = normal_axes(x, axis)[0]
     parts = [part for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:
@@ -236,7 +236,7 @@ def diff(x: Tensor, axis: int = -1, n: int = 1, *, prepend: Tensor | None = None
 def _need_counts(name: str, values: Ints) -> tuple[int, ...]:
     counts = to_ints(name, values)
     if any(n < 0 for n in counts):
-        raise errors.wrong_value(name, values, "0 or more")
+        raise errors.wrong_value(name, values, "at least 0")
     return counts
 
 

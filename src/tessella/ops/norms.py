@@ -132,7 +132,7 @@ def cdist(a: Tensor, b: Tensor, p: float = 2.0) -> Tensor:
     if a.shape[-1] != b.shape[-1]:
         raise errors.rows_differ(a.shape[-1], b.shape[-1])
     if not p >= 0:
-        raise errors.wrong_value("p", p, "0 or more")
+        raise errors.wrong_value("p", p, "at least 0")
     dtype = common_dtype(("a", "b"), [a, b])
     a, b = (widened(cast(x, dtype)) for x in (a, b))
     rows, others = unsqueeze(a, -2), unsqueeze(b, -3)
@@ -202,7 +202,7 @@ def renorm(x: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
     if not p > 0:
         raise errors.wrong_value("p", p, "more than 0")
     if not maxnorm >= 0:
-        raise errors.wrong_value("maxnorm", maxnorm, "0 or more")
+        raise errors.wrong_value("maxnorm", maxnorm, "at least 0")
     place, wide = normal_axes(x, axis)[0], widened(x)
     others = tuple(i for i in range(x.ndim) if i != place)
     size = vector_norm(wide, others, p, True)

@@ -29,7 +29,7 @@ def sorted_axis(x: Tensor, axis: int) -> int:
     if x.dtype.is_complex:
         raise errors.no_kernel(x.dtype, "complex numbers have no order; sort real(x) or abs(x)")
     if x.ndim == 0:
-        raise errors.wrong_value("x.ndim", 0, "1 or more")
+        raise errors.wrong_value("x.ndim", 0, "at least 1")
     return normal_axes(x, axis)[0]
 
 

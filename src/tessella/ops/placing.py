@@ -66,7 +66,7 @@ def slice_scatter(x: Tensor, src: Tensor, axis: int = 0, start: int | None = Non
     [0.0, 1.0, 1.0, 0.0]
     """
     if step < 1:
-        raise errors.wrong_value("step", step, "1 or more")
+        raise errors.wrong_value("step", step, "at least 1")
     place = normal_axes(x, axis)[0]
     first, last, by = slice(start, end, step).indices(x.shape[place])
     places = arange(first, max(first, last), by)

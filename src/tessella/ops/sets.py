@@ -263,12 +263,12 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     if not x.dtype.is_integer:
         raise errors.wrong_value("x.dtype", x.dtype, "an integer")
     if minlength < 0:
-        raise errors.wrong_value("minlength", minlength, "0 or more")
+        raise errors.wrong_value("minlength", minlength, "at least 0")
     if weights is not None and weights.shape != x.shape:
         raise errors.wrong_value("weights.shape", weights.shape, f"that of x, {x.shape}")
     least, most = (int(min(x).item()), int(max(x).item())) if x.size else (0, -1)
     if least < 0:
-        raise errors.wrong_value("min(x)", least, "0 or more")
+        raise errors.wrong_value("min(x)", least, "at least 0")
     if weights is None:
         weights = broadcast_to(ones((1,), dtype=int64), x.shape)
     elif not weights.dtype.is_floating and not weights.dtype.is_complex:

@@ -6,7 +6,7 @@ import math
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import LISTS, to_bool, to_float, to_word
+from tessella.arguments import LISTS, to_bool, to_count, to_float, to_word
 from tessella.dtypes import float64
 from tessella.hints import Any, Mapping, Sequence
 from tessella.kinds import cast
@@ -14,7 +14,7 @@ from tessella.ops.elementwise import cos, maximum, minimum, where
 from tessella.ops.reduce import max as greatest
 from tessella.optim.groups import placed, scalar, write
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.schedules import Formula, Writes, check_optimizer, to_count
+from tessella.optim.schedules import Formula, Writes, check_optimizer
 from tessella.tensors import tensor
 
 MOST_RESTARTS = 64  # of cycles that grow: they would be longer than anybody waits
@@ -147,7 +147,7 @@ class CosineAnnealingWarmRestarts(Formula):
             return super().step()
         at = to_float("epoch", epoch)
         if not 0 <= at < math.inf:
-            raise errors.wrong_value("epoch", epoch, "0 or more")
+            raise errors.wrong_value("epoch", epoch, "at least 0")
         whole = to_count("epoch", math.floor(at), 0)
         write(self._fraction, at - whole)
         super().step(whole)

@@ -6,11 +6,11 @@ import math
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import LISTS, to_float, to_word
+from tessella.arguments import LISTS, to_count, to_float, to_word
 from tessella.hints import Any, Callable, Sequence
 from tessella.optim.groups import count
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.schedules import LRScheduler, check_optimizer, to_count
+from tessella.optim.schedules import LRScheduler, check_optimizer
 
 
 def to_factor(function: Callable[[int], Any], epoch: int) -> float:

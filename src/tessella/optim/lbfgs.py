@@ -6,9 +6,9 @@ host and stands outside a compiled one.
 
 from __future__ import annotations
 
-from tessella import _core, errors, optimizer_errors
+from tessella import _core, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import to_float, to_int, to_word
+from tessella.arguments import to_count, to_float, to_int, to_word
 from tessella.hints import Any, Callable, Mapping, Sequence
 from tessella.modes import enable_grad, no_grad
 from tessella.ops.complexes import view_as_real
@@ -80,11 +80,9 @@ class LBFGS(Optimizer):
 
     def needs(self, options: Options) -> dict[str, float]:
         """Check the options; states grow with the steps."""
-        for name in ("max_iter", "max_eval", "history_size"):
+        for name in ("max_iter", "max_eval"):
             to_int(name, options[name])
-        history: Any = options["history_size"]
-        if history < 1:
-            raise errors.wrong_value("history_size", options["history_size"], "1 or more")
+        to_count("history_size", options["history_size"])
         for name in ("tolerance_grad", "tolerance_change"):
             to_float(name, options[name])
         if options["line_search_fn"] is not None:

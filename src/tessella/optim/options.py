@@ -70,7 +70,7 @@ def check_distinct(params: list[Tensor], others: list[Tensor]) -> None:
 def at_least_zero(name: str, value: Any) -> Any:
     """Check a number that is not negative; a tensor stays one."""
     if not to_float(name, value) >= 0:
-        raise errors.wrong_value(name, value, "0 or more")
+        raise errors.wrong_value(name, value, "at least 0")
     return value if isinstance(value, Tensor) else float(value)
 
 

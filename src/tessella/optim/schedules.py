@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import LISTS, to_float, to_int, to_list
+from tessella.arguments import LISTS, to_count, to_float, to_int, to_list
 from tessella.dtypes import float64
 from tessella.hints import Any, Iterable, Mapping, Sequence, StateDict
 from tessella.kinds import cast
@@ -21,14 +21,6 @@ from tessella.optim.optimizer import Optimizer, explained
 from tessella.tensors import tensor
 
 Writes = list[tuple[Tensor, Tensor]]  # tensors, and what is to be written into them
-
-
-def to_count(name: str, value: Any, least: int = 1) -> int:
-    """Check a number of steps."""
-    number = to_int(name, value)
-    if number < least:
-        raise errors.wrong_value(name, value, f"{least} or more")
-    return number
 
 
 def check_optimizer(value: Any) -> Optimizer:

@@ -6,13 +6,13 @@ from bisect import bisect_right
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import to_list
+from tessella.arguments import to_count, to_list
 from tessella.hints import Any, Mapping, Sequence
 from tessella.ops.elementwise import maximum, where
 from tessella.optim.groups import write
 from tessella.optim.host_schedules import ReduceLROnPlateau
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.schedules import Formula, LRScheduler, Writes, check_optimizer, to_count
+from tessella.optim.schedules import Formula, LRScheduler, Writes, check_optimizer
 
 
 def to_parts(optimizer: Optimizer | None, schedulers: Any) -> list[LRScheduler]:
