@@ -302,8 +302,9 @@ def layer_of(module: nn.LSTM, i: int) -> nn.LSTM:
 
 
 def test_dropout_of_a_single_layer_warns() -> None:
-    with pytest.warns(UserWarning, match="has no effect"):
+    with pytest.warns(UserWarning, match="has no effect") as warned:
         nn.LSTM(3, 4, dropout=0.5)
+    assert [each.filename for each in warned] == [__file__]  # the user's line
 
 
 @pytest.mark.parametrize("batch", [2, 20])  # one chunk of rows, and several

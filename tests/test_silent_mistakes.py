@@ -166,3 +166,12 @@ def test_a_schedule_takes_no_state_that_it_would_divide_by_in_vain(
     with pytest.raises(ts.errors.InvalidArgument, match=f"{divisor} is {value}"):
         schedule.load_state_dict({**before, divisor: value})
     assert schedule.state_dict() == before
+
+
+def test_items_of_a_users_dtype_are_no_numbers() -> None:
+    pair = ts.dtypes.register("mistaken_pair", fmt="<qd")
+    for items in (ts.zeros((), dtype=pair), ts.zeros(3, dtype=pair)):
+        with pytest.raises(errors.TessellaError, match=r"quantile: q is \(0, 0.0\)"):
+            ts.quantile(ts.ones(3), items)
+        with pytest.raises(errors.TessellaError, match="argwhere: 0 is no item of mistaken_pair"):
+            ts.argwhere(items)

@@ -1,10 +1,12 @@
-"""Functions and constructors whose errors name them and the user's line."""
+"""Errors and warnings that name the user's line, and what was called there."""
 
 from __future__ import annotations
 
 import functools
+import sys
+import warnings
 
-from tessella.exceptions import TessellaError
+from tessella.exceptions import PACKAGE, TessellaError
 from tessella.hints import Callable, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -38,3 +40,11 @@ def located_init(init: Callable[..., None]) -> Callable[..., None]:
             raise error.locate(type(self).__name__, []) from None
 
     return construct
+
+
+def warn(text: str, kind: type[Warning]) -> None:
+    """Warn at the user's line."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, kind, stacklevel=level)

@@ -5,10 +5,7 @@ Such a function gives what it should, at the speed of eager and less. Nobody wou
 
 from __future__ import annotations
 
-import sys
-import warnings
-
-from tessella import changes, exceptions
+from tessella import changes
 from tessella.declarations import describe
 from tessella.hints import Any
 from tessella.trees import flatten
@@ -81,11 +78,3 @@ def changed_arguments(before: dict[str, str], now: dict[str, str]) -> str:
     if before.keys() != now.keys():
         return "how many arguments there are, or items in them, changed"
     return "strides, shared memory, requires_grad, forms of containers or the mode changed"
-
-
-def warn(text: str) -> None:
-    """Warn at the user's line."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(exceptions.PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(text, RuntimeWarning, stacklevel=level)

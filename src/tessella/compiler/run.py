@@ -11,7 +11,7 @@ from tessella.arguments import to_bool, to_count, to_int
 from tessella.compiler import capture_errors
 from tessella.compiler.capture import capture, name_of, placed
 from tessella.compiler.check import checked
-from tessella.compiler.delays import changed_arguments, shown_arguments, warn
+from tessella.compiler.delays import changed_arguments, shown_arguments
 from tessella.compiler.keys import call_key
 from tessella.compiler.plan import MemoryTable
 from tessella.compiler.program import Program
@@ -26,6 +26,7 @@ from tessella.hints import (
     TypeVar,
     overload,
 )
+from tessella.located import warn
 from tessella.standins import Standin
 
 if TYPE_CHECKING:
@@ -286,7 +287,8 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
         if self._compilations % WARN_EACH == 0:
             warn(
                 f"{self.__name__} was compiled for {self._compilations} kinds of calls; "
-                f"{changed_arguments(before, self._latest)}"
+                f"{changed_arguments(before, self._latest)}",
+                RuntimeWarning,
             )
         return kind
 
@@ -311,7 +313,7 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
     def _record(self, kind: Kind, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
         if kind.streak.is_long(kind.programs) and not self._is_warned:
             self._is_warned = True
-            warn(kind.streak.text(self.__name__))
+            warn(kind.streak.text(self.__name__), RuntimeWarning)
         captured = capture(self.function, args, keywords, tensors)
         kind.streak.note(captured, kind.programs)
         if captured.program is None:

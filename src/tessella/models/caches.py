@@ -12,15 +12,14 @@ from abc import ABC, abstractmethod
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.allocators import Allocator
-from tessella.arguments import to_int
+from tessella.arguments import to_count, to_int
 from tessella.dtypes import DType, as_dtype, float32, int64
 from tessella.dynamic import DynamicArray
 from tessella.hints import TYPE_CHECKING, Any, DTypeLike
-from tessella.located import located
+from tessella.located import located, located_init
 from tessella.memory import use
 from tessella.models import model_errors
 from tessella.modes import is_grad_enabled
-from tessella.nn.linear import to_size
 from tessella.ops.creation import arange, empty, zeros
 from tessella.ops.movement import permute
 from tessella.tensors import tensor
@@ -66,6 +65,7 @@ class Cache(ABC):
     `length` and `padding` are tensors, so that a compiled step goes on with one program.
     """
 
+    @located_init
     def __init__(
         self,
         layers: int,
@@ -74,13 +74,10 @@ class Cache(ABC):
         padding: Tensor | None,
         places: int | None,
     ) -> None:
-        self.layers = to_size(type(self).__name__, "layers", layers)
-        self.batch = to_size(type(self).__name__, "batch", batch)
-        try:
-            check_padding(padding, self.batch, places)
-            self.dtype = to_cache_dtype(dtype)
-        except errors.TessellaError as error:
-            raise error.locate(type(self).__name__, []) from None
+        self.layers = to_count("layers", layers, 0)
+        self.batch = to_count("batch", batch, 0)
+        check_padding(padding, self.batch, places)
+        self.dtype = to_cache_dtype(dtype)
         self.padding = padding
 
     def places(self, count: int) -> Tensor:
@@ -117,6 +114,7 @@ class KVCache(Cache):
     (8192, 0)
     """
 
+    @located_init
     def __init__(
         self,
         layers: int,
@@ -129,10 +127,10 @@ class KVCache(Cache):
         padding: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> None:
-        self.capacity = to_size("KVCache", "capacity", capacity, 1)
+        self.capacity = to_count("capacity", capacity)
         super().__init__(layers, batch, dtype, padding, self.capacity)
-        shape = (self.batch, to_size("KVCache", "heads", heads), self.capacity,
-                 to_size("KVCache", "features", features))  # fmt: skip
+        shape = (self.batch, to_count("heads", heads, 0), self.capacity,
+                 to_count("features", features, 0))  # fmt: skip
 
         def make() -> list[Tensor]:
             return [empty(shape, dtype=self.dtype) for _ in range(self.layers)]
@@ -205,6 +203,7 @@ class GrowingCache(Cache):
     ((1, 2, 3, 4), 3)
     """
 
+    @located_init
     def __init__(
         self,
         layers: int,
@@ -217,8 +216,8 @@ class GrowingCache(Cache):
         allocator: Allocator | None = None,
     ) -> None:
         super().__init__(layers, batch, dtype, padding, None)
-        item = (self.batch, to_size("GrowingCache", "heads", heads),
-                to_size("GrowingCache", "features", features))  # fmt: skip
+        item = (self.batch, to_count("heads", heads, 0),
+                to_count("features", features, 0))  # fmt: skip
 
         def make() -> list[DynamicArray[Tensor]]:
             return [DynamicArray(self.dtype, 0, True, allocator, item) for _ in range(self.layers)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tessella import errors
 from tessella._core import Tensor
+from tessella.arguments import to_count
 from tessella.hints import TYPE_CHECKING, Mapping
 from tessella.located import located
 from tessella.models import entries, model_errors
@@ -20,7 +21,6 @@ from tessella.models.places import Places
 from tessella.models.weights import Drawn
 from tessella.nn import Dropout, Module, ModuleList, init
 from tessella.nn.functional import gelu, scaled_dot_product_attention
-from tessella.nn.linear import to_size
 from tessella.ops.splitting import chunk
 
 if TYPE_CHECKING:
@@ -134,13 +134,10 @@ class GPT(Module):
     def __init__(self, config: GPTConfig, weights: Drawn | None = None) -> None:
         super().__init__()
         if not isinstance(config, GPTConfig):
-            raise errors.wrong_type("config", config, "a GPTConfig").locate("GPT", [])
+            raise errors.wrong_type("config", config, "a GPTConfig")
         for name in ("vocab_size", "n_positions", "n_embd", "n_head"):
-            to_size("GPT", name, getattr(config, name), 1)
-        try:
-            entries.check_parts(config, "n_embd", "n_head", {})
-        except errors.TessellaError as error:
-            raise error.locate("GPT", []) from None
+            to_count(name, getattr(config, name))
+        entries.check_parts(config, "n_embd", "n_head", {})
         self.config, source = config, weights or Drawn()
         self.wte = source.embedding("wte", config.vocab_size, config.n_embd)
         self.wpe = source.embedding("wpe", config.n_positions, config.n_embd)
@@ -184,11 +181,11 @@ class GPT(Module):
         out: Tensor = self.lm_head(self.ln_f(x[:, -1:] if last else x))
         return out
 
+    @located("GPT.cache")
     def cache(self, capacity: int, batch: int = 1, **options: Unpack[CacheOptions]) -> KVCache:
         """Make a cache for so many places; options are those of KVCache."""
-        if to_size("GPT.cache", "capacity", capacity, 1) > self.config.n_positions:
-            error = model_errors.context_too_long(capacity, self.config.n_positions)
-            raise error.locate("GPT.cache", [])
+        if to_count("capacity", capacity) > self.config.n_positions:
+            raise model_errors.context_too_long(capacity, self.config.n_positions)
         heads = self.config.n_head
         sizes = (heads, capacity, self.config.n_embd // heads)
         return KVCache(self.config.n_layer, batch, *sizes, **options)

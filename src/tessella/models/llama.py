@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tessella import errors
 from tessella._core import Tensor
+from tessella.arguments import to_count
 from tessella.hints import TYPE_CHECKING, Mapping
 from tessella.located import located
 from tessella.models import entries, model_errors
@@ -19,7 +20,6 @@ from tessella.models.places import Places
 from tessella.models.weights import Drawn
 from tessella.nn import Module, ModuleList, RotaryEmbedding, SwiGLU
 from tessella.nn.functional import scaled_dot_product_attention
-from tessella.nn.linear import to_size
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -159,15 +159,12 @@ class Llama(Module):
     def __init__(self, config: LlamaConfig, weights: Drawn | None = None) -> None:
         super().__init__()
         if not isinstance(config, LlamaConfig):
-            raise errors.wrong_type("config", config, "a LlamaConfig").locate("Llama", [])
+            raise errors.wrong_type("config", config, "a LlamaConfig")
         for name in ("vocab_size", "hidden_size", "num_attention_heads"):
-            to_size("Llama", name, getattr(config, name), 1)
-        try:
-            if not config.head_dim:
-                entries.check_parts(config, "hidden_size", "num_attention_heads", {})
-            entries.check_parts(config, "num_attention_heads", "num_key_value_heads", {})
-        except errors.TessellaError as error:
-            raise error.locate("Llama", []) from None
+            to_count(name, getattr(config, name))
+        if not config.head_dim:
+            entries.check_parts(config, "hidden_size", "num_attention_heads", {})
+        entries.check_parts(config, "num_attention_heads", "num_key_value_heads", {})
         self.config, weights = config, weights or Drawn()
         width, vocabulary = config.hidden_size, config.vocab_size
         self.embed_tokens = weights.embedding("embed_tokens", vocabulary, width)

@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float
+from tessella.arguments import to_bool, to_count, to_float
 from tessella.hints import DeviceLike, DTypeLike
 from tessella.nn import functional, init
-from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.ops.creation import empty
@@ -421,7 +420,7 @@ class PReLU(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        self.num_parameters = to_size("PReLU", "num_parameters", num_parameters, 1)
+        self.num_parameters = to_count("num_parameters", num_parameters)
         self.init = to_float("init", init)
         self.weight = Parameter(empty(self.num_parameters, device=device, dtype=dtype))
         self.reset_parameters()

@@ -6,7 +6,7 @@ import math
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool
+from tessella.arguments import to_bool, to_count
 from tessella.dtypes import boolean
 from tessella.hints import Any, DeviceLike, DTypeLike
 from tessella.kinds import cast
@@ -14,7 +14,7 @@ from tessella.nn import functional, init, layer_errors, sequence_errors
 from tessella.nn.functional.attention import scaled_dot_product_attention
 from tessella.nn.functional.attention_composite import attention_weights, weighted
 from tessella.nn.functional.linear import linear
-from tessella.nn.linear import Linear, to_size
+from tessella.nn.linear import Linear
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.nn.recurrent import check_dtype, show_operands, to_share
@@ -62,20 +62,16 @@ class MultiheadAttention(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        owner = type(self).__name__
-        self.embed_dim = to_size(owner, "embed_dim", embed_dim, 1)
-        self.num_heads = to_size(owner, "num_heads", num_heads, 1)
-        self.kdim = self.embed_dim if kdim is None else to_size(owner, "kdim", kdim, 1)
-        self.vdim = self.embed_dim if vdim is None else to_size(owner, "vdim", vdim, 1)
-        try:
-            self.dropout = to_share("dropout", dropout)
-            self.batch_first = to_bool("batch_first", batch_first)
-            self.add_zero_attn = to_bool("add_zero_attn", add_zero_attn)
-            if self.embed_dim % self.num_heads:
-                rule = f"a divisor of embed_dim, which is {self.embed_dim}"
-                raise errors.wrong_value("num_heads", self.num_heads, rule)
-        except errors.TessellaError as error:
-            raise error.locate(owner, []) from None
+        self.embed_dim = to_count("embed_dim", embed_dim)
+        self.num_heads = to_count("num_heads", num_heads)
+        self.kdim = self.embed_dim if kdim is None else to_count("kdim", kdim)
+        self.vdim = self.embed_dim if vdim is None else to_count("vdim", vdim)
+        self.dropout = to_share("dropout", dropout)
+        self.batch_first = to_bool("batch_first", batch_first)
+        self.add_zero_attn = to_bool("add_zero_attn", add_zero_attn)
+        if self.embed_dim % self.num_heads:
+            rule = f"a divisor of embed_dim, which is {self.embed_dim}"
+            raise errors.wrong_value("num_heads", self.num_heads, rule)
         self.head_dim = self.embed_dim // self.num_heads
         self._make_parameters(to_bool("bias", bias), to_bool("add_bias_kv", add_bias_kv),
                               {"device": device, "dtype": dtype})  # fmt: skip

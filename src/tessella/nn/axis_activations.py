@@ -18,8 +18,7 @@ class _Along(Activation):
         super().__init__()
         if dim is None:
             hint = "along the last axis it is dim=-1"
-            error = errors.ArgumentError("dim is missing: the axis along which to sum", hint)
-            raise error.locate(type(self).__name__, [])
+            raise errors.ArgumentError("dim is missing: the axis along which to sum", hint)
         self.dim = to_int("dim", dim)
 
 

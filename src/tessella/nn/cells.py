@@ -10,13 +10,12 @@ import math
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool
+from tessella.arguments import to_bool, to_count
 from tessella.hints import Any, DeviceLike, DTypeLike
 from tessella.nn import init, sequence_errors
 from tessella.nn.functional.linear import linear
 from tessella.nn.functional.recurrent import Weights, step
 from tessella.nn.functional.sequences import GATES
-from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.nn.recurrent import check_dtype, show_operands, to_nonlinearity, to_pair
@@ -42,9 +41,8 @@ class RNNCellBase(Module):
     ) -> None:
         super().__init__()
         self._cell = cell
-        owner = type(self).__name__
-        self.input_size = to_size(owner, "input_size", input_size, 1)
-        self.hidden_size = to_size(owner, "hidden_size", hidden_size, 1)
+        self.input_size = to_count("input_size", input_size)
+        self.hidden_size = to_count("hidden_size", hidden_size)
         self.bias = to_bool("bias", bias)
         options: dict[str, Any] = {"device": device, "dtype": dtype}
         gates = GATES[cell] * self.hidden_size
@@ -114,7 +112,7 @@ class RNNCell(RNNCellBase):
         device: DeviceLike | None = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        word = to_nonlinearity("RNNCell", nonlinearity)
+        word = to_nonlinearity(nonlinearity)
         super().__init__(f"rnn_{word}", input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = word
 

@@ -6,12 +6,11 @@ import math
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_ints, to_word
+from tessella.arguments import to_bool, to_count, to_ints, to_word
 from tessella.hints import Any, DeviceLike, DTypeLike, Ints
 from tessella.nn import functional, init
 from tessella.nn.functional.convolution import paddings
 from tessella.nn.functional.geometry import reach, spread
-from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.ops.creation import empty
@@ -35,23 +34,19 @@ class Convolution(Module):
         padding_mode: str, device: DeviceLike | None, dtype: DTypeLike | None,
     ) -> None:  # fmt: skip
         super().__init__()
-        owner = type(self).__name__
-        self.in_channels = to_size(owner, "in_channels", in_channels)
-        self.out_channels = to_size(owner, "out_channels", out_channels)
-        self.groups = to_size(owner, "groups", groups, 1)
-        try:
-            self._check_groups()
-            self.kernel_size = spread("kernel_size", kernel_size, self._axes)
-            self.stride = spread("stride", stride, self._axes)
-            self.dilation = spread("dilation", dilation, self._axes)
-            self.output_padding = spread("output_padding", output_padding, self._axes, 0)
-            spans = zip(self.kernel_size, self.dilation, strict=True)
-            self._pads = paddings(padding, self.stride, tuple([reach(*each) for each in spans]))
-            modes = _MODES[:1] if self._is_transposed else _MODES
-            self.padding_mode = to_word("padding_mode", padding_mode, modes)
-            has_bias = to_bool("bias", bias)
-        except errors.TessellaError as error:
-            raise error.locate(owner, []) from None
+        self.in_channels = to_count("in_channels", in_channels, 0)
+        self.out_channels = to_count("out_channels", out_channels, 0)
+        self.groups = to_count("groups", groups)
+        self._check_groups()
+        self.kernel_size = spread("kernel_size", kernel_size, self._axes)
+        self.stride = spread("stride", stride, self._axes)
+        self.dilation = spread("dilation", dilation, self._axes)
+        self.output_padding = spread("output_padding", output_padding, self._axes, 0)
+        spans = zip(self.kernel_size, self.dilation, strict=True)
+        self._pads = paddings(padding, self.stride, tuple([reach(*each) for each in spans]))
+        modes = _MODES[:1] if self._is_transposed else _MODES
+        self.padding_mode = to_word("padding_mode", padding_mode, modes)
+        has_bias = to_bool("bias", bias)
         if not isinstance(padding, str):
             padding = spread("padding", padding, self._axes, 0)
         self.padding = padding

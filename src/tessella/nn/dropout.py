@@ -17,8 +17,7 @@ class _Dropping(Module):
         self.p = to_float("p", p)
         self.inplace = to_bool("inplace", inplace)
         if not 0 <= self.p <= 1:
-            error = errors.wrong_value("p", p, "from 0 to 1: the share that becomes 0")
-            raise error.locate(type(self).__name__, [])
+            raise errors.wrong_value("p", p, "from 0 to 1: the share that becomes 0")
 
     def extra_repr(self) -> str:
         """Show the share."""

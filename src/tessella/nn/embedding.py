@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float, to_int
+from tessella.arguments import to_bool, to_count, to_float, to_int
 from tessella.hints import TYPE_CHECKING, DeviceLike, DTypeLike
 from tessella.modes import no_grad
 from tessella.nn import functional, init
-from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.ops.creation import empty
@@ -51,8 +50,8 @@ class Embedding(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        self.num_embeddings = to_size("Embedding", "num_embeddings", num_embeddings)
-        self.embedding_dim = to_size("Embedding", "embedding_dim", embedding_dim)
+        self.num_embeddings = to_count("num_embeddings", num_embeddings, 0)
+        self.embedding_dim = to_count("embedding_dim", embedding_dim, 0)
         self.padding_idx = self._place(padding_idx)
         self.max_norm = None if max_norm is None else to_float("max_norm", max_norm)
         self.norm_type = to_float("norm_type", norm_type)
@@ -64,8 +63,7 @@ class Embedding(Module):
             self.reset_parameters()
             return
         if _weight.shape != shape:
-            error = errors.wrong_value("_weight.shape", _weight.shape, f"{shape}")
-            raise error.locate("Embedding", [])
+            raise errors.wrong_value("_weight.shape", _weight.shape, f"{shape}")
         self.weight = Parameter(_weight, not _freeze)
 
     def _place(self, padding_idx: int | None) -> int | None:
@@ -73,8 +71,7 @@ class Embedding(Module):
             return None
         place, rows = to_int("padding_idx", padding_idx), self.num_embeddings
         if not -rows <= place < rows:
-            error = errors.wrong_value("padding_idx", place, f"from {-rows} to {rows - 1}")
-            raise error.locate("Embedding", [])
+            raise errors.wrong_value("padding_idx", place, f"from {-rows} to {rows - 1}")
         return place % rows
 
     @classmethod

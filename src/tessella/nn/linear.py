@@ -17,14 +17,6 @@ from tessella.ops.creation import empty
 from tessella.ops.shaping import unflatten
 
 
-def to_size(owner: str, name: str, value: Any, least: int = 0) -> int:
-    """Require a size: an integer that is not negative."""
-    try:
-        return to_count(name, value, least)
-    except errors.TessellaError as error:
-        raise error.locate(owner, []) from None
-
-
 class Identity(Module):
     """Gives what it gets, whatever its arguments were.
 
@@ -61,8 +53,8 @@ class Linear(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        self.in_features = to_size("Linear", "in_features", in_features)
-        self.out_features = to_size("Linear", "out_features", out_features)
+        self.in_features = to_count("in_features", in_features, 0)
+        self.out_features = to_count("out_features", out_features, 0)
         options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = Parameter(empty((self.out_features, self.in_features), **options))
         has_bias = to_bool("bias", bias)
@@ -127,9 +119,9 @@ class Bilinear(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        self.in1_features = to_size("Bilinear", "in1_features", in1_features, 1)
-        self.in2_features = to_size("Bilinear", "in2_features", in2_features)
-        self.out_features = to_size("Bilinear", "out_features", out_features)
+        self.in1_features = to_count("in1_features", in1_features)
+        self.in2_features = to_count("in2_features", in2_features, 0)
+        self.out_features = to_count("out_features", out_features, 0)
         sizes = (self.out_features, self.in1_features, self.in2_features)
         options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = Parameter(empty(sizes, **options))

@@ -6,14 +6,13 @@ import math
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_float
+from tessella.arguments import to_count, to_float
 from tessella.dtypes import float32
 from tessella.hints import Any, Sequence
 from tessella.modes import no_grad
 from tessella.nn import init, sequence_errors
 from tessella.nn.dropout import Dropout
 from tessella.nn.functional.linear import linear
-from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.ops.creation import empty, zeros
@@ -35,8 +34,8 @@ class LoRA(Module):
     ) -> None:
         super().__init__()
         if not is_adaptable(layer):
-            raise sequence_errors.not_adaptable(type(layer).__name__).locate("LoRA", [])
-        self.rank = to_size("LoRA", "rank", rank, 1)
+            raise sequence_errors.not_adaptable(type(layer).__name__)
+        self.rank = to_count("rank", rank)
         self.alpha = to_float("alpha", alpha)
         self.dropout = Dropout(dropout)
         self.layer = layer.requires_grad_(False)

@@ -22,23 +22,19 @@ class Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
         super().__init__()
-        try:
-            for name, value in (("size_average", size_average), ("reduce", reduce)):
-                if isinstance(value, Tensor):
-                    raise loss_errors.made_with_operands(type(self).__name__)
-                if value is not None:
-                    raise loss_errors.given_up(name)
-            self.reduction = to_word(  # type: ignore[assignment]
-                "reduction", reduction, list(self.words)
-            )
-        except errors.TessellaError as error:
-            raise error.locate(type(self).__name__, []) from None
+        for name, value in (("size_average", size_average), ("reduce", reduce)):
+            if isinstance(value, Tensor):
+                raise loss_errors.made_with_operands(type(self).__name__)
+            if value is not None:
+                raise loss_errors.given_up(name)
+        self.reduction = to_word(  # type: ignore[assignment]
+            "reduction", reduction, list(self.words)
+        )
 
     def keep_weight(self, name: str, value: Tensor | None) -> None:
         """Keep a tensor of weights, or None, as a buffer."""
         if value is not None and not isinstance(value, Tensor):
-            error = errors.not_tensor(name, value, "a tensor")
-            raise error.locate(type(self).__name__, [])
+            raise errors.not_tensor(name, value, "a tensor")
         self.register_buffer(name, value)
 
 

@@ -22,13 +22,9 @@ class Border(Module):
 
     def __init__(self, padding: Ints) -> None:
         super().__init__()
-        try:
-            widths = to_ints("padding", padding)
-            if len(widths) not in (1, 2 * self._axes):
-                rule = f"one integer, or {2 * self._axes}"
-                raise errors.wrong_value("padding", padding, rule)
-        except errors.TessellaError as error:
-            raise error.locate(type(self).__name__, []) from None
+        widths = to_ints("padding", padding)
+        if len(widths) not in (1, 2 * self._axes):
+            raise errors.wrong_value("padding", padding, f"one integer, or {2 * self._axes}")
         self.padding = widths * (2 * self._axes) if len(widths) == 1 else widths
 
     def forward(self, x: Tensor) -> Tensor:

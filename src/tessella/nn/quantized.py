@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool
+from tessella.arguments import to_bool, to_count
 from tessella.blocks import BlockFormat
 from tessella.dtypes import uint8
 from tessella.hints import Any
@@ -12,19 +12,16 @@ from tessella.modes import no_grad
 from tessella.nn import functional, layer_errors, quantized_errors
 from tessella.nn.embedding import Embedding
 from tessella.nn.functional.block_records import features_of, format_of, need_multiple
-from tessella.nn.linear import Linear, to_size
+from tessella.nn.linear import Linear
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Buffer, Parameter
 from tessella.ops.creation import zeros
 
 
-def _row_of(owner: str, name: str, size: int, format: Any) -> tuple[BlockFormat, int]:
+def _row_of(name: str, size: int, format: Any) -> tuple[BlockFormat, int]:
     """Require a format and numbers that fill its blocks; give the bytes of a row."""
-    try:
-        of = format_of(format)
-        need_multiple(name, size, of)
-    except errors.TessellaError as error:
-        raise error.locate(owner, []) from None
+    of = format_of(format)
+    need_multiple(name, size, of)
     return of, size // of.elements * of.bytes
 
 
@@ -53,9 +50,9 @@ class QuantizedLinear(Module):
 
     def __init__(self, in_features: int, out_features: int, format: str, bias: bool = True) -> None:
         super().__init__()
-        self.in_features = to_size("QuantizedLinear", "in_features", in_features)
-        self.out_features = to_size("QuantizedLinear", "out_features", out_features)
-        of, row = _row_of("QuantizedLinear", "in_features", self.in_features, format)
+        self.in_features = to_count("in_features", in_features, 0)
+        self.out_features = to_count("out_features", out_features, 0)
+        of, row = _row_of("in_features", self.in_features, format)
         self.format = of.name
         self.weight = Buffer(zeros((self.out_features, row), dtype=uint8))
         self.bias = Parameter(zeros(self.out_features)) if to_bool("bias", bias) else None
@@ -120,9 +117,9 @@ class QuantizedEmbedding(Module):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, format: str) -> None:
         super().__init__()
-        self.num_embeddings = to_size("QuantizedEmbedding", "num_embeddings", num_embeddings)
-        self.embedding_dim = to_size("QuantizedEmbedding", "embedding_dim", embedding_dim)
-        of, row = _row_of("QuantizedEmbedding", "embedding_dim", self.embedding_dim, format)
+        self.num_embeddings = to_count("num_embeddings", num_embeddings, 0)
+        self.embedding_dim = to_count("embedding_dim", embedding_dim, 0)
+        of, row = _row_of("embedding_dim", self.embedding_dim, format)
         self.format = of.name
         self.weight = Buffer(zeros((self.num_embeddings, row), dtype=uint8))
 

@@ -6,16 +6,15 @@ What they compute stands in functional/recurrent.py. Single steps are in cells.p
 from __future__ import annotations
 
 import math
-import warnings
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float, to_word
+from tessella.arguments import to_bool, to_count, to_float, to_word
 from tessella.hints import Any, DeviceLike, DTypeLike
+from tessella.located import warn
 from tessella.nn import functional, init, sequence_errors
 from tessella.nn.functional.recurrent import Weights, layer
 from tessella.nn.functional.sequences import GATES
-from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.ops.creation import empty, zeros
@@ -49,24 +48,20 @@ class RNNBase(Module):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
-        owner = type(self).__name__
-        self.input_size = to_size(owner, "input_size", input_size, 1)
-        self.hidden_size = to_size(owner, "hidden_size", hidden_size, 1)
-        self.num_layers = to_size(owner, "num_layers", num_layers, 1)
-        self.proj_size = to_size(owner, "proj_size", proj_size)
-        try:
-            self.bias = to_bool("bias", bias)
-            self.batch_first = to_bool("batch_first", batch_first)
-            self.bidirectional = to_bool("bidirectional", bidirectional)
-            self.dropout = to_share("dropout", dropout)
-            if self.proj_size >= self.hidden_size:
-                rule = f"below hidden_size, which is {self.hidden_size}"
-                raise errors.wrong_value("proj_size", self.proj_size, rule)
-        except errors.TessellaError as error:
-            raise error.locate(owner, []) from None
+        self.input_size = to_count("input_size", input_size)
+        self.hidden_size = to_count("hidden_size", hidden_size)
+        self.num_layers = to_count("num_layers", num_layers)
+        self.proj_size = to_count("proj_size", proj_size, 0)
+        self.bias = to_bool("bias", bias)
+        self.batch_first = to_bool("batch_first", batch_first)
+        self.bidirectional = to_bool("bidirectional", bidirectional)
+        self.dropout = to_share("dropout", dropout)
+        if self.proj_size >= self.hidden_size:
+            rule = f"below hidden_size, which is {self.hidden_size}"
+            raise errors.wrong_value("proj_size", self.proj_size, rule)
         if self.dropout > 0 and self.num_layers == 1:
             text = f"dropout={self.dropout} has no effect: it stands between layers, and there is 1"
-            warnings.warn(text, stacklevel=3)
+            warn(text, UserWarning)
         self._cell = cell
         self._make_parameters({"device": device, "dtype": dtype})
         self.reset_parameters()
@@ -251,7 +246,7 @@ class RNN(RNNBase):
         device: DeviceLike | None = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        self_nonlinearity = to_nonlinearity("RNN", nonlinearity)
+        self_nonlinearity = to_nonlinearity(nonlinearity)
         super().__init__(
             f"rnn_{self_nonlinearity}", input_size, hidden_size, num_layers, bias, batch_first,
             dropout, bidirectional, 0, device, dtype,
@@ -264,12 +259,9 @@ class RNN(RNNBase):
         return output, h_n
 
 
-def to_nonlinearity(owner: str, value: Any) -> str:
+def to_nonlinearity(value: Any) -> str:
     """Require one of the two functions that a plain cell may have."""
-    try:
-        return to_word("nonlinearity", value, ["tanh", "relu"])
-    except errors.TessellaError as error:
-        raise error.locate(owner, []) from None
+    return to_word("nonlinearity", value, ["tanh", "relu"])
 
 
 class LSTM(RNNBase):

@@ -7,13 +7,12 @@ import sys
 
 from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float
+from tessella.arguments import to_bool, to_count, to_float
 from tessella.dtypes import float32, float64
 from tessella.hints import Any, Mapping
 from tessella.kinds import cast
 from tessella.nn import sequence_errors
 from tessella.nn.functional.rotary import rotary
-from tessella.nn.linear import to_size
 from tessella.nn.modules import Module
 from tessella.ops.elementwise import cos, sin
 from tessella.ops.movement import unsqueeze
@@ -47,7 +46,7 @@ class RotaryEmbedding(Module):
         interleaved: bool = False,
     ) -> None:
         super().__init__()
-        self.features = to_size("RotaryEmbedding", "features", features)
+        self.features = to_count("features", features, 0)
         try:
             self.interleaved = to_bool("interleaved", interleaved)
             found = rotary_frequencies(self.features, base, scaling)

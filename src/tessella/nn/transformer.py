@@ -8,15 +8,14 @@ from __future__ import annotations
 import copy
 import math
 
-from tessella import errors
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_word
+from tessella.arguments import to_bool, to_count, to_word
 from tessella.hints import Any, Callable, DeviceLike, DTypeLike
 from tessella.nn import functional, init, sequence_errors
 from tessella.nn.attention import MultiheadAttention
 from tessella.nn.containers import ModuleList
 from tessella.nn.dropout import Dropout
-from tessella.nn.linear import Linear, to_size
+from tessella.nn.linear import Linear
 from tessella.nn.modules import Module
 from tessella.nn.normalization import LayerNorm
 from tessella.ops.composite import triu
@@ -25,15 +24,12 @@ from tessella.ops.creation import full
 Activation = Callable[[Tensor], Tensor]
 
 
-def to_activation(owner: str, value: Any) -> Activation:
+def to_activation(value: Any) -> Activation:
     """Require a function, or the name of one of the two usual ones."""
     if callable(value):
         found: Activation = value
         return found
-    try:
-        word = to_word("activation", value, ["relu", "gelu"])
-    except errors.TessellaError as error:
-        raise error.locate(owner, []) from None
+    word = to_word("activation", value, ["relu", "gelu"])
     return functional.relu if word == "relu" else functional.gelu
 
 
@@ -71,7 +67,7 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, layer_norm_eps, **options)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
-        self.activation = to_activation("TransformerEncoderLayer", activation)
+        self.activation = to_activation(activation)
 
     def forward(
         self,
@@ -137,7 +133,7 @@ class TransformerDecoderLayer(Module):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
-        self.activation = to_activation("TransformerDecoderLayer", activation)
+        self.activation = to_activation(activation)
 
     def forward(
         self,
@@ -181,11 +177,11 @@ class TransformerDecoderLayer(Module):
         return out
 
 
-def copies(owner: str, layer: Any, count: Any) -> ModuleList:
+def copies(layer: Any, count: Any) -> ModuleList:
     """Give copies of a layer, which begin alike."""
     if not isinstance(layer, Module):
-        raise sequence_errors.not_layer(layer).locate(owner, [])
-    return ModuleList([copy.deepcopy(layer) for _ in range(to_size(owner, "num_layers", count))])
+        raise sequence_errors.not_layer(layer)
+    return ModuleList([copy.deepcopy(layer) for _ in range(to_count("num_layers", count, 0))])
 
 
 class TransformerEncoder(Module):
@@ -205,7 +201,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = copies("TransformerEncoder", encoder_layer, num_layers)
+        self.layers = copies(encoder_layer, num_layers)
         self.num_layers = len(self.layers)
         self.norm = norm
 
@@ -234,7 +230,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = copies("TransformerDecoder", decoder_layer, num_layers)
+        self.layers = copies(decoder_layer, num_layers)
         self.num_layers = len(self.layers)
         self.norm = norm
 

@@ -398,7 +398,7 @@ def argwhere(x: Tensor) -> Tensor:
     [[0, 1], [1, 0]]
     """
     if x.ndim == 0:
-        return zeros((int(x.item() != 0), 0), dtype=int64)
+        return zeros((int((x != 0).item()), 0), dtype=int64)
     found = _core.nonzero(x if x.dtype is boolean else x != 0)
     return _core.view(found, _core.layout_of(found).transpose(0, 1))
 

@@ -114,7 +114,7 @@ def _levels(q: Operand) -> tuple[list[float], tuple[int, ...]]:
     """Give the shares that are asked for, in a list, and their shape."""
     levels: Any = reshape(q, (-1,)).tolist() if isinstance(q, Tensor) else [q]
     for level in levels:
-        if isinstance(level, complex) or not 0 <= level <= 1:
+        if not isinstance(level, int | float) or not 0 <= level <= 1:
             raise errors.wrong_value("q", level, "in 0 to 1")
     return levels, q.shape if isinstance(q, Tensor) else ()
 
