@@ -41,13 +41,15 @@ format: $(BIN)/installed
 	$(BIN)/ruff format .
 	git ls-files 'src/core/**.cpp' 'src/core/**.h' 'tests/cpp/*.cpp' | xargs $(BIN)/clang-format -i
 
-# What is derived from the table of operations: stubs, catalogue.py, docs/operations/, docs/from_pytorch.md.
+# What is derived: stubs, catalogue.py, docs/operations/ and docs/from_pytorch.md from the table of operations,
+# docs/design/tour.md from docs/tour.py.
 generate: $(BIN)/installed
 	$(BIN)/python tools/generate.py
 
 # The documentation site, into build/site; a warning, such as a link that leads nowhere, is an error.
 docs: $(BIN)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "The site is build/site/index.html. With search: $(BIN)/python -m http.server -d build/site, then http://localhost:8000"
 
 # The tests over a core with ASan and UBSan, then the C++ tests over the same objects, and those of the
 # pool under TSan.

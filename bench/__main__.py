@@ -96,7 +96,7 @@ def judge_rows(rows: list[Row], found: dict[str, Json]) -> list[Json]:
         cases = run_once(row)
         if row.cases:
             cases = [
-                judge_case(case, {s: found[s]["rows"][row.name][case.name] for s in SETTINGS})
+                judge_case(case, {s: found[s]["rows"][row.name][case.name] for s in case.settings})
                 for case in row.cases
             ]
         judged.append(judge_row(row, cases))
@@ -128,20 +128,23 @@ def save(results: Json, path: Path) -> None:
 
 
 def run(rows: list[Row]) -> Json:
-    """The results of the given rows, each with the command and the load it was measured under."""
-    run_details = {
+    """The results of the given rows, each with the command, the load before it and its time."""
+    start = time.perf_counter()
+    run_details: Json = {
         "command": shlex.join(["python", "-m", "bench", *sys.argv[1:]]),
         "load_average": os.getloadavg()[0],
         "date": time.strftime("%Y-%m-%d"),
     }
     timed = [row.name for row in rows if row.cases]
     found = {setting: run_worker(setting, timed) for setting in SETTINGS} if timed else {}
+    judged = judge_rows(rows, found)
+    run_details["seconds"] = time.perf_counter() - start
     return {
         "machine": describe_machine(),
         "versions": describe_versions(),
         "settings": {"default": {}, "one": ONE_THREAD | {"torch.set_num_threads": "1"}},
         "peaks": found["default"]["peaks"] if found else {},
-        "rows": [row | {"run": run_details} for row in judge_rows(rows, found)],
+        "rows": [row | {"run": run_details} for row in judged],
     }
 
 
@@ -152,14 +155,16 @@ def main() -> None:
     require_libraries()
     if os.getloadavg()[0] > 0.5:
         print("warning: the machine is busy; the numbers will wobble", file=sys.stderr)
-    start = time.perf_counter()
     results = run(rows)
     save(merge(results, report.LATEST), report.LATEST)
     report.print_results(results, [row.name for row in rows])
     bars = all_bars(results["rows"])
     missed = sum(not bar["met"] for bar in bars)
-    taken = time.perf_counter() - start
-    print(f"\n{len(bars) - missed} of {len(bars)} bars met, {missed} missed; {taken:.0f} s")
+    details = results["rows"][0]["run"]
+    print(
+        f"\n{len(bars) - missed} of {len(bars)} bars met, {missed} missed; "
+        f"{details['seconds']:.0f} s, load {details['load_average']:.1f} before"
+    )
     if options.check and missed:
         raise SystemExit(1)
 

@@ -14,8 +14,10 @@ from typing import Any
 SETTINGS = ("default", "one")
 PEERS = ("numpy", "torch", "jax", "cyllama")
 COMPILED_TORCH = "torch.compile"
+COMPILED_LOSS = "torch.compile, fused update"  # the loss compiled, then torch's own fused optimizer
 LLAMA_CPP, LLAMA_CPP_MODULE = "llama.cpp", "cyllama.llama.llama_cpp"
-RIVALS = ("numpy", "torch", "jax", COMPILED_TORCH, LLAMA_CPP)  # as rows and tables name them
+# As rows and tables name them.
+RIVALS = ("numpy", "torch", "jax", COMPILED_TORCH, COMPILED_LOSS, LLAMA_CPP)
 
 # Left over from the caller's shell, any of these would change what "default" means.
 THREAD_VARIABLES = (

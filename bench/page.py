@@ -5,8 +5,11 @@ The pictures of it are drawn by `plots`. Nothing is measured here.
 
 from __future__ import annotations
 
+import math
+
+from bench.libraries import RIVALS
 from bench.plots import PREFIX, pictures
-from bench.report import Json, bar_text, digits, kept_columns, short_system, what_of
+from bench.report import Json, bar_text, case_line, digits, kept_columns, short_system, what_of
 
 HEAD = """\
 # Benchmarks
@@ -24,10 +27,27 @@ same are an error. A peer is timed with its default threads and with one, and th
 two counts; Tessella runs as it comes. `best peer` is the time of the fastest peer over
 Tessella's in the same process, the two that are printed: above 1, Tessella is faster. PyTorch has
 its fused optimizers, JAX its donated buffers. `of peak` is the share of what the machine can do:
-bytes by a large copy or a hand-written sum, operations by multiply-adds that stay in registers; it
-and `speed` are those of the process with default threads. Machines wobble: a second run moves a
-figure by a tenth, at times by more, above all where other things run; the load at the beginning of
-each run is told below.
+bytes by a large copy or a hand-written sum, operations by multiply-adds that stay in registers, by
+as many threads as there are cores, each on its own, in the best of its blocks; it is that of the
+process with default threads, and `speed` that of the time beside it. Machines wobble: a second run
+moves a figure by a tenth, at times by more, above all where other things run; the load at the
+beginning of each run is told below.
+"""
+
+FAVOURS = """\
+## What favours whom
+
+llama.cpp is the wheel that pip installs, built for AVX2; one built for this processor may be
+faster. Products of bfloat16 have no bar beside torch, which takes the processor's dot products of
+bfloat16 pairs: those take subnormal numbers for zero, and are not to be had with AVX2, whose bits
+Tessella's are to equal; their times are in the table, and among what is lost. torch multiplies by
+MKL, which is made for Intel's processors, NumPy by OpenBLAS. Tessella keeps the blocks it frees and
+writes into results that were dropped, where a peer may ask the system for fresh pages in each call:
+that is part of eager operations over large arrays, not of products into a given output. JAX draws
+dropout's numbers by its default generator; others that it offers are not measured. Operations in
+`rows` and `layers` are Tessella's eager ones, torch's eager and compiled, and JAX's compiled; the
+rows `cold` and `busy` and the ladders of growth have no torch.compile: its compiler would take
+minutes more.
 """
 
 
@@ -51,22 +71,44 @@ def machine_lines(results: Json) -> list[str]:
 
 
 def run_lines(results: Json) -> list[str]:
-    """When the rows were measured, and what the machine did besides as each run began."""
-    runs: dict[tuple[str, str, float], list[str]] = {}
+    """When the rows were measured, what the machine did besides before, and how long it took."""
+    runs: dict[tuple[str, str, float, float], list[str]] = {}
     for row in results["rows"]:
         run = row["run"]
-        key = (run["date"], run["command"], run["load_average"])
+        key = (run["date"], run["command"], run["load_average"], run.get("seconds", 0.0))
         runs.setdefault(key, []).append(row["name"])
     most = max(runs.values(), key=len)
+    others = "all" if len(runs) == 1 else "the other"
     return [
-        "Runs, each with the mean number of processes that wanted a core in the minute before it:",
+        "Runs, each with the mean number of processes that wanted a core in the minute before it,",
+        "and how long it took where that is known:",
         "",
         *(
-            f"- {date}, load {load:.1f}: "
-            f"{f'the other {len(names)} rows' if names is most else ', '.join(names)}"
-            for (date, _, load), names in sorted(runs.items())
+            f"- {date}, load {load:.1f}{f', {seconds / 60:.0f} minutes' if seconds else ''}: "
+            f"{f'{others} {len(names)} rows' if names is most else ', '.join(names)}"
+            for (date, _, load, seconds), names in sorted(runs.items())
         ),
     ]
+
+
+def favour_lines(results: Json) -> list[str]:
+    """What the comparison leaves to one side or the other, and what is not among its peers."""
+    slower = [
+        1 / case["ratios"]["list"]
+        for row in results["rows"]
+        if row["name"] == "append"
+        for case in row["cases"]
+        if "list" in case.get("ratios", {})
+    ]
+    lines = [FAVOURS]
+    if slower:
+        lines += [
+            "Not counted as peers: Python's own list and array. Appending to a DynamicArray",
+            f"takes {digits(min(slower))} to {digits(max(slower))} times as long as to a list, "
+            "which keeps a pointer and converts nothing.",
+            "",
+        ]
+    return lines
 
 
 def losses(results: Json) -> list[str]:
@@ -89,6 +131,50 @@ def losses(results: Json) -> list[str]:
     lines += [f"- {digits(ratio)}: {name}" for ratio, name in behind]
     lines += ["", f"{len(missed)} bars that are missed:", "", *missed, ""]
     return lines
+
+
+def ratio_summary(row: Json) -> str:
+    """A timed row in a few words: the geometric mean and the range over its cases."""
+    found = [(case["best_peer"], case["name"]) for case in row["cases"] if case.get("best_peer")]
+    if not found:
+        return "no peer"
+    mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
+    (low, lowest), (high, highest) = min(found), max(found)
+    ends = f"{digits(low)} {lowest} … {digits(high)} {highest}"
+    return f"{digits(mean)} (geometric mean of {len(found)}; {ends})"
+
+
+def short_lines(row: Json) -> list[str]:
+    """A row of values, or of few cases, line by line; a longer one as one line."""
+    bars = row["bars"] + [bar for case in row["cases"] for bar in case["bars"]]
+    met = f"{sum(bar['met'] for bar in bars)} of {len(bars)}" if bars else ""
+    if len(row["cases"]) > 3:
+        return [f"| {row['name']} | {what_of(row)} | {ratio_summary(row)} | | {met} |"]
+    lines = []
+    for case in row["cases"]:
+        cells = case_line(case)
+        ours, theirs = cells[1], cells[2 : 2 + len(RIVALS)]
+        peers = ", ".join(
+            f"{name} {cell}" for name, cell in zip(RIVALS, theirs, strict=True) if cell
+        )
+        good = f"{sum(bar['met'] for bar in case['bars'])} of {len(case['bars'])}"
+        lines.append(f"| {row['name']} | {case['name']} | {ours} | {peers} | {good} |")
+    return lines
+
+
+def short_table(results: Json) -> list[str]:
+    """Every row that is no ladder, in a line or a few."""
+    rows = [row for row in results["rows"] if not row.get("is_ladder")]
+    return [
+        "## Rows in short",
+        "",
+        "A number without a unit is the best peer's time over Tessella's.",
+        "",
+        "| row | what | Tessella, or its speed over the best peer | peers | bars met |",
+        "| --- | --- | --- | --- | --- |",
+        *(line for row in rows for line in short_lines(row)),
+        "",
+    ]
 
 
 def cell_text(cell: str) -> str:
@@ -127,7 +213,9 @@ def page(results: Json) -> str:
     """The whole page."""
     rows = [row for row in results["rows"] if not row.get("is_ladder")]
     tables = [line for row in rows for line in table(row)]
-    parts = [HEAD, *machine_lines(results), *losses(results), "## Rows", "", *tables]
+    parts = [HEAD, *favour_lines(results), *machine_lines(results), *losses(results)]
+    parts += short_table(results)
+    parts += ["## Rows", "", *tables]
     if any(row.get("is_ladder") for row in results["rows"]):
         parts += growth_lines(results)
     return "\n".join(parts).rstrip() + "\n"

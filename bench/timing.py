@@ -16,13 +16,14 @@ from itertools import repeat
 from typing import Any
 
 from bench.cases import PEAK, Case, Work
-from bench.libraries import Libraries
+from bench.libraries import SETTINGS, Libraries
 from bench.neighbour import neighbour
 
 # A case runs rounds for about CASE_SECONDS, but at least and at most this many.
 CASE_SECONDS = 0.8
 FEWEST_ROUNDS, MOST_ROUNDS = 7, 21
 BLOCK_SECONDS = 0.006
+LONG_SECONDS = 0.05  # a call beside which it is nothing what the caches and threads did before
 
 Loop = Callable[[Iterator[None]], None]
 
@@ -76,9 +77,17 @@ def wait_until_idle() -> None:
         quiet = quiet + 1 if is_quiet else 0
 
 
-def run_rounds(loops: dict[str, Loop], calls: dict[str, int]) -> dict[str, list[float]]:
+def warmed_calls(work: Work, loop: Loop) -> int:
+    """How many calls fill a block of this work, which has then run."""
+    with work.around():
+        return calls_per_block(loop)
+
+
+def run_rounds(
+    works: dict[str, Work], loops: dict[str, Loop], calls: dict[str, int]
+) -> dict[str, list[float]]:
     """Seconds for each call, block by block; each round begins with another contender."""
-    names = list(loops)
+    names = list(works)
     times: dict[str, list[float]] = {name: [] for name in names}
     deadline = time.perf_counter() + CASE_SECONDS
     for turn in range(MOST_ROUNDS):
@@ -87,14 +96,21 @@ def run_rounds(loops: dict[str, Loop], calls: dict[str, int]) -> dict[str, list[
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             wait_until_idle()
-            time_block(loops[name], calls[name] // 8 + 1)
-            seconds = time_block(loops[name], calls[name]) / calls[name]
+            with works[name].around():
+                if not times[name] or times[name][-1] < LONG_SECONDS:
+                    time_block(loops[name], calls[name] // 8 + 1)
+                seconds = time_block(loops[name], calls[name]) / calls[name]
             times[name].append(max(seconds - empty_loop(), 1e-10))
     return times
 
 
-def summarise(times: list[float], calls: int, work: Work) -> dict[str, Any]:
-    """Median seconds of a call, the spread of the middle half, and the speed."""
+def summarise(
+    times: list[float], calls: int, work: Work, is_yardstick: bool = False
+) -> dict[str, Any]:
+    """Median seconds of a call, the spread of the middle half, and the speed.
+
+    That of a yardstick is its best block's.
+    """
     median = statistics.median(times)
     low, _, high = statistics.quantiles(times, n=4)
     return {
@@ -102,26 +118,31 @@ def summarise(times: list[float], calls: int, work: Work) -> dict[str, Any]:
         "spread": (high - low) / median,
         "blocks": len(times),
         "calls_in_block": calls,
-        "amount_per_s": work.amount / median,
+        "amount_per_s": work.amount / (min(times) if is_yardstick else median),
     }
 
 
 def measure(case: Case, libraries: Libraries) -> dict[str, Any]:
     """One case at this process's setting: a summary for each contender."""
     works = case.build(libraries)
+    if libraries.setting != SETTINGS[0] and len(works) > 1:
+        works.pop(PEAK, None)  # it has no setting, and counts in the first
     check_agreement(case, works, libraries)
     loops = {name: compile_loop(work) for name, work in works.items()}
     with neighbour() if case.is_busy else nullcontext():
-        calls = {name: calls_per_block(loop) for name, loop in loops.items()}
+        calls = {name: warmed_calls(works[name], loop) for name, loop in loops.items()}
         gc.collect()
         gc.disable()
         try:
-            times = run_rounds(loops, calls)
+            times = run_rounds(works, loops, calls)
         finally:
             gc.enable()
     return {
         "statements": {name: work.statement for name, work in works.items()},
-        "contenders": {name: summarise(times[name], calls[name], works[name]) for name in works},
+        "contenders": {
+            name: summarise(times[name], calls[name], work, is_yardstick=name == PEAK)
+            for name, work in works.items()
+        },
     }
 
 

@@ -75,14 +75,33 @@ def geometric_mean(bar: Bar, cases: list[Json]) -> float | None:
     return math.exp(sum(logs) / len(logs))
 
 
+def speeds_of(case: Json) -> dict[str, float]:
+    """Tessella's speed at default threads, and each peer's at its better setting."""
+    measured = case["measured"]
+    found = {SUBJECT: float(measured["default"]["contenders"][SUBJECT]["amount_per_s"])}
+    for name in RIVALS:
+        races = [result["contenders"].get(name) for result in measured.values()]
+        speeds = [float(race["amount_per_s"]) for race in races if race]
+        if speeds:
+            found[name] = max(speeds)
+    return found
+
+
+def kept(before: Mapping[str, float], after: Mapping[str, float]) -> float:
+    """The part of its speed that Tessella keeps, or that over the fastest peer's, if larger."""
+    ours = after[SUBJECT] / before[SUBJECT]
+    peers = [name for name in after if name != SUBJECT and name in before]
+    if not peers:
+        return ours
+    best = max(peers, key=after.__getitem__)
+    return max(ours, ours * before[best] / after[best])
+
+
 def steadiness(cases: list[Json]) -> float | None:
-    """The least of Tessella's speeds over the speed at the size before."""
+    """The least that is kept from a size to the next."""
     if any("error" in case for case in cases):
         return None
-    speeds: list[float] = [
-        case["measured"]["default"]["contenders"][SUBJECT]["amount_per_s"] for case in cases
-    ]
-    return min(speed / before for before, speed in pairwise(speeds))
+    return min(kept(before, after) for before, after in pairwise(map(speeds_of, cases)))
 
 
 def judge_row(row: Row, cases: list[Json]) -> Json:

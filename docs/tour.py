@@ -21,7 +21,7 @@ NUMBERS = itertools.count()
 
 
 # --- 1. a tensor is a layout over memory ---------------------------------------------------------
-# Element (i, j) lies at i * strides[0] + j * strides[1]. Several tensors may share one memory: a
+# Element (i, j) lies at `i * strides[0] + j * strides[1]`. Several tensors may share one memory: a
 # transpose swaps strides and moves no number. An axis with stride 0 shows the same numbers again
 # and again, and that is all there is to broadcasting.
 

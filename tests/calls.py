@@ -59,9 +59,9 @@ def samples_of(each: Declared) -> list[Case]:
     return cases_of(each) if isinstance(each, Op) else list(each.samples)
 
 
-def call_of(each: Declared, case: Case, dtype: DType) -> Call:
-    """Give one call with drawn operands."""
-    operands = to_tensors(each, draw_operands(each, case, dtype), dtype)
+def call_of(each: Declared, case: Case, dtype: DType, turn: int = 0) -> Call:
+    """Give one call with drawn operands, which are others at another turn."""
+    operands = to_tensors(each, draw_operands(each, case, dtype, turn), dtype)
     return Call(each.name, each.function, operands, dict(case.params))
 
 

@@ -135,9 +135,12 @@ def operand_dtype(op: Declared, i: int, dtype: DType) -> DType:
     return ts.bool if is_condition(op, i) else dtype
 
 
-def draw_operands(op: Declared, case: Case, dtype: DType) -> list[Any]:
-    """Draw the operands of a call: arrays, lists of arrays, numbers, or what the case holds."""
-    rng = generator(op.name, case, dtype)
+def draw_operands(op: Declared, case: Case, dtype: DType, turn: int = 0) -> list[Any]:
+    """Draw the operands of a call: arrays, lists of arrays, numbers, or what the case holds.
+
+    Another turn has other values.
+    """
+    rng = generator(op.name, case, dtype, *[turn] * (turn > 0))
     out: list[Any] = []
     for i, shape in enumerate(case.shapes):
         kind = operand_dtype(op, i, dtype)

@@ -10,8 +10,11 @@ from __future__ import annotations
 import io
 import json
 import random
+import time
+import tracemalloc
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,8 +23,15 @@ import numpy as np
 
 import tessella as ts
 import torch_archives as made
+from conftest import FULL, SEED
+from tessella.io import sources
 from torch_archives import Storage
 
+Read = Callable[[bytes, type[sources.Mapped]], bool]  # tells whether a file could be read
+
+COUNT = 12_000 if FULL else 250  # files of each family
+MOST_BYTES = 10_000_000
+MOST_SECONDS = 1.0
 FIGURES = Path(__file__).parent / "figures"
 NUMBERS = [0, 1, 2, 3, 7, 8, 64, 65, 127, 128, 255, 256, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**53,
            2**62, 2**63 - 1, 2**63, 2**64 - 1]  # fmt: skip
@@ -211,3 +221,41 @@ FAMILIES: dict[str, Callable[[random.Random], bytes]] = {
     "members": member_mutated,
     "pickles": pickle_mutated,
 }  # fmt: skip
+
+
+# --- what readers must keep to -------------------------------------------------------------------
+
+
+@contextmanager
+def traced() -> Iterator[Callable[[], int]]:
+    """Give the most bytes that Python holds at once in a block."""
+    tracemalloc.start()
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def count_refused(read: Read, make: Callable[[random.Random], bytes], family: str) -> int:
+    """Read files of a family twice each, mapped and held; give how often they were refused."""
+    draw = random.Random(f"{SEED} {family}")
+    refused = 0
+    for number in range(COUNT):
+        data = make(draw)
+        start = time.process_time()
+        refused += not read(data, sources.Mapped)
+        is_traced = number % 10 == 0  # which takes longer
+        with traced() if is_traced else nullcontext(lambda: 0) as peak, ts.memory.track() as m:
+            refused += not read(data, sources.Held)
+            assert m.peak + peak() < MOST_BYTES, number
+        assert time.process_time() - start < 2 * MOST_SECONDS, number
+    return refused
+
+
+def check_refused(read: Read, data: bytes, most: int = MOST_BYTES) -> None:
+    """Require that a file is refused soon, and in little memory."""
+    begin = time.process_time()
+    with traced() as peak:
+        assert not read(data, sources.Mapped)
+        assert peak() < most
+    assert time.process_time() - begin < MOST_SECONDS

@@ -7,20 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import tessella as ts
-from tessella import _core, errors, namespace
-
-# Of modules that hold much else: what is public of them.
-CHOSEN = {
-    "dtypes": ["DType", "UserDType", "by_id", "find", "free_slots", "register"],
-    "errors": [
-        *("Err", "Ok", "expected"),
-        *(
-            name
-            for name, value in vars(errors).items()
-            if inspect.isclass(value) and issubclass(value, errors.TessellaError)
-        ),
-    ],
-}
+from tessella import _core, namespace
 
 
 def public_modules() -> dict[str, Any]:
@@ -46,8 +33,7 @@ def _member(path: str) -> Any:
 def offered(name: str) -> dict[str, Any]:
     """Give what a public module offers, by name; modules inside stand for themselves."""
     module = public_modules()[name]
-    names = CHOSEN.get(name) or module.__all__
-    values = {each: getattr(module, each) for each in names}
+    values = {each: getattr(module, each) for each in module.__all__}
     return {each: value for each, value in values.items() if not inspect.ismodule(value)}
 
 

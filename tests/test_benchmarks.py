@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from bench.cases import Row, ahead, steady
+from bench.cases import Case, Row, Work, ahead, steady
+from bench.libraries import Libraries
 from bench.page import page
 from bench.plots import pictures
 from bench.programs.steps import PROGRAMS
-from bench.report import LATEST, ROOT, readme_with
+from bench.publish import judged_row, stored_results
+from bench.readme import SHOWN, readme_with, table
+from bench.report import ROOT, share_text
 from bench.rows import ROWS
+from bench.timing import compile_loop, run_rounds, summarise
 from bench.verdict import judge_row
 
 Json = dict[str, Any]
@@ -19,8 +25,7 @@ Json = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def results() -> Json:
-    found: Json = json.loads(LATEST.read_text(encoding="utf-8"))
-    return found
+    return stored_results()
 
 
 def case(name: str, speed: float, ratio: float = 1.0) -> Json:
@@ -34,12 +39,21 @@ def test_the_readme_has_the_table_of_the_stored_results(results: Json) -> None:
     assert readme_with(text, results) == text
 
 
+def test_each_cell_of_the_readme_is_a_time_a_size_or_a_speed(results: Json) -> None:
+    lines = table(results).splitlines()[2:]
+    shown = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
+    assert [cells[0] for cells in shown] == [label for _, _, label in SHOWN]
+    for _, ours, peers in shown:
+        for text in (ours, *peers.split(", ")):
+            assert re.search(r"[\d.,]+ (ns|µs|ms|s|MB|GFLOP/s|tokens/s)$", text), text
+
+
 def test_the_page_is_that_of_the_stored_results(results: Json) -> None:
     assert (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8") == page(results)
 
 
 def test_the_page_lists_every_case_in_which_a_peer_is_faster(results: Json) -> None:
-    lost = page(results).split("## Where it loses")[1].split("## Rows")[0].splitlines()
+    lost = page(results).split("## Where it loses")[1].split("## Rows in short")[0].splitlines()
     behind = [
         f"{row['name']}, {one['name']}"
         for row in results["rows"]
@@ -53,7 +67,7 @@ def test_the_page_lists_every_case_in_which_a_peer_is_faster(results: Json) -> N
 
 def test_every_timed_ladder_is_in_a_picture_of_the_page() -> None:
     ladders = [row for row in ROWS if row.is_ladder and row.cases]
-    assert len(ladders) >= 19 and all(row.picture for row in ladders)
+    assert len(ladders) >= 27 and all(row.picture for row in ladders)
     rows = [judge_row(row, [case("1", 1.0), case("8", 1.0)]) for row in ladders]
     drawn = pictures({"rows": rows})
     assert sorted(row["name"] for part in drawn.values() for row in part) == sorted(
@@ -68,12 +82,40 @@ def test_a_steady_row_is_judged_by_its_steepest_fall() -> None:
     judged = judge_row(row, [case(name, speed) for name, speed in speeds.items()])
     assert judged["bars"] == [
         {
-            "text": "speed at a size ≥ 0.8 of that at the size before",
+            "text": "keeps ≥ 0.8 of its speed at the size before, or of what the best peer keeps",
             "limit": 0.8,
             "value": pytest.approx(0.7),
             "met": False,
         }
     ]
+
+
+def test_a_fall_that_the_fastest_peer_shares_is_met() -> None:
+    def raced(name: str, ours: float, **theirs: float) -> Json:
+        found = case(name, ours)
+        contenders = found["measured"]["default"]["contenders"]
+        contenders |= {peer: {"amount_per_s": speed} for peer, speed in theirs.items()}
+        return found
+
+    row = Row("growth-x", "", bars=(steady(0.8),))
+    sizes = [raced("1", 10.0, torch=8.0, numpy=4.0), raced("8", 4.0, torch=4.0, numpy=1.0)]
+    (bar,) = judge_row(row, sizes)["bars"]
+    assert (bar["value"], bar["met"]) == (pytest.approx(0.8), True)  # 0.4 over torch's 0.5
+
+
+def test_stored_results_are_judged_by_the_bars_of_today() -> None:
+    def build(libs: Libraries) -> dict[str, Work]:
+        raise AssertionError("nothing is measured")
+
+    contenders = {"tessella": {"amount_per_s": 3.0}, "torch": {"amount_per_s": 2.0}}
+    peaked = contenders | {"peak": {"amount_per_s": 4.0}}  # a yardstick is timed in one setting
+    measured = {"default": {"contenders": peaked}, "one": {"contenders": contenders}}
+    stored = case("a", 3.0) | {"measured": measured}
+    bars = ahead(2, "torch", "jax"), ahead(1, "jax"), ahead(0.7, "peak")
+    row = Row("x", "", (Case("a", build, bars),), bars=())
+    judged = judged_row(row, {"name": "x", "cases": [stored], "bars": [], "run": {}})
+    found = [(bar["value"], bar["met"]) for bar in judged["cases"][0]["bars"]]
+    assert found == [(1.5, False), (0.75, True)]  # jax was not there
 
 
 def test_a_bar_of_a_row_is_judged_by_the_geometric_mean() -> None:
@@ -88,3 +130,29 @@ def test_a_row_with_a_failed_case_misses_its_bars() -> None:
     row = Row("x", "", bars=(ahead(1, "torch"), steady(0.5)))
     judged = judge_row(row, [case("a", 1.0), case("b", 1.0) | {"error": "ValueError: no"}])
     assert [(bar["value"], bar["met"]) for bar in judged["bars"]] == [(None, False)] * 2
+
+
+def test_a_share_far_above_a_peak_is_marked() -> None:
+    assert [share_text(share) for share in (None, 1.04)] == ["", "104%"]
+    assert share_text(1.43) == "143%, the yardstick was too slow"
+
+
+def test_a_yardstick_counts_by_its_best_block() -> None:
+    times, work = [0.5, 0.25, 1.0], Work("pass", {}, 2.0)
+    assert summarise(times, 1, work)["amount_per_s"] == 4.0
+    assert summarise(times, 1, work, is_yardstick=True)["amount_per_s"] == 8.0
+
+
+def test_a_block_runs_inside_of_what_is_around_it() -> None:
+    entered: list[str] = []
+    seen: list[int] = []
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        entered.append("in")
+        yield
+        entered.append("out")
+
+    work = Work("seen.append(len(entered))", {"seen": seen, "entered": entered}, 1.0, around)
+    run_rounds({"tessella": work}, {"tessella": compile_loop(work)}, {"tessella": 1})
+    assert seen and all(count % 2 for count in seen)

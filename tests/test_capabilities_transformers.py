@@ -48,7 +48,7 @@ def test_norms_gates_and_rotations_written_with_operations_are_the_modules() -> 
     angles = ts.arange(5, dtype=ts.float64)[:, None] * ts.tensor([1.0, 0.5], dtype=ts.float64)
     turned = nn.functional.rotary(x[..., :4], angles.cos(), angles.sin())
     pairs = ts.complex(x[..., :2], x[..., 2:4]) * ts.exp(1j * angles.to(ts.complex128))
-    ts.testing.assert_close(turned, ts.concat([pairs.real(), pairs.imag()], axis=-1), atol=1e-12)
+    ts.testing.assert_close(turned, ts.concat([pairs.real, pairs.imag], axis=-1), atol=1e-12)
 
 
 def test_a_cache_grows_in_an_allocator_of_choice() -> None:

@@ -16,6 +16,8 @@ import tessella as ts
 from conftest import FULL
 from tessella import __main__ as command_line, training
 from tessella.commands import letters, tasks
+from tessella.compiler import run as compiler_run
+from tessella.compiler.capture import capture
 
 
 def run(*arguments: str, **variables: str) -> tuple[int, str, str]:
@@ -49,7 +51,7 @@ def test_tasks_are_trained(
 ) -> None:
     assert command_line.main(["train", task, "--epochs", epochs, "--quiet"]) == 0
     out, err = capsys.readouterr()
-    assert err == "" and out.startswith(f"{epochs} epochs in ")
+    assert err == "" and out.startswith(f"{int(epochs):,} epochs in ")
     if name:
         assert float(out.split(f"{name} ")[1].split()[0]) > least
     else:
@@ -78,6 +80,13 @@ def test_a_run_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     command_line.main([*arguments, "--epochs", "3"])
     command_line.main([*arguments, "--epochs", "5", "--resume"])
     assert "5 epochs in" in capsys.readouterr().out
+
+
+def test_the_version_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        command_line.main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"tessella {ts.__version__}\n"
 
 
 # --- a model of letters --------------------------------------------------------------------------
@@ -168,6 +177,50 @@ def test_letters_reach_the_stated_loss(
     out = capsys.readouterr().out
     assert float(out.split("val_loss ")[1].split()[0]) <= most
     assert seconds < 2 * 180, "of processors: 3 minutes on two, if nothing else runs"
+
+
+# --- compiled, or not ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Collect the names of functions that the compiler records."""
+    names: set[str] = set()
+
+    def noted(function: Any, *rest: Any) -> Any:
+        names.add(function.__name__)
+        return capture(function, *rest)
+
+    monkeypatch.setattr(compiler_run, "capture", noted)
+    return names
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["demo", "--epochs", "1"], {"learn", "update"}),
+        (["train", "digits", "--epochs", "1", "--quiet"], {"learn", "update"}),
+        (["train", "regression", "--epochs", "1", "--quiet"], {"learn", "update"}),
+        (["train", "xor", "--epochs", "3"], {"learn", "update"}),
+        (["train", "gpt", "--epochs", "1"], {"learn", "update", "_advance"}),
+        (["generate", "m.gguf", "--prompt", "the", "--max-tokens", "5"], {"_advance"}),
+        (["generate", "m.gguf", "--prompt", "hi", "--chat", "--max-tokens", "5"], {"_advance"}),
+    ],
+)
+def test_steps_are_compiled_unless_they_are_said_to_be_eager(
+    arguments: list[str],
+    names: set[str],
+    recorded: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files.byte_gguf(tmp_path / "m.gguf")
+    assert command_line.main([*arguments, "--eager"]) == 0
+    assert recorded == set()
+    assert command_line.main(arguments) == 0
+    assert recorded == names
 
 
 # --- text ----------------------------------------------------------------------------------------
@@ -266,7 +319,6 @@ MISTAKES = [
     (("train", "cats"), 2, "invalid choice: 'cats'"),
     (("train", "xor", "--epochs", "0"), 2, "0 is less than 1"),
     (("train", "xor", "--epochs", "many"), 2, "invalid integer value: 'many'"),
-    ((), 2, "required: COMMAND"),
     (("train", "xor", "--resume"), 2, "--resume needs --checkpoint FILE"),
     (("train", "xor", "--gguf", "x"), 2, "--gguf is for gpt"),
     (("generate", "x"), 2, "required: --prompt"),
@@ -289,6 +341,39 @@ def test_mistakes_are_answered_without_a_traceback(
 ) -> None:
     found, _, err = run(*arguments)
     assert found == code and message in err and "Traceback" not in err
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main([]) == 1, "as git does"
+    out, err = capsys.readouterr()
+    assert out == command_line.parser().format_help() and err == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "texts"),
+    [
+        ("demo", ["through the data (20)"]),
+        ("train", ["(digits 20, gpt 6, regression 60, xor 2000)", "numbers (0)"]),
+        ("generate", ["at most (256)", "likely token (0.8)", "probability (1.0)"]),
+    ],
+)
+def test_help_tells_the_defaults(
+    command: str, texts: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        command_line.main([command, "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert all(text in told for text in texts)
+
+
+def test_many_epochs_have_few_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["train", "xor", "--epochs", "50"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split("  ")[0] for line in lines] == [f"epoch {i}/50" for i in range(3, 50, 3)]
+    assert all("loss " in line and "samples/s " in line for line in lines)
+    assert command_line.main(["train", "xor", "--epochs", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("epoch 1/1  loss ") and out.startswith("1 epoch in ")
 
 
 def test_help_tells_what_there_is() -> None:

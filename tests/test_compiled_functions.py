@@ -1,32 +1,103 @@
 """Every declared function, compiled: the bits of eager, call after call, with all results held.
 
-The calls are those of the declarations. Each is made five times with other values, once eagerly and
-once compiled; what the caller holds from earlier calls must stay as it was.
+The calls are those of the declarations, with operands of the dtypes that they take. Each is made
+five times with other values in two equal worlds, once eagerly and once compiled; a tensor that is
+captured, one of the operands or one beside them, is changed in place between the calls. What the
+caller holds from earlier calls must stay as it was, and the core must have run a program.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
 import tessella as ts
-from calls import DECLARED, Call, calls_of
+from calls import DECLARED, Call, call_of, calls_of, is_taken, samples_of
+from cases import generator, map_tensors
+from conftest import FULL
 from reference import assert_same_tensors
+from tessella.compiler import Compiled
+from tessella.dtypes import DTYPES, DType
 from tessella.trees import flatten
-from worlds import attempt
+from worlds import Wrap, attempt
 
 ROUNDS = 5
 UNSET = ("empty", "empty_like", "new_empty")  # the elements are whatever was there
+CAPTURED = "captured"  # among the arguments: the operand that the function closes over
+# It finds complex numbers by their different ones, whose number depends on values: it is refused.
+NOT_COMPLEX = ("isin",)
+FLOATS = [dtype for dtype in DTYPES if dtype.is_floating or dtype.is_complex]
 
 
-def moved(call: Call, steps: int) -> Call:
-    """Give the call with the elements of its tensors moved on: other values of the same kind."""
+# --- which calls ---------------------------------------------------------------------------------
 
-    def move(x: ts.Tensor) -> ts.Tensor:
-        return x.clone() if x.size < 2 else ts.roll(x.reshape(-1), steps).reshape(x.shape)
 
-    return call.changed(move)
+def chosen(pool: list[Any], *label: object) -> list[Any]:
+    """Give all under full counts, else one that the seed chooses."""
+    return pool if FULL or not pool else [pool[generator(label).integers(len(pool))]]
+
+
+def moved(x: ts.Tensor, turn: int) -> ts.Tensor:
+    """Give values of the same kind where nothing tells how to draw them: the same, elsewhere."""
+    if x.dtype in FLOATS and (x == x.reshape(-1)[:1]).all():
+        return x * (1 - turn / 16) if x.any() else x + turn  # one value, or only equal ones
+    return ts.roll(x.reshape(-1), turn).reshape(x.shape) if x.size else x.clone()
+
+
+def varied(call: Call, held: list[ts.Tensor], turn: int) -> Call:
+    """Move the elements of some operands, unless the call is refused then: edges must rise, …"""
+    made = call.changed(lambda x: moved(x, turn) if any(x is each for each in held) else x)
+    return call if isinstance(attempt(copied([made])[0]), type) else made
+
+
+def turns_of(name: str, i: int, dtype: DType) -> list[Call]:
+    """Give the i-th call of a function with other values at each turn, and the same numbers."""
+    each, cases = DECLARED[name], samples_of(DECLARED[name])
+    if not cases:
+        first = calls_of(name)[i]
+        return [varied(first, first.tensors(), turn) for turn in range(ROUNDS)]
+    turns = [call_of(each, cases[i], dtype, turn) for turn in range(ROUNDS)]
+    is_drawn = [isinstance(shape, tuple | list) for shape in cases[i].shapes]
+    for turn, call in enumerate(turns):
+        pairs = zip(call.args, turns[0].args, is_drawn, strict=True)
+        call.args = [new if has_new else old for new, old, has_new in pairs]
+        held: list[ts.Tensor] = []
+        kept = [x for x, has_new in zip(call.args, is_drawn, strict=True) if not has_new]
+        map_tensors(held.append, [kept, list(call.named.values())])
+        turns[turn] = varied(call, held, turn) if held and turn else call
+    return turns
+
+
+def copied(turns: list[Call]) -> list[Call]:
+    """Give equal calls whose tensors and generators are their own."""
+    arguments = deepcopy([(call.args, call.named) for call in turns])
+    return [Call(turns[0].name, turns[0].function, *each) for each in arguments]
+
+
+def dtypes_for(name: str, i: int, pool: list[DType]) -> list[DType]:
+    """Give the dtypes that the i-th call takes: all of the pool, or one that the seed chooses."""
+    each, cases = DECLARED[name], samples_of(DECLARED[name])
+    if not cases:
+        return [ts.float32]  # which says nothing: such a call has its own
+    found: list[DType] = []
+    for k in generator("dtypes", name, i).permutation(len(pool)):
+        if (found and not FULL) or (pool[k].is_complex and name in NOT_COMPLEX):
+            continue
+        if is_taken(call_of(each, cases[i], pool[k])):
+            found.append(pool[k])
+    return found
+
+
+def is_other(turns: list[Call]) -> bool:
+    """Tell whether each float operand with elements has other values at some turn."""
+    tensors = zip(*(call.tensors() for call in turns), strict=True)
+    floats = [each for each in tensors if each[0].dtype in FLOATS and each[0].size]
+    return all(any((x != each[0]).any() for x in each[1:]) for each in floats)
+
+
+# --- two worlds ----------------------------------------------------------------------------------
 
 
 def tensors_in(value: Any) -> list[Any]:
@@ -45,41 +116,79 @@ def check(got: Any, want: Any, is_unset: bool = False) -> None:
             assert x == y or x is y
 
 
-def check_rounds(eager: Call, compiled: Call) -> None:
-    """Call both with changing values; compare what they give, and what they leave of arguments.
+def runs_of(compiled: Compiled[..., Any]) -> int:
+    """Count the calls that the core made by a program."""
+    kinds = compiled._kinds.values()
+    return sum(each.core.runs for kind in kinds for each in kind.programs)
 
-    A tensor that is captured is changed between the calls.
-    """
-    captured = ts.zeros(3)
-    function = ts.compile(lambda *args, **named: (compiled.function(*args, **named), -captured))
-    held: list[tuple[Any, Any]] = []
-    for steps in range(ROUNDS):
-        captured.fill_(steps)
-        mine, other = moved(eager, steps), moved(compiled, steps)
+
+class World:
+    """A function that closes over the tensor at one place of its calls, or over one beside them."""
+
+    def __init__(self, turns: list[Call], place: int | None, wrap: Wrap) -> None:
+        self.turns = turns
+        self.place = place
+        captured = ts.zeros(3) if place is None else turns[0].tensors()[place].clone()
+        function = turns[0].function
+
+        def filled(value: Any) -> Any:
+            if isinstance(value, list | tuple):
+                return type(value)([filled(each) for each in value])
+            return captured if isinstance(value, str) and value == CAPTURED else value
+
+        def called(*args: Any, **named: Any) -> Any:
+            named = {name: filled(value) for name, value in named.items()}
+            return function(*filled(args), **named), captured.clone()
+
+        self.captured = captured
+        self.function = wrap(called)
+
+    def call(self, turn: int) -> Any:
+        """Do a call, with other values in what is captured too."""
+        given = self.turns[turn]
+        if self.place is None:
+            self.captured.fill_(turn)
+        else:
+            self.captured.copy_(given.tensors()[self.place])
+            places = iter(range(len(given.tensors())))
+            given = given.changed(lambda x: CAPTURED if next(places) == self.place else x)  # type: ignore[arg-type,return-value]
         # What the values are refused for, they are refused for by both.
-        want = attempt(lambda given=mine: (given(), -captured))
-        got = attempt(lambda given=other: function(*given.args, **given.named))
-        for x, y in zip(other.tensors(), mine.tensors(), strict=True):
+        return attempt(lambda: self.function(*given.args, **given.named))
+
+
+def check_rounds(turns: list[Call], place: int | None) -> None:
+    """Call in both worlds; compare what they give, and what they leave of operands."""
+    eager = World(copied(turns), place, lambda f: f)
+    compiled = World(copied(turns), place, ts.compile)
+    assert is_other(eager.turns)
+    held: list[tuple[Any, Any]] = []
+    for turn in range(ROUNDS):
+        want, got = eager.call(turn), compiled.call(turn)
+        for x, y in zip(compiled.turns[turn].tensors(), eager.turns[turn].tensors(), strict=True):
             assert_same_tensors(x, y)
+        assert_same_tensors(compiled.captured, eager.captured)
         held.append((got, want))
         for earlier in held:
-            check(*earlier, is_unset=compiled.name in UNSET)
+            check(*earlier, is_unset=eager.turns[0].name in UNSET)
+    assert runs_of(compiled.function) > 0, "it was never repeated"
 
 
 @pytest.mark.parametrize("name", sorted(DECLARED))
 def test_compiled_function_gives_the_bits_of_eager(name: str) -> None:
     refused = 0
-    for eager, compiled in zip(calls_of(name), calls_of(name), strict=True):
-        try:
-            check_rounds(eager, compiled)
-        except ts.errors.CaptureError:
-            refused += 1
+    for i, call in enumerate(calls_of(name)):
+        places = chosen([None, *range(len(call.tensors()))], "place", name, i)
+        for dtype in dtypes_for(name, i, list(DTYPES)):
+            turns = turns_of(name, i, dtype)
+            for place in places:
+                try:
+                    check_rounds(turns, place)
+                except ts.errors.CaptureError:
+                    refused += 1
     assert (refused > 0) == bool(DECLARED[name].no_capture)
 
 
 # --- gradients -----------------------------------------------------------------------------------
-
-FLOATS = (ts.float32, ts.float64, ts.complex64, ts.complex128)
 
 
 def gradients_of(call: Call, leaves: list[ts.Tensor], scale: ts.Tensor) -> Any:
@@ -98,14 +207,18 @@ def leaves_of(call: Call) -> list[ts.Tensor]:
     return [x.requires_grad_() for x in call.tensors() if x.dtype in FLOATS]
 
 
-def check_gradients(eager: Call, compiled: Call) -> None:
-    """Take gradients five times in both ways, with other values in the leaves."""
-    eager, compiled = moved(eager, 0), moved(compiled, 0)
+def check_gradients(turns: list[Call]) -> None:
+    """Take gradients five times in both ways, with other values in all operands."""
+    eager, compiled = (copied(turns)[0] for _ in range(2))
     mine, others = leaves_of(eager), leaves_of(compiled)
     step = ts.compile(lambda scale: gradients_of(compiled, others, scale))
     held: list[tuple[Any, Any]] = []
-    for i in range(ROUNDS):
-        scale = ts.tensor(1.0 + i)
+    for turn, given in enumerate(turns):
+        with ts.no_grad():
+            for call in (eager, compiled):
+                for x, value in zip(call.tensors(), given.tensors(), strict=True):
+                    x.copy_(value)
+        scale = ts.tensor(1.0 + turn)
         want, got = gradients_of(eager, mine, scale), step(scale)
         held.append(([got], [want]))
         for earlier in held:
@@ -113,19 +226,19 @@ def check_gradients(eager: Call, compiled: Call) -> None:
         for x, y in zip(others, mine, strict=True):
             assert (x.grad is None) == (y.grad is None)
             check([x.grad], [y.grad])
-        with ts.no_grad():
-            for x in [*mine, *others]:
-                x.copy_(ts.roll(x.reshape(-1), 1).reshape(x.shape))
+    assert runs_of(step) > 0, "it was never repeated"
 
 
 @pytest.mark.parametrize("name", sorted(DECLARED))
 def test_gradients_inside_of_a_compiled_step_are_those_of_eager(name: str) -> None:
     if DECLARED[name].no_capture or name in UNSET:
         return
-    for eager, compiled, tried in zip(*[calls_of(name) for _ in range(3)], strict=True):
-        tried = moved(tried, 0)
-        try:
-            gradients_of(tried, leaves_of(tried), ts.tensor(1.0))
-        except (ts.errors.InplaceError, ts.errors.InvalidArgument):
-            continue  # it writes into an operand, which cannot be a leaf
-        check_gradients(eager, compiled)
+    for i in range(len(calls_of(name))):
+        for dtype in dtypes_for(name, i, FLOATS):
+            turns = turns_of(name, i, dtype)
+            tried = copied(turns)[0]
+            try:
+                gradients_of(tried, leaves_of(tried), ts.tensor(1.0))
+            except (ts.errors.InplaceError, ts.errors.InvalidArgument):
+                continue  # it writes into an operand, which cannot be a leaf
+            check_gradients(turns)

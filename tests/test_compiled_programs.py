@@ -23,6 +23,7 @@ from tessella import nn, optim
 from tessella.compiler import Compiled
 from tessella.compiler.plan import lower_bound
 from tessella.compiler.program import Program
+from training_steps import TRAININGS
 from worlds import some
 
 FOLDER = Path(__file__).parent / "programs"
@@ -195,3 +196,16 @@ def test_program_verifies_itself(name: str) -> None:
 def test_arena_is_near_its_lower_bound(name: str) -> None:
     for program in programs_of(name):
         assert lower_bound(program) <= program.arena_bytes <= 1.05 * lower_bound(program)
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+@pytest.mark.parametrize("name", TRAININGS)
+def test_arena_of_a_training_step_is_near_its_lower_bound(name: str, recompute: bool) -> None:
+    ts.manual_seed(0)
+    _, step, batch = TRAININGS[name]()
+    compiled: Compiled = ts.compile(step, recompute=recompute)
+    for i in range(CALLS):
+        compiled(*batch(i))
+    for program in compiled.programs:
+        assert lower_bound(program) <= program.arena_bytes <= 1.05 * lower_bound(program)
+    assert compiled.programs

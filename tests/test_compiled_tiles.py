@@ -13,6 +13,7 @@ import pytest
 
 import tessella as ts
 from reference import assert_same_tensors
+from tessella import nn
 from tessella.compiler import Compiled
 from worlds import some
 
@@ -38,7 +39,7 @@ def check(function: Function, arguments: Callable[[int], tuple[ts.Tensor, ...]])
     return compiled
 
 
-def sizes_of(compiled: Compiled) -> list[int]:
+def sizes_of(compiled: Compiled[..., Any]) -> list[int]:
     """Give the number of instructions in each step."""
     assert compiled.program is not None
     return [len(step) for step in compiled.program.steps]
@@ -242,6 +243,45 @@ def test_a_product_accumulates_before_its_tail() -> None:
         return out.relu()
 
     check(f, lambda i: (some(i, 64, 64), some(i + 1, 64, 64), some(i + 2, 64, 64)))
+
+
+def test_a_product_is_added_to_memory_from_outside_on_its_tiles() -> None:
+    """An argument, a captured tensor, and a gradient that was there before."""
+    captured = ts.zeros(64, 64)
+
+    def add(total: ts.Tensor, x: ts.Tensor, w: ts.Tensor) -> None:
+        total += x @ w
+        captured.sub_(0.5 * (w @ x))
+
+    def accumulate(x: ts.Tensor, w: ts.Tensor) -> None:
+        (x @ w).sum().backward()
+
+    compiled, learned = ts.compile(add), ts.compile(accumulate)
+    total, weight = ts.zeros(64, 64), nn.Parameter(some(9, 64, 64))
+    weight.grad = ts.zeros(64, 64)
+    want = [ts.zeros(64, 64) for _ in range(3)]
+    for i in range(6):
+        x, w = some(i, 64, 64), some(i + 1, 64, 64)
+        compiled(total, x, w)
+        learned(x, weight)
+        want[0] = want[0] + x @ w
+        want[1] = want[1] - 0.5 * (w @ x)
+        want[2] = want[2] + x.T @ ts.ones(64, 64)
+        for got, expected in zip((total, captured, weight.grad), want, strict=True):
+            assert_same_tensors(got, expected)
+    assert sizes_of(compiled) == [2, 3]
+    assert sizes_of(learned)[-1] == 2
+
+
+def test_a_long_product_can_be_interrupted_before_it_is_added_to_memory_from_outside() -> None:
+    def add(total: ts.Tensor, x: ts.Tensor) -> None:
+        total += x @ x.T
+
+    plan = ts.compile(add)
+    for _ in range(3):
+        plan(ts.zeros(1025, 1025), ts.zeros(1025, 1024))
+    assert sizes_of(plan) == [1, 1]
+    assert "so long that Ctrl-C must end it" in str(plan.explain())
 
 
 # --- places taken ---------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import numpy
 import pytest
 
 import tessella as ts
-from offered import offered, offered_by_package, public_modules
+from offered import attributes_of_tensors, offered, offered_by_package, public_modules
 from tessella import _core, compiler, data, diagrams, kinds, namespace, nn
 from tessella.composites import COMPOSITES, Composite
 from tessella.declarations import Declared
@@ -184,7 +184,14 @@ def test_operations_explain_themselves(name: str) -> None:
     op = OPS[name]
     doc = op.function.__doc__ or ""
     assert doc.startswith(f"{op.name}(") and op.doc in doc and op.doc.endswith(".")
-    run_examples(name, doc)
+    if run_examples(name, doc) == 0 and (op.is_method or op.is_function):
+        page = ROOT / doc.splitlines()[-1].removeprefix("Examples: ")
+        assert f"## {op.name}\n" in page.read_text().replace("\\", ""), "it names its page"
+
+
+def test_properties_of_tensors_explain_themselves() -> None:
+    for name in attributes_of_tensors():
+        assert (getattr(ts.Tensor, name).__doc__ or "").strip(), name
 
 
 TOPICS = sorted(path.stem for path in ROOT.glob("docs/operations/*.md"))
@@ -210,7 +217,8 @@ def test_operation_reference_lists_every_operation_with_its_gradient() -> None:
     for name, op in OPS.items():
         if not (op.is_function or op.is_method):
             continue
-        (entry,) = re.findall(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", whole, re.M | re.S)
+        page = pages[op.module.rpartition(".")[2]] if name == "where" else whole  # and a method
+        (entry,) = re.findall(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", page, re.M | re.S)
         told = re.findall(r"^- gradient of (\w+): \S", entry, re.MULTILINE)
         rules = zip(op.operands, op.vjp, strict=False)
         assert told == [operand for operand, rule in rules if rule], name
@@ -229,34 +237,48 @@ def test_operation_reference_says_what_the_gradient_of_a_composite_is(name: str)
         assert each.no_gradient in told
 
 
-PAGES = ["README.md", "ARCHITECTURE.md",
+PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
          *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]  # fmt: skip
 
 # Blocks that are not run, by their first lines: records of an operation that there is not, and of
 # one that there is already. What they declare is looked at below.
 NOT_RUN: dict[str, type[Declared]] = {
     "softclip = unary(": kinds.Unary,
-    "from tessella.composites import composite": Composite,
+    "from tessella._core import Tensor": Composite,
 }
+TOUR = (ROOT / "docs" / "tour.py").read_text()  # test_tour.py runs it
 
 
-def blocks_of(file: str) -> list[str]:
-    """Give the blocks of Python of a page."""
-    return re.findall(r"^```(?:python|pycon)\n(.*?)^```", (ROOT / file).read_text(), re.M | re.S)
+def blocks_of(file: str) -> list[tuple[str, str]]:
+    """Give the blocks of a page: the language, and the lines."""
+    return re.findall(r"^```([^\n]*)\n(.*?)^```$", (ROOT / file).read_text(), re.M | re.S)
+
+
+@pytest.mark.parametrize("file", PAGES)
+def test_blocks_of_a_page_are_set_as_what_they_are(file: str) -> None:
+    """A console session is set as one, and no block escapes being run by how it is fenced."""
+    blocks = blocks_of(file)
+    fences = re.findall(r"^[ \t>]*(?:```|~~~)", (ROOT / file).read_text(), re.MULTILINE)
+    assert fences == ["```"] * (2 * len(blocks))
+    assert {language for language, _ in blocks} <= {"pycon", "python", "cpp", "sh", "text"}
+    for language, text in blocks:
+        assert (language == "pycon") == text.startswith(">>>"), text
+        assert text.endswith("\n") and not text.endswith("\n\n"), text
+        if language == "python":
+            assert text.partition("\n")[0] in NOT_RUN or text in TOUR, text
 
 
 @pytest.mark.parametrize("file", [each for each in PAGES if "/operations" not in each])
 def test_examples_of_a_page_run(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may build on each other."""
     monkeypatch.chdir(tmp_path)  # some write files
-    blocks = [block for block in blocks_of(file) if block.partition("\n")[0] not in NOT_RUN]
-    assert not [block for block in blocks if not block.startswith(">>>")]
-    run_examples(file, "\n".join(blocks))
+    run_examples(file, "\n".join(text for name, text in blocks_of(file) if name == "pycon"))
 
 
 @pytest.mark.parametrize("first", NOT_RUN)
 def test_records_of_the_architecture_say_what_declarations_take(first: str) -> None:
-    (block,) = [text for text in blocks_of("ARCHITECTURE.md") if text.partition("\n")[0] == first]
+    blocks = [text for _, text in blocks_of("ARCHITECTURE.md")]
+    (block,) = [text for text in blocks if text.partition("\n")[0] == first]
     makers = [vars(owner).get("__init__") for owner in NOT_RUN[first].__mro__[:-1]]
     taken = {name for maker in makers if maker for name in inspect.signature(maker).parameters}
     (said,) = [

@@ -276,3 +276,23 @@ def test_the_core_checks_what_it_is_given() -> None:
     assert not _core.array_take(a, 4, ts.ones(())) and not _core.array_take(a, -5, ts.ones(()))
     assert not _core.array_rewrite(a, _core.array_stamp(a), row)
     assert state(a) == before
+
+
+def test_item_that_shortens_the_array_when_it_is_packed_is_refused() -> None:
+    a = array([(1, 2), (3, 4)], POINT)
+
+    class Popping:
+        def __index__(self) -> int:
+            a.pop()
+            return 7
+
+    with pytest.raises(ts.errors.IndexOutOfBounds):
+        a[1] = (Popping(), 8)
+    assert list(a) == [(1, 2)]
+
+
+def test_reversing_items_without_bytes_takes_no_time() -> None:
+    a = ts.DynamicArray(ts.float32, item_shape=(0,))
+    a.extend(ts.zeros(1, 0).expand(1 << 45, 0))
+    a.reverse()
+    assert len(a) == 1 << 45

@@ -94,6 +94,19 @@ MISTAKES: list[tuple[Any, type[errors.TessellaError], str, str]] = [
      "save: path must be a path or a binary file, got Te", "a path is text"),
     (lambda: ANY.data.read_csv(X), errors.ArgumentError,
      "data.read_csv: path must be a path, or a file that is open, got Te", "was given"),
+    (lambda: X.__dlpack__(max_version=ANY.tensor([1])), errors.ArgumentError,
+     "max_version must be a pair", "was given"),
+    (lambda: ANY.ones(1).__dlpack__(dl_device=1), errors.ArgumentError,
+     "dl_device must be a pair", "=1"),
+    (lambda: ANY.Tensor(2, 3), errors.ArgumentError, "takes one tensor, got 2", "ts.empty(2, 3)"),
+    (lambda: ts.linalg.svd(ts.zeros((1,) * 63)), errors.InvalidArgument, "x.ndim is 63", "62"),
+    (lambda: float(ts.tensor(1j)), errors.ArgumentError, "of a complex number", "x.real"),
+    (lambda: format(X, "zz"), errors.InvalidArgument, "specification is 'zz'", "float32"),
+    (lambda: nn.functional.one_hot(ts.tensor([0]), 0), errors.IndexOutOfBounds,
+     "for 0 classes", "there are no classes"),
+    (lambda: ts.vander(ts.arange(3.0), 2**45), errors.OutOfMemory, "vander", ""),
+    (lambda: ts.repeat(ts.zeros(99_999), ts.full((99_999,), 2**24)), errors.OutOfMemory,
+     "repeat", ""),
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,73 @@ def test_float_power_is_wide() -> None:
     assert ts.float_power(ts.tensor([2.0]), ts.tensor([0.5])).dtype is ts.float64
     assert ts.float_power(ts.tensor([-1]), 0.5 + 0j).dtype is ts.complex128
     assert ts.float_power(2, ts.tensor([1, 2], dtype=ts.uint8)).tolist() == [2.0, 4.0]
+
+
+# --- slopes where curves have corners -------------------------------------------------------------
+
+# At each place: the number, its slope and the slope of the slope.
+CORNERS: list[tuple[str, tuple[float, ...], list[tuple[float, float, float]]]] = [
+    ("relu6", (), [(0, 0, 0), (3, 1, 0), (6, 0, 0)]),
+    ("hardtanh", (), [(-1, 0, 0), (0, 1, 0), (1, 0, 0)]),
+    ("hardtanh", (0.0, 2.0), [(0, 0, 0), (2, 0, 0)]),
+    ("hardsigmoid", (), [(-3, 0, 0), (0, 1 / 6, 0), (3, 0, 0)]),
+    ("hardswish", (), [(-3, 0, 0), (0, 0.5, 1 / 3), (3, 1, 0)]),
+    ("elu", (), [(0, 1, 0), (-1, math.exp(-1), math.exp(-1))]),
+    ("elu", (2.0,), [(0, 2, 0)]),
+    ("celu", (), [(0, 1, 0), (2, 1, 0)]),
+    ("celu", (2.0,), [(0, 1, 0), (-2, math.exp(-1), math.exp(-1) / 2)]),
+    ("pow", (0,), [(0, 0, 0), (2, 0, 0)]),
+    ("pow", (1,), [(0, 1, 0), (2, 1, 0)]),
+    ("pow", (2,), [(0, 0, 2), (2, 4, 2)]),
+    ("pow", (3.0,), [(0, 0, 0), (2, 12, 12)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "params", "places"), CORNERS, ids=str)
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_slopes_at_corners(name: str, params: Any, places: Any, is_compiled: bool) -> None:
+    def curve(x: ts.Tensor) -> ts.Tensor:
+        out: ts.Tensor = getattr(ts, name)(x, *params)
+        return out.sum()
+
+    x = ts.tensor([float(place) for place, _, _ in places], dtype=ts.float64)
+    slope: Callable[..., ts.Tensor] = ts.grad(curve)
+    curvature: Callable[..., ts.Tensor] = ts.grad(lambda x: ts.grad(curve)(x).sum())
+    if is_compiled:
+        slope, curvature = ts.compile(slope), ts.compile(curvature)
+    assert slope(x).tolist() == pytest.approx([slope for _, slope, _ in places])
+    assert curvature(x).tolist() == pytest.approx([second for _, _, second in places])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_slopes_of_powers_at_zero_where_exponents_are_tensors(dtype: str) -> None:
+    x, power = ts.zeros(4, dtype=dtype), ts.arange(4).astype(dtype)
+    x.requires_grad_()
+    found, out = [], x**power
+    for _ in range(4):
+        (out,) = ts.autograd.grad(out.sum(), x, create_graph=True)
+        found.append(out.tolist())
+    assert found == [[0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 6], [0, 0, 0, 0]]
+    nothing, two = ts.zeros((), dtype=ts.float64), ts.tensor(2.0, dtype=ts.float64)
+    mixed = ts.grad(ts.grad(lambda x, y: x**y), argnums=1)
+    assert mixed(two, nothing).item() == 0.5 and mixed(nothing, nothing).item() == 0
+
+
+def test_no_angle_has_a_slope_at_the_origin_and_ties_go_to_the_first() -> None:
+    x, y = ts.tensor([0.0, -0.0, 1.0]), ts.tensor([0.0, 0.0, 1.0])
+    for name, expected in {"atan2": ([0, 0, 0.5], [0, 0, -0.5]), "fmax": ([1, 1, 1], [0, 0, 0]),
+                           "fmin": ([1, 1, 1], [0, 0, 0])}.items():  # fmt: skip
+        slopes = ts.grad(lambda x, y, name=name: getattr(ts, name)(x, y).sum(), argnums=(0, 1))
+        assert tuple(part.tolist() for part in slopes(x, y)) == expected
+
+
+@pytest.mark.parametrize(("name", "params"), [("hardshrink", ()), ("threshold", (0.0, 1.0))])
+def test_nan_passes_thresholds(name: str, params: Any) -> None:
+    x = ts.tensor([math.nan, 0.0, 2.0])
+    assert (
+        str(getattr(ts, name)(x, *params).tolist())
+        == f"[nan, {params[-1] if params else 0.0}, 2.0]"
+    )
 
 
 # --- integers ------------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def attempt(name: str, function: Callable[..., Any], args: Any, named: Any) -> A
         return None
     except TypeError as error:
         # Python itself refuses a wrong number or name of arguments of a function that is no record.
-        assert name not in OPS and name not in COMPOSITES, error
+        assert name in namespace.METHODS or (name not in OPS and name not in COMPOSITES), error
         text = str(error)
         called = (f"{name}(", f"{getattr(function, '__name__', name)}(")
         plain = text.replace(".__init__", "").replace(".__new__", "")

@@ -149,11 +149,9 @@ def test_optimizers_take_or_refuse_anything(
     assert repr(optimizer)
 
 
-# LRScheduler and Formula are what others derive from: Python's NotImplementedError says so.
+# LRScheduler is what others derive from: Python's NotImplementedError says so.
 SCHEDULES = {
-    name: value
-    for name, value in vars(lr_scheduler).items()
-    if name[0].isupper() and name not in ("LRScheduler", "Formula")
+    name: getattr(lr_scheduler, name) for name in lr_scheduler.__all__ if name != "LRScheduler"
 }
 
 

@@ -213,6 +213,14 @@ def widened(value: Any) -> Any:
     )  # fmt: skip
 
 
+def shaken(value: Any, dtype: DType, rng: np.random.Generator) -> Any:
+    """Give numbers that a dtype would not tell from the given ones."""
+    return map_tensors(
+        lambda x: x * to_tensor(1 + epsilon(dtype) * rng.uniform(-1, 1, x.shape), x.dtype)
+        if continuous(x) else x, value,
+    )  # fmt: skip
+
+
 def gradients(op: Declared, case: Case, operands: list[Any], weights: list[Array]) -> list[Array]:
     """Give the gradients of the operands for cotangents of the results."""
     leaves = map_tensors(lambda x: x.detach().requires_grad_() if continuous(x) else x, operands)
@@ -254,10 +262,16 @@ def test_gradients_of_narrow_dtypes_are_those_of_wide_ones_rounded(name: str, dt
         weights = [round_to(rng.standard_normal(x.shape), x.dtype) for x in results]
         narrow = gradients(op, case, operands, weights)
         wide = gradients(op, case, widened(operands), weights)
-        for got, want in zip(narrow, wide, strict=True):
+        moved = wide
+        if op.matrices:  # eigenvalues that nearly meet: a last digit of a matrix moves them far
+            moved = gradients(op, case, shaken(widened(operands), dtype, rng), weights)
+        for got, want, other in zip(narrow, wide, moved, strict=True):
             size = max(np.abs(want).max(initial=0), *(grown(g, got.size) for g in weights))
-            off = np.abs(got - want).max(initial=0) / (size or 1) / epsilon(dtype)
-            assert off <= NARROW_ULPS, f"{case}: off by {off:.3g} units of the largest gradient"
+            off, least = (
+                np.abs(x - want).max(initial=0) / (size or 1) / epsilon(dtype) for x in (got, other)
+            )
+            most = NARROW_ULPS * max(1, least)
+            assert off <= most, f"{case}: off by {off:.3g} units of the largest gradient"
 
 
 # --- what is saved, and what has no gradient -----------------------------------------------------

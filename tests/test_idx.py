@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import random
@@ -203,8 +204,11 @@ def test_folders_of_mnist_are_read(ending: str, tmp_path: Path) -> None:
 
 
 def test_folders_that_are_not_whole_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ts.errors.FormatError, match="there is no train-images-idx3-ubyte"):
+    with pytest.raises(ts.errors.MissingFile, match="there is no train-images-idx3-ubyte"):
         data.load_mnist(tmp_path)
+    with pytest.raises(ts.errors.MissingFile, match=f"there is no folder {tmp_path}/none") as found:
+        data.load_mnist(tmp_path / "none")
+    assert (found.value.errno, found.value.filename) == (errno.ENOENT, f"{tmp_path}/none")
     fill(tmp_path, "train", 3)
     (tmp_path / "train-labels-idx1-ubyte").write_bytes(packed(np.zeros(2, np.uint8)))
     with pytest.raises(ts.errors.FormatError, match=r"images of shape \(3, 2, 2\) and labels of"):

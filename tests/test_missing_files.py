@@ -57,6 +57,12 @@ def test_relative_path_shows_where_it_is_looked_for(
     assert told(found.error) == want
 
 
+def test_file_that_is_spelt_otherwise_is_not_suggested(tmp_path: Path) -> None:
+    (tmp_path / "typed.py").touch()
+    found = ts.errors.expected(ts.load, tmp_path / "nope.npy")
+    assert isinstance(found, ts.errors.Err) and "typed" not in told(found.error)
+
+
 SAVERS: dict[str, Callable[[Any], Any]] = {
     "save": lambda path: ts.save({"x": ts.ones(2)}, path),
     "save_file": lambda path: ts.io.save_file({"x": ts.ones(2)}, path),

@@ -148,6 +148,33 @@ def test_modules_begin_as_those_of_torch() -> None:
     )
 
 
+def test_states_without_the_number_of_batches_load() -> None:
+    batch: Any = nn.BatchNorm1d(3)
+    batch(ts.randn(4, 3))
+    old = {name: x.clone() for name, x in batch.state_dict().items() if "num_" not in name}
+    fresh: Any = nn.Sequential(nn.BatchNorm1d(3))
+    assert not fresh.load_state_dict({f"0.{name}": x for name, x in old.items()}).missing_keys
+    assert fresh[0].running_mean.tolist() == batch.running_mean.tolist()
+    assert fresh[0].num_batches_tracked.item() == 0
+    with pytest.raises(ts.errors.TessellaError, match="running_var"):
+        fresh.load_state_dict({f"0.{name}": x for name, x in old.items() if name[-3:] != "var"})
+
+
+def test_nothing_in_a_batch_moves_nothing() -> None:
+    layers: list[Any] = [nn.BatchNorm1d(3), nn.BatchNorm2d(3, eps=0.0)]
+    for layer, shape in zip(layers, ((0, 3), (0, 3, 2, 2)), strict=True):
+        x = ts.zeros(shape, requires_grad=True)
+        layer(x).sum().backward()
+        assert grad_of(layer.weight).tolist() == grad_of(layer.bias).tolist() == [0.0] * 3
+        assert grad_of(x).shape == shape and layer.running_mean.tolist() == [0.0] * 3
+
+
+def test_instance_norm_without_momentum_leaves_its_statistics() -> None:
+    layer: Any = nn.InstanceNorm1d(2, momentum=None, track_running_stats=True)
+    layer(ts.randn(3, 2, 5))
+    assert layer.running_mean.tolist() == [0.0, 0.0] and layer.running_var.tolist() == [1.0, 1.0]
+
+
 def test_running_statistics_can_begin_anew() -> None:
     module: Any = nn.BatchNorm1d(3)
     module(ts.randn(8, 3))

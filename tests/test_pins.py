@@ -180,7 +180,7 @@ LONG: dict[str, Callable[[ts.Tensor], ts.Tensor]] = {
     "elementwise": lambda x: ts.tanh(ts.exp(x) * x + x),
     "reduce": lambda x: ts.logsumexp(x, axis=0),
     "index": lambda x: x[ts.arange(x.shape[0] - 1, -1, -1)],
-    "in place": lambda x: x.mul_(1.0),
+    "in place": lambda x: [x.mul_(1.0) for _ in range(20)][-1],
     "cast": lambda x: x.astype(ts.float64).astype(ts.float16),
 }
 

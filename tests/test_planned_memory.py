@@ -312,7 +312,7 @@ def test_a_plan_is_not_made_while_a_call_is_recorded() -> None:
 def test_a_plan_prints_as_a_table() -> None:
     product = ts.compile(lambda x: x @ x @ x)
     assert str(product.plan(ts.spec((16, 16)))).splitlines() == [
-        "compiled <lambda>: peak 1,024 B in 1 arena, 1 buffers (without reuse 1,024 B)",
+        "compiled <lambda>: peak 1,024 B in 1 arena, 1 buffer (without reuse 1,024 B)",
         "  2,048 B: arena 1,024, scratch 0, results 1,024, gradients 0",
         "  buffer       shape        bytes     born  dies  offset",
         "  m1           (16, 16)     1,024        0     1       0",

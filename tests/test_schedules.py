@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 from pathlib import Path
 from typing import Any
@@ -172,14 +173,47 @@ def test_a_schedule_follows_a_rate_that_was_written() -> None:
     assert schedule.get_last_lr() == [4.0]
 
 
-def test_a_schedule_may_be_made_to_go_on() -> None:
-    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=0.25)
+@pytest.mark.parametrize(
+    ("name", "params", "expected"),
+    [  # from a rate of 0.5 in epoch 3 on, as PyTorch: the rate in epoch 4, and in epoch 5
+        ("StepLR", {"step_size": 2, "gamma": 0.5}, [0.25, 0.25]),
+        ("MultiStepLR", {"milestones": [4, 5, 5], "gamma": 0.5}, [0.25, 0.0625]),
+        ("ConstantLR", {"factor": 0.5, "total_iters": 4}, [1.0, 1.0]),
+        ("LambdaLR", {"lr_lambda": lambda epoch: 1 / (1 + epoch)}, [1 / 5, 1 / 6]),
+        ("CosineAnnealingWarmRestarts", {"T_0": 5}, [(1 + math.cos(0.8 * math.pi)) / 2, 1.0]),
+        # These leave the rate in the first step.
+        ("ExponentialLR", {"gamma": 0.5}, [0.5, 0.25]),
+        ("MultiplicativeLR", {"lr_lambda": lambda epoch: 0.5}, [0.5, 0.25]),
+        ("LinearLR", {"start_factor": 0.5, "total_iters": 5}, [0.5, 0.5 / 0.9]),
+        ("PolynomialLR", {"total_iters": 6}, [0.5, 0.25]),
+        ("CosineAnnealingLR", {"T_max": 5}, [0.5, 0.0]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_schedule_may_be_made_to_go_on(name: str, params: Any, expected: list[float]) -> None:
+    optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=0.5)
     optimizer.param_groups[0]["initial_lr"] = 1.0
-    schedule = lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5, last_epoch=3)
-    assert schedule.last_epoch == 4 and schedule.get_last_lr() == [0.25]
+    schedule = getattr(lr_scheduler, name)(optimizer, **params, last_epoch=3)
+    assert schedule.last_epoch == 4
+    found = schedule.get_last_lr()
     schedule.step()
-    schedule.step()
-    assert schedule.get_last_lr() == [0.125]
+    assert found + schedule.get_last_lr() == pytest.approx(expected)
+
+
+def test_a_cycle_goes_on_at_the_rate_of_its_epoch() -> None:
+    def ahead(steps: int) -> tuple[optim.SGD, lr_scheduler.OneCycleLR]:
+        optimizer = optim.SGD([ts.zeros(1, requires_grad=True)], lr=0.5, momentum=0.9)
+        schedule = lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
+        for _ in range(steps):
+            schedule.step()
+        return optimizer, schedule
+
+    optimizer, _ = ahead(3)
+    schedule = lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10, last_epoch=3)
+    assert schedule.get_last_lr() == ahead(4)[1].get_last_lr()
+    assert optimizer.param_groups[0]["momentum"].item() == (
+        ahead(4)[0].param_groups[0]["momentum"].item()
+    )
 
 
 def test_a_plateau_of_tensors_and_of_groups_that_were_added() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -114,6 +115,17 @@ def test_examples_of_docstrings_are_code(site: Path) -> None:
     text = (site / "api" / "nn.html").read_text()
     assert "<blockquote>" not in text
     assert text.count('<span class="gp">&gt;&gt;&gt; </span>') > 100
+
+
+def test_copy_button_takes_what_is_typed(site: Path) -> None:
+    """What site.css builds on: a session is marked, so is its copy, and each line is a span."""
+    text = (site / "start.html").read_text()
+    assert 'href="site.css"' in text
+    typed = re.findall(r'<span id="__span-\d+-\d+">(?:<a [^>]*></a>)?<span class="gp">', text)
+    assert len(typed) == text.count('<span class="gp">') > 50
+    assert text.count('<div class="language-pycon highlight">') > 8
+    (script,) = (site / "assets" / "javascripts").glob("bundle.*.min.js")
+    assert 'setAttribute("data-md-copying"' in script.read_text()
 
 
 def test_every_page_of_docs_is_in_the_site(site: Path) -> None:

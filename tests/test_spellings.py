@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 
 import tessella as ts
 from cases import fast_path_off
-from tessella import spellings
+from offered import offered_by_package, public_modules
+from tessella import namespace, spellings
 from tessella.declarations import Refusal
 from tessella.namespace import refusals
 
@@ -71,10 +73,14 @@ def test_call_that_the_standard_defines_runs(row: Refusal) -> None:
     [
         ("x.unsqeeze(0)", "did you mean unsqueeze"),
         ("ts.concatenat", "did you mean concatenate"),
+        ("ts.zeroes", "did you mean zeros?"),
         ("x.concat", r"it is a function: ts.concat(x, …)"),
         ("ts.view", r"call it as x.view(…)"),
         ("x.nothing_like_it", "docs/operations.md lists the names"),
         ("x.copy()", "NumPy's arrays have it; write x.clone()"),
+        ("ts.det(x)", "write ts.linalg.det(…)"),
+        ("ts.rfft(x)", "write ts.fft.rfft(…)"),
+        ("ts.inverse(x)", "write ts.linalg.inv(x)"),
     ],
 )
 def test_unknown_name_suggests_ours(expression: str, hint: str) -> None:
@@ -107,6 +113,40 @@ def test_names_of_protocols_give_the_plain_error() -> None:
     assert type(caught.value) is AttributeError
 
 
+def test_names_that_python_asks_the_package_for_give_the_plain_error() -> None:
+    with pytest.raises(AttributeError) as caught:
+        ts.__nothing__  # type: ignore[attr-defined]  # noqa: B018
+    assert type(caught.value) is AttributeError
+    assert str(caught.value) == "module 'tessella' has no attribute '__nothing__'"
+
+
+def test_version_is_that_of_the_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ts.__version__ == metadata.version("tessella")
+
+    def unknown(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", unknown)
+    assert ts.__version__ == "0+unknown"
+
+
+@pytest.mark.parametrize("name", public_modules())
+def test_completion_of_a_module_shows_what_it_offers(name: str) -> None:
+    module = public_modules()[name]
+    assert dir(module) == sorted(module.__all__)
+    for each in dir(module):
+        getattr(module, each)
+
+
+def test_completion_of_the_package_shows_what_it_offers() -> None:
+    shown = {name for name in dir(ts) if not name.startswith("_")}
+    modules = {name for name in public_modules() if "." not in name}
+    wanted = offered_by_package().keys() | namespace.LATER.keys() | modules
+    assert shown == {name for name in wanted if not name.startswith("_")}
+    assert not shown & {"install", "find", "names", "catalogue", "data_errors", "namespace"}
+    assert {"__name__", "__doc__", "__version__", "__array_api_version__"} <= {*dir(ts)}
+
+
 class Broken(ts.Tensor):
     """A subclass with a property that fails."""
 
@@ -121,6 +161,87 @@ def test_property_of_a_subclass_keeps_its_own_error() -> None:
         _ = x.secret
     with pytest.raises(ts.errors.UnknownName, match=r"^Broken has no attribute 'secrt'"):
         _ = x.secrt  # type: ignore[attr-defined]  # it is not there
+
+
+# --- arguments in PyTorch's order and with its keywords -------------------------------------------
+
+
+@pytest.mark.parametrize(("expression", "expected"), [
+    ("ts.diff(x, 2)", [[-3.0], [0.0]]),
+    ("x.diff(1, 0)", [[5.0, 2.0, 2.0]]),
+    ("ts.arange(0, end=3)", [0, 1, 2]),
+    ("ts.linspace(0, end=1, steps=3)", [0.0, 0.5, 1.0]),
+    ("ts.eye(n=2, m=1)", [[1.0], [0.0]]),
+    ("ts.pow(x[0], exponent=2)", [0.0, 4.0, 1.0]),
+    ("ts.matmul(input=x, other=y[0])", [8.0, 23.0]),
+    ("ts.mm(input=x, mat2=y.T)", [[8.0, 14.0], [23.0, 62.0]]),
+    ("ts.mv(x, vec=y[0])", [8.0, 23.0]),
+    ("ts.dot(x[0], tensor=y[0])", 8.0),
+    ("ts.tensordot(x, y, dims=2)", 70.0),
+    ("ts.searchsorted(ts.arange(3), i, right=True)", [1, 2]),
+    ("x.flip(0, 1)", [[3.0, 4.0, 5.0], [1.0, 2.0, 0.0]]),
+    ("x[None, :, None].squeeze(0, 2)", [[0.0, 2.0, 1.0], [5.0, 4.0, 3.0]]),
+    ('ts.meshgrid([i, i], indexing="ij")[0]', [[0, 0], [1, 1]]),
+    ('ts.einsum("ij,ij->i", [x, y])', [8.0, 62.0]),
+    ("ts.argsort(x, 1, True)", [[1, 2, 0], [0, 1, 2]]),
+    ("ts.isclose(x[0], x[0] + 0.1, 0.0, 0.2)", [True, True, True]),
+    ("ts.tensor(ts.linalg.svd(ts.ones(3, 1), False).U.shape)", [3, 1]),
+    ("x.where(x > 1, other=-y)", [[-1.0, 2.0, -2.0], [5.0, 4.0, 3.0]]),
+])  # fmt: skip
+def test_call_of_pytorch_gives_what_it_gives_there(expression: str, expected: Any) -> None:
+    assert run(expression).tolist() == run(expression, True).tolist() == expected
+
+
+@pytest.mark.parametrize(("call", "what", "hint"), [
+    ("ts.nn.Linear(3, 2, foo=1)", "Linear: got an unexpected keyword argument 'foo'",
+     "the signature is Linear(in_features, out_features, bias=True, device=None, dtype=None)"),
+    ("ts.nn.Linear(3)", "Linear: missing 1 required positional argument: 'out_features'",
+     "the signature is Linear(in_features, "),
+    ("ts.nn.RNN(3, 4, proj_size=2)", "RNN: got an unexpected keyword argument 'proj_size'",
+     "the signature is RNN(input_size, hidden_size, "),
+    ("ts.optim.SGD([y.requires_grad_()], lr=0.1, foo=2)",
+     "SGD: got an unexpected keyword argument 'foo'", "the signature is SGD(params, lr="),
+    ("model()", "Linear: missing 1 required positional argument: 'x'",
+     "the signature is Linear(x)"),
+    ("ts.autograd.grad((y.requires_grad_() * y).sum(), y, is_grads_batched=True)",
+     "grad: is_grads_batched is True", "ts.jacobian(f)(x) gives one gradient for each result"),
+    ("(x > 0).fill_(1)", "fill_: 1 does not fit bool", "write True"),
+    ("x.copy_(x[0])", "copy_: the result has shape (3,), the target (2, 3)",
+     "copy_ takes a tensor of the same shape; x[...] = source broadcasts"),
+    ("x.var(dim=0, unbiased=True)", "var: in PyTorch x.var(unbiased=True) divides by n - 1",
+     "write x.var(correction=1)"),
+    ("ts.checkpoint(f, x, context_fn=f)", "checkpoint: context_fn is 'given'",
+     "open what it gives inside f"),
+])  # fmt: skip
+def test_call_that_is_refused_says_what_to_write(call: str, what: str, hint: str) -> None:
+    with pytest.raises(ts.errors.TessellaError) as caught:
+        run(call)
+    assert str(caught.value).startswith(what) and hint in caught.value.hint
+
+
+class Bad(ts.nn.Linear):
+    """A layer of a user, which calls what it must not."""
+
+    def forward(self, x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:  # type: ignore[override]
+        nothing: Any = None
+        return x + len(nothing)
+
+
+def test_errors_of_users_modules_stay_as_they_are() -> None:
+    for args in ((), (ts.ones(2), ts.ones(2))):
+        with pytest.raises(TypeError) as caught:
+            Bad(2, 2)(*args)
+        assert type(caught.value) is TypeError
+
+
+def test_keywords_of_pytorch_that_change_no_result() -> None:
+    x = ts.ones(3, requires_grad=True)
+    f = lambda x: (x * x).sum()  # noqa: E731
+    ts.checkpoint(f, x, use_reentrant=False, determinism_check="none", debug=True).backward()
+    assert x.grad is not None and x.grad.tolist() == [2.0, 2.0, 2.0]
+    assert x.numpy(force=True).tolist() == [1.0, 1.0, 1.0]
+    assert ts.zeros(3).copy_(x.detach(), non_blocking=True).tolist() == [1.0, 1.0, 1.0]
+    assert ts.finfo(ts.float32).tiny == 2.0**-126
 
 
 # --- properties that are called ------------------------------------------------------------------
@@ -140,6 +261,25 @@ def test_flag_is_read_as_here_and_called_as_in_pytorch() -> None:
     assert not x.T.is_contiguous and x.T.is_contiguous() is False
     assert x.T.is_contiguous == False and str(x.T.is_contiguous) == "False"  # noqa: E712
     assert pickle.loads(pickle.dumps(x.is_contiguous)) is True
+
+
+def test_parts_of_complex_numbers_are_views() -> None:
+    z = ts.tensor([1 + 2j, 3 - 1j])
+    assert (z.real + 1).tolist() == [2.0, 4.0] and z.imag.tolist() == [2.0, -1.0]
+    z.real = ts.tensor([5.0, 6.0])
+    z.imag[0] = 9
+    assert z.tolist() == [5 + 9j, 6 - 1j]
+    w = ts.tensor([1 + 2j], requires_grad=True)
+    (w * w).real.sum().backward()
+    assert w.grad is not None and w.grad.tolist() == [2 - 4j]
+    f = ts.compile(lambda z: z.real * 2 + z.imag)
+    assert [f(z).tolist() for _ in range(2)] == [[19.0, 11.0]] * 2
+    x = ts.ones(2)
+    assert x.real is x
+    with pytest.raises(ts.errors.DTypeMismatch, match="imag: not defined for float32"):
+        _ = x.imag
+    with pytest.raises(ts.errors.DTypeMismatch, match="imag: not defined for float32"):
+        x.imag = x
 
 
 def test_data_shares_the_memory_and_is_outside_the_graph() -> None:
@@ -221,6 +361,11 @@ def test_import_of_what_nobody_knows_fails_as_any_other() -> None:
     ("ts.optim.Adma", "did you mean Adam"),
     ("ts.data.DataLaoder", "did you mean DataLoader"),
     ("ts.utils.nothing", "docs/operations.md lists the names"),
+    ("ts.nn.utils.rnn.unpad_sequence", "did you mean pad_sequence"),
+    ("ts.linalg.choleski", "did you mean cholesky"),
+    ("ts.fft.fft2", "did you mean fft"),
+    ("ts.nn.init.xavier_uniform", "did you mean xavier_uniform_"),
+    ("ts.optim.lr_scheduler.StepsLR", "did you mean StepLR"),
 ])  # fmt: skip
 def test_unknown_name_of_a_module_suggests_ours(expression: str, hint: str) -> None:
     with pytest.raises(ts.errors.UnknownName, match=f"^tessella.{expression.split('.')[1]}") as e:

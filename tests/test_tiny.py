@@ -44,7 +44,7 @@ def test_dtypes() -> None:
     assert (x.astype(ts.int16) + x.astype(ts.int32)).dtype is ts.int32
     assert x.astype(ts.float16).astype(ts.int64).tolist() == [0, 1, 300]
     assert x.astype(ts.bool).tolist() == [False, True, True]
-    assert (x.astype(ts.complex64) * 1j).imag().tolist() == [0.0, 1.0, 300.0]
+    assert (x.astype(ts.complex64) * 1j).imag.tolist() == [0.0, 1.0, 300.0]
 
 
 def test_elementwise() -> None:

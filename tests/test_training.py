@@ -100,7 +100,7 @@ def test_regression_comes_to_the_least_squares() -> None:
     slope = ts.value_and_grad(lambda w: (x @ w - y).square().mean())
     w = ts.zeros(5)
     for _ in range(200):
-        loss, g = slope(w)  # type: ignore[no-untyped-call]
+        loss, g = slope(w)
         w = w - 0.1 * g
     best = np.linalg.lstsq(x.numpy(), y.numpy(), rcond=None)[0]
     np.testing.assert_allclose(w.numpy(), best, rtol=1e-4, atol=1e-5)

@@ -88,7 +88,7 @@ def test_auxiliary_results_are_given_beside() -> None:
 
 def test_the_result_must_be_one_number() -> None:
     with pytest.raises(ShapeError) as caught:
-        ts.grad(lambda x: x * 2)(X)  # type: ignore[no-untyped-call]
+        ts.grad(lambda x: x * 2)(X)
     assert "grad" in str(caught.value).splitlines()[0] and "  hint: " in str(caught.value)
     with pytest.raises(TypeError):
         ts.grad(lambda x: 3.0)(X)  # type: ignore[arg-type, return-value]
@@ -105,15 +105,15 @@ def test_grad_nests() -> None:
 def test_nested_grads_of_closures_do_not_mix_up_variables() -> None:
     """d/dx (x * d/dy (x + y)) is 1: what both write must not be confused."""
     x = ts.tensor(1.0, dtype=ts.float64)
-    found = ts.grad(lambda x: x * ts.grad(lambda y: x + y)(ts.tensor(1.0, dtype=ts.float64)))(x)  # type: ignore[no-untyped-call]
+    found = ts.grad(lambda x: x * ts.grad(lambda y: x + y)(ts.tensor(1.0, dtype=ts.float64)))(x)
     assert found.item() == 1.0
-    inner = ts.grad(lambda x: ts.grad(lambda y: x * y * y)(ts.tensor(3.0, dtype=ts.float64)) * x)(x)  # type: ignore[no-untyped-call]
+    inner = ts.grad(lambda x: ts.grad(lambda y: x * y * y)(ts.tensor(3.0, dtype=ts.float64)) * x)(x)
     assert inner.item() == 12.0
 
 
 def test_gradients_flow_through_grad_where_recording_is_on() -> None:
     w = ts.tensor(2.0, dtype=ts.float64, requires_grad=True)
-    out = ts.grad(lambda x: (w * x * x).sum())(X)  # type: ignore[no-untyped-call]
+    out = ts.grad(lambda x: (w * x * x).sum())(X)
     out.sum().backward()
     close(grad_of(w), (2 * X).sum())
 
@@ -212,12 +212,12 @@ def test_vjp_and_jvp_are_adjoint() -> None:
 
 
 def test_jacobian_of_a_linear_map_is_its_matrix() -> None:
-    close(ts.jacobian(lambda x: A @ x)(X), A)  # type: ignore[no-untyped-call]
+    close(ts.jacobian(lambda x: A @ x)(X), A)
 
 
 def test_jacobian_has_the_axes_of_the_result_then_of_the_argument() -> None:
     x = ts.randn(2, 3, dtype=ts.float64)
-    found = ts.jacobian(lambda x: x.T * 2)(x)  # type: ignore[no-untyped-call]
+    found = ts.jacobian(lambda x: x.T * 2)(x)
     assert found.shape == (3, 2, 2, 3)
     for i in range(2):
         for j in range(3):
@@ -233,7 +233,7 @@ def test_jacobian_of_elementwise_functions_is_diagonal() -> None:
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 0)])
 def test_jacobian_of_the_least_shapes(shape: tuple[int, ...]) -> None:
     x = ts.ones(shape, dtype=ts.float64)
-    found = ts.jacobian(lambda x: x * 3)(x)  # type: ignore[no-untyped-call]
+    found = ts.jacobian(lambda x: x * 3)(x)
     assert found.shape == shape + shape and found.tolist() == (
         [] if not x.size and shape == (0,) else found.tolist()
     )
@@ -251,7 +251,7 @@ def test_jacobian_of_several_arguments() -> None:
 
 def test_hessian_of_a_quadratic_form() -> None:
     q = A.T @ A + 1
-    close(ts.hessian(lambda x: x @ q @ x)(X), q + q.T)  # type: ignore[no-untyped-call]
+    close(ts.hessian(lambda x: x @ q @ x)(X), q + q.T)
 
 
 def test_hessian_of_a_cubic() -> None:

@@ -14,6 +14,8 @@ import language_files as files
 import tessella as ts
 from error_texts import told
 from tessella._core import Tensor
+from tessella.compiler import run as compiler_run
+from tessella.compiler.capture import capture
 from tessella.models import GPT, GPTConfig, KVCache, LanguageModel, generate, load
 from tessella.models.rooms import computed_in
 from tessella.models.stops import Stops
@@ -112,13 +114,26 @@ def test_tokens_that_the_tokenizer_does_not_know_are_no_text() -> None:
     assert "".join(passage) == "aa" and passage.tokens == [a, size + 2, a]
 
 
-def test_eager_steps_give_the_text_of_compiled_ones(authors: dict[str, LanguageModel]) -> None:
+def test_eager_steps_give_the_text_of_compiled_ones(
+    authors: dict[str, LanguageModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
     options: dict[str, Any] = {
         "temperature": 0.9, "top_k": 30, "top_p": 0.9, "min_p": 0.01, "repetition_penalty": 1.2,
         "seed": 4,
     }  # fmt: skip
-    found = ["".join(authors["bytes"].write("the", 20, eager=e, **options)) for e in (True, False)]
+    recorded, counts = [], []
+
+    def noted(*given: Any) -> Any:
+        recorded.append(given)
+        return capture(*given)
+
+    monkeypatch.setattr(compiler_run, "capture", noted)
+    found = []
+    for eager in (True, False):
+        found.append("".join(authors["bytes"].write("the", 20, eager=eager, **options)))
+        counts.append(len(recorded))
     assert found[0] == found[1] != ""
+    assert counts[0] == 0 < counts[1]
 
 
 def test_seeds_repeat_and_differ(authors: dict[str, LanguageModel]) -> None:

@@ -68,6 +68,12 @@ def gradients() -> Tensor:
         return (weights["w"] * at).square().sum()
 
     slopes = assert_type(ts.grad(loss)({"w": ts.ones(2)}, g), dict[str, Tensor])
+    slope: Tensor = ts.grad(lambda t: (t * t).sum())(g)
+    twice: Tensor = ts.grad(ts.grad(lambda t: t**3))(ts.tensor(2.0))
+    square: Tensor = ts.jacobian(lambda t: t * t)(g)
+    value, _ = ts.value_and_grad(lambda t: t.sum())(g)
+    curved: Tensor = ts.hessian(lambda t: (t * t * value).sum())(g)
+    assert slope.shape == (2,) and twice.item() == 12 and square.shape == curved.shape == (2, 2)
     out, pull = ts.vjp(lambda w: w.sin(), x.detach())
     (pulled,) = pull(ts.ones_like(out))
     return slopes["w"] + pulled + x.grad

@@ -27,7 +27,7 @@ def has_picture(each: Op | Composite) -> bool:
     if isinstance(each, Unary):
         is_real = each.out_dtype(ts.float64) is ts.float64
         return each.is_function and each.is_differentiable and is_real
-    return each.module in ACTIVATIONS and is_of_one_number(each)
+    return each.is_function and each.module in ACTIVATIONS and is_of_one_number(each)
 
 
 def is_of_one_number(each: Op | Composite) -> bool:

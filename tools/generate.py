@@ -1,7 +1,7 @@
-"""Writes what is derived: stubs, the reference, drawings, the page for those who come from PyTorch.
+"""Writes what is derived: stubs, the reference, drawings, the tour and PyTorch's users' page.
 
 ``python tools/generate.py`` writes the files, ``--check`` only names those that are stale and then
-exits with 1. The texts are made in stubs.py, operations.py and migration.py.
+exits with 1. The texts are made in stubs.py, operations.py, tour_page.py and migration.py.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import migration
 import operations
 import stub_places
 import stubs
+import tour_page
 from tessella import namespace
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +32,7 @@ FILES: dict[str, Callable[[], str]] = {
         for home in namespace.load()
     },
     "docs/design/arena.svg": drawings.arena_drawing,
+    "docs/design/tour.md": tour_page.tour_page,
     "docs/from_pytorch.md": migration.migration_page,
 }
 REFERENCE = "docs/operations"  # a folder in which nothing else lies

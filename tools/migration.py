@@ -32,7 +32,7 @@ NumPy.
 SEEN = """
 Some of those that run:
 
-```python
+```pycon
 >>> import numpy
 >>> import tessella as ts
 >>> import tessella.nn.functional as F
@@ -44,6 +44,9 @@ Some of those that run:
 (float64, float32)
 >>> ts.meshgrid(ts.arange(2), ts.arange(3))[0].shape
 (3, 2)
+>>> b, i = ts.ones(2, 3, 4), ts.tensor([0, 1])
+>>> b[0, :, i].shape, b[0][:, i].shape
+((2, 3), (3, 2))
 >>> ts.array_equal(F.softmax(x), F.softmax(x, dim=-1))
 True
 >>> nn.Linear(3, 2)(x.double()).dtype
@@ -57,7 +60,7 @@ tensor float64 () 0.5000
 
 And some that raise:
 
-```python
+```pycon
 >>> def raises(call):
 ...     try:
 ...         call()
@@ -72,11 +75,10 @@ And some that raise:
 ...         self.layers = [nn.Linear(2, 2)]
 >>> loss = (x.requires_grad_() + 1).sum()
 >>> loss.backward()
->>> [raises(call) for call in (
-...     assign, lambda: x + numpy.ones(3), Net, nn.Softmax, loss.backward,
-...     lambda: F.mse_loss(ts.ones(64, 1), ts.ones(64)),
-...     lambda: nn.LSTM(3, 2)(x.detach().double()),
-... )]
+>>> calls = [assign, lambda: x + numpy.ones(3), Net, nn.Softmax, loss.backward]
+>>> calls += [lambda: F.mse_loss(ts.ones(64, 1), ts.ones(64))]
+>>> calls += [lambda: nn.LSTM(3, 2)(x.detach().double())]
+>>> [raises(call) for call in calls]
 [True, True, True, True, True, True, True]
 ```
 """
@@ -97,6 +99,8 @@ OTHERS = (
     ("`x + numpy.ones(3)`", "raises", "`x + ts.asarray(numpy.ones(3))`", "takes arrays"),
     ("`x * y`, y of float64 and shape ()", "runs", "`x * y.to(x.dtype)`",
      "has the dtype of x; here float64, as for any other shape"),
+    ("`b[0, :, i]`, i a tensor of indices", "runs", "`b[0][:, i]`",
+     "has the axis of i where i stands; here in front, as in NumPy and the standard"),
     ("`torch.meshgrid(x, y)`", "runs", '`ts.meshgrid(x, y, indexing="ij")`',
      'is "ij"; here "xy", as in the standard'),
     ("`F.softmax(x)`, `F.log_softmax(x)`", "runs", "`F.softmax(x, dim=-1)`",

@@ -1,7 +1,8 @@
 """The pages of docs/operations/, and their index: every operation, with an example that was run.
 
 An example that the record does not bring is derived: an elementwise operation is shown on two
-numbers of its domain, another on the first sample of its tests. Gradients are what the rules say.
+numbers of its domain, another on the first sample of its tests whose result can be shown and has
+several elements. Gradients are what the rules say.
 """
 
 from __future__ import annotations
@@ -92,10 +93,17 @@ def elementwise_text(op: Op) -> str:
         x, y = [True, False], [True, True]
     elif dtype is ts.complex64:
         x = [3 + 4j, 1j]
-    shown = {"x": f"ts.tensor({x})", "y": f"ts.tensor({y})", "min": repr(x[0] - 1),
+    shown = {"x": f"ts.tensor({listed(x)})", "y": f"ts.tensor({listed(y)})", "min": repr(x[0] - 1),
              "max": repr(x[0]), "condition": "ts.tensor([True, False])", "alpha": "0.5",
              "negative_slope": "0.1"}  # fmt: skip
     return f"ts.{op.name}({', '.join(shown[name] for name in op.operands)})"
+
+
+def listed(values: list[Any]) -> str:
+    """Write numbers as a list, complex ones as ruff wants them: 3 + 4j."""
+    texts = [repr(x).strip("()").replace("+", " + ") if type(x) is complex else repr(x)
+             for x in values]  # fmt: skip
+    return f"[{', '.join(texts)}]"
 
 
 def operand_text(shape: Any, dtype: dtypes.DType) -> str:
@@ -115,11 +123,11 @@ def operand_text(shape: Any, dtype: dtypes.DType) -> str:
     return flat if len(shape) == 1 else f"{flat}.reshape({sizes})"
 
 
-def sample_text(op: Op, dtype: dtypes.DType = ts.float32) -> str | None:
-    """Write a call on the first sample of the record; None where it has none."""
+def sample_text(op: Op, dtype: dtypes.DType = ts.float32, number: int = 0) -> str | None:
+    """Write a call on a sample of the record; None where it has none."""
     if not op.samples:
         return None
-    sample = op.samples[0]
+    sample = op.samples[number]
     operands = [operand_text(shape, dtype) for shape in sample.shapes]
     known = {name: value for name, value in sample.params.items() if name in op.params}
     params = [f"{name}={literal(value)}" for name, value in known.items()]
@@ -130,16 +138,30 @@ def sample_text(op: Op, dtype: dtypes.DType = ts.float32) -> str | None:
     return f"{operands[0]}.{op.name}({', '.join([*operands[1:], *params])})"
 
 
+def shown_text(op: Op) -> str | None:
+    """Write a call whose result shows several elements, or else one on the first sample."""
+    for number in range(len(op.samples)):
+        code = sample_text(op, number=number)
+        value = eval(code or "", {"ts": ts})
+        if isinstance(value, ts.Tensor) and value.size > 1 and is_shown(value):
+            return code
+    return sample_text(op)
+
+
 def literal(value: Any) -> str:
     """Write a parameter's value as a user would."""
     return f"ts.{value.name}" if isinstance(value, dtypes.DType) else repr(value)
 
 
+def is_shown(value: ts.Tensor) -> bool:
+    """Tell whether a tensor is small enough to be shown; a blank line would end the example."""
+    return value.size <= 12 and "\n\n" not in repr(value)
+
+
 def run(code: str) -> str:
     """Evaluate a call and show its value; of a large one only the shape."""
     value = eval(code, {"ts": ts})
-    # A blank line would end the example.
-    if isinstance(value, ts.Tensor) and (value.size > 12 or "\n\n" in repr(value)):
+    if isinstance(value, ts.Tensor) and not is_shown(value):
         return f">>> {code}.shape\n{value.shape}"
     return f">>> {code}\n{value!r}"
 
@@ -148,7 +170,7 @@ def example_of(op: Op) -> str:
     """Give the example of an operation, its own or a derived one."""
     if op.example:
         return op.example.strip()
-    code = elementwise_text(op) if hasattr(op, "opcode") else sample_text(op)
+    code = elementwise_text(op) if hasattr(op, "opcode") else shown_text(op)
     return run(code) if code else ""
 
 
@@ -157,7 +179,7 @@ def example_of(op: Op) -> str:
 
 def fenced(example: str) -> str:
     """Set an example as code."""
-    return f"\n```python\n{example}\n```\n" if example else ""
+    return f"\n```pycon\n{example.strip()}\n```\n" if example else ""
 
 
 def entry(each: Op | Composite) -> str:

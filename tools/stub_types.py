@@ -137,6 +137,7 @@ PROPERTIES = {
     "device": "Device",
     "dtype": "DType",
     "grad": "Tensor | None",
+    "imag": "Tensor",
     "grad_fn": "Node | None",
     "allocator": "Allocator | None",
     "is_contiguous": "Flag",
@@ -150,6 +151,7 @@ PROPERTIES = {
     "nbytes": "_int",
     "ndim": "_int",
     "offset": "_int",
+    "real": "Tensor",
     "requires_grad": "_bool",
     "retains_grad": "_bool",
     "shape": "tuple[_int, ...]",
@@ -158,7 +160,7 @@ PROPERTIES = {
     "version": "_int",
 }
 
-WRITABLE = ("grad", "requires_grad")
+WRITABLE = ("grad", "imag", "real", "requires_grad")
 
 
 # The aliases of hints.pyi that stubs are written with, under names that hide no public one.

@@ -326,9 +326,17 @@ def tensor_methods() -> Iterable[str]:
         elif isinstance(method, Twin):
             yield define_twin(method, name)
         elif isinstance(method, property):
-            yield f"@property\ndef {name}(self) -> {PROPERTIES[name]}: ..."
+            yield define_property(name)
         elif callable(method):
             yield define_plain(name, method, is_method=True)
+
+
+def define_property(name: str) -> str:
+    """Write a property of Tensor, and how it is set where it may be."""
+    kind = PROPERTIES[name]
+    text = f"@property\ndef {name}(self) -> {kind}: ..."
+    setter = f"@{name}.setter\ndef {name}(self, value: {kind}) -> None: ..."
+    return f"{text}\n{setter}" if name in WRITABLE else text
 
 
 def define_twin(twin: Twin, name: str) -> str:
@@ -345,11 +353,7 @@ def tensor_class() -> str:
     own -= set(namespace.methods()) | {"__dict__", "__weakref__"}
     lines = ["def __new__(cls, x: Tensor, /) -> Self: ...", "__array_ufunc__: None"]
     for name in sorted(own):
-        lines.append(f"@property\ndef {name}(self) -> {PROPERTIES[name]}: ...")
-        if name in WRITABLE:
-            lines.append(
-                f"@{name}.setter\ndef {name}(self, value: {PROPERTIES[name]}) -> None: ..."
-            )
+        lines.append(define_property(name))
     lines.append("def item(self, *index: _int) -> _Real: ...")
     lines += [*operators(), *tensor_methods()]
     return "class Tensor:\n" + textwrap.indent("\n".join(lines), "    ")
@@ -381,7 +385,7 @@ def package_stub() -> str:
     for name, module in namespace.MEMBERS.items():
         imports.append(f"from tessella.{module} import {name} as {name}")
     imports += [f"from tessella import {name} as {name}" for name in PLACES if "." not in name]
-    lines = []
+    lines = ["__version__: _str"]
     public = namespace.public_names()
     imports += [line for line in imports_of(public.values()) if line.split()[-1] not in public]
     for name, value in sorted(public.items()):

@@ -20,9 +20,10 @@ RATE, DECAY, SQUARE_DECAY, EPSILON = 1e-3, 0.9, 0.999, 1e-8
 
 @dataclass(frozen=True)
 class ByParts:
-    """Compile the loss and the update apart: the better way for torch.compile."""
+    """Compile the loss and the update apart, or only the loss: the better ways for torch."""
 
     compile: Callable[..., Any]
+    has_update: bool = True
 
 
 Compiler = Callable[..., Any] | ByParts | None
@@ -44,7 +45,7 @@ def train_of(loss_of: Loss, optimizer: Any, update: Callable[[], Any]) -> Loss:
 def step_of(loss_of: Loss, optimizer: Any, batch: Sequence[Any], compile: Compiler = None) -> Step:
     """Give a function that trains once, as it is written or compiled."""
     if isinstance(compile, ByParts):
-        update = compile.compile(optimizer.step)
+        update = compile.compile(optimizer.step) if compile.has_update else optimizer.step
         train = train_of(compile.compile(loss_of), optimizer, update)
     else:
         train = train_of(loss_of, optimizer, optimizer.step)

@@ -3,6 +3,7 @@
 from bench.cases import Row
 from bench.rows import (
     allocating,
+    by_hand,
     cold,
     compiling,
     decode,
@@ -46,6 +47,7 @@ ROWS: tuple[Row, ...] = (
     gemm.MORE,
     fused.ROW,
     fused.CHAIN,
+    by_hand.ROW,
     reduce.ROW,
     lines.ROW,
     layers.ROW,

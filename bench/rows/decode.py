@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from bench.cases import SUBJECT, Case, Once, Row, Work, ahead, at_most
+from bench.cases import ONCE, SUBJECT, Case, Once, Row, Work, ahead, at_most
 from bench.fresh import median_probe
 from bench.libraries import LLAMA_CPP, Libraries
 from bench.programs.writing import FORMATS, PROMPT, ROOM, TOKENS, LlamaCpp, Tessella, files
@@ -65,6 +65,7 @@ def cases(verb: str, limit: float) -> tuple[Case, ...]:
             (ahead(limit, LLAMA_CPP),),
             "token",
             tolerance=None,  # `check` knows of ties
+            settings=ONCE,
         )
         for format in FORMATS
         for threads in THREADS

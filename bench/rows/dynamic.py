@@ -8,7 +8,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from bench.cases import Case, Row, Work, ahead
+from bench.cases import ONCE, Case, Row, Work, ahead
 from bench.libraries import Libraries
 
 COUNTS = (1_000, 100_000, 1_000_000)
@@ -54,6 +54,7 @@ APPEND = Row(
             partial(build_append, dtype=dtype, count=count),
             (ahead(0.5, "list"),),
             tolerance=None,
+            settings=ONCE,
         )
         for dtype in ("float64", "int64")
         for count in COUNTS
@@ -73,9 +74,10 @@ def build_extend(libs: Libraries, dtype: str) -> dict[str, Work]:
     a = libs.ts.DynamicArray(dtype, ELEMENTS)
     a.extend(x)
     out = libs.np.empty_like(x)
+    amount = 2.0 * x.nbytes  # read and written
     return {
-        "tessella": Work("refill(a, x)", {"refill": refill, "a": a, "x": x}, x.nbytes),
-        "numpy": Work("copy(out, x)", {"copy": libs.np.copyto, "out": out, "x": x}, x.nbytes),
+        "tessella": Work("refill(a, x)", {"refill": refill, "a": a, "x": x}, amount),
+        "numpy": Work("copy(out, x)", {"copy": libs.np.copyto, "out": out, "x": x}, amount),
     }
 
 

@@ -1,5 +1,6 @@
 """Row `fused`: the tanh form of GELU, written with 9 operations, over 10 million floats.
-Row `chain`: 3, 6 and 12 cheap operations in cache, beside a loop that keeps values in registers.
+Row `chain`: 3, 6 and 12 cheap operations in cache, and mixed ones of two tensors, beside loops that
+keep values in registers.
 
 Compiled, they read x once and write the result once; the peak is a copy that does the same. torch
 is its own GELU, and `torch, written out` the 9 operations one by one.
@@ -79,6 +80,49 @@ def build_chain(libs: Libraries, operations: int) -> dict[str, Work]:
     }
 
 
+def halved_sum(xp: Any, x: Any, y: Any) -> Any:
+    """Two tensors and a number."""
+    return abs((x + y) * 0.5) - y
+
+
+def larger_root(xp: Any, x: Any, y: Any) -> Any:
+    """A quotient, a root and a maximum."""
+    return xp.maximum(xp.sqrt(abs(x) / y), x)
+
+
+def exp_difference(xp: Any, x: Any, y: Any) -> Any:
+    """An exponential among others."""
+    return abs(xp.exp(x * 0.5) - y)
+
+
+# As they stand in peaks.cpp, in this order: four operations each.
+MIXED = {
+    "add, half, abs, subtract": halved_sum,
+    "abs, divide, sqrt, maximum": larger_root,
+    "half, exp, subtract, abs": exp_difference,
+}
+MIXED_OPERATIONS = 4
+
+
+def build_mixed(libs: Libraries, name: str) -> dict[str, Work]:
+    """The same, of two tensors; the second is positive, for it divides."""
+    arrays = libs.normal(CHAIN_SIZE), libs.aligned(CHAIN_SIZE)
+    arrays[1][...] = abs(arrays[0][::-1]) + 1
+    x, y = map(libs.copies, arrays)
+    ours = libs.ts.compile(partial(MIXED[name], libs.ts))
+    for _ in range(2):  # the calls that are recorded
+        ours(x["tessella"], y["tessella"])
+    jitted = libs.jax.jit(partial(MIXED[name], libs.jnp))
+    flop = float(CHAIN_SIZE * MIXED_OPERATIONS)
+    functions = {"tessella": ("f(x, y)", ours), "jax": ("f(x, y).block_until_ready()", jitted)}
+    works = {
+        who: Work(statement, {"f": f, "x": x[who], "y": y[who]}, flop)
+        for who, (statement, f) in functions.items()
+    }
+    which, target = list(MIXED).index(name), libs.aligned(CHAIN_SIZE)
+    return works | {PEAK: peaks.mixed(target, *arrays, which, MIXED_OPERATIONS)}
+
+
 BARS = (ahead(2, "torch", "torch, written out", COMPILED_TORCH, "jax"),)
 ROW = Row(
     "fused",
@@ -88,9 +132,12 @@ ROW = Row(
 
 CHAIN = Row(
     "chain",
-    f"cheap operations over {CHAIN_SIZE} floats, compiled; the peak is a loop in registers",
+    f"cheap operations over {CHAIN_SIZE} floats, compiled; peaks are loops in registers",
     tuple(
         Case(f"{n} operations", partial(build_chain, operations=n), (within(1.5, PEAK),), "flop")
         for n in CHAINS
+    )
+    + tuple(
+        Case(name, partial(build_mixed, name=name), (within(1.5, PEAK),), "flop") for name in MIXED
     ),
 )

@@ -2,7 +2,8 @@
 
 `gemm` writes into a given output; NumPy's wheel brings OpenBLAS and torch's brings MKL. Shapes are
 (M, N, K) with a letter for each operand: n as it is, t transposed. The others go through `@`:
-`gemm-small` squares, `gemm-more` batches, vectors and the other floating dtypes.
+`gemm-small` squares, `gemm-more` batches, vectors, the other floating dtypes, and large squares at
+the default number of threads over one.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from functools import partial
 from typing import Any
 
 from bench import peaks
-from bench.cases import PEAK, Case, Row, Work, ahead
+from bench.cases import ONCE, PEAK, Case, Row, Work, ahead
 from bench.libraries import Libraries
+from bench.thread_counts import at_counts, smaller
 
 Shape = tuple[int, int, int, str]
 Sizes = tuple[int, ...]
@@ -40,6 +42,9 @@ BATCHED = (
 # had with AVX2, whose bits are to be the same.
 DTYPES = {"float64": ("numpy", "torch"), "bfloat16": ("jax",), "float16": ("torch", "jax")}
 DTYPE_SHAPES = ((64, 64, 64), (512, 512, 512), (1024, 1024, 1024), (128, 512, 784))
+# Large squares, where every thread has enough to do: the bar is for two of them over one.
+SPLIT = (("float32", 1024), ("float32", 2048), ("float64", 1024))
+SPLIT_AHEAD = 1.8
 SMALL_SIDES = (2, 4, 8, 16, 24, 32, 48, 64)
 
 
@@ -115,6 +120,12 @@ def build_dtype(libs: Libraries, dtype: str, shape: tuple[int, int, int]) -> dic
     }
 
 
+def build_split(libs: Libraries, dtype: str, side: int) -> dict[str, Work]:
+    """A square of Tessella's, by fewer threads, too."""
+    a, b = (libs.ts.tensor((libs.normal(side, side) + shift).astype(dtype)) for shift in (0, 1))
+    return at_counts(libs, lambda: Work("a @ b", {"a": a, "b": b}, 2.0 * side**3))
+
+
 ROW = Row(
     "gemm",
     "matrix products into a given output",
@@ -152,7 +163,7 @@ def sizes_name(sizes: Sizes) -> str:
 
 MORE = Row(
     "gemm-more",
-    "`a @ b` of many matrices, of vectors, and in other dtypes",
+    "`a @ b` of many matrices, of vectors, in other dtypes, and by all threads over one",
     (
         *(
             Case(
@@ -173,6 +184,17 @@ MORE = Row(
             )
             for dtype in DTYPES
             for shape in DTYPE_SHAPES
+        ),
+        *(
+            Case(
+                f"{dtype}, {side}, by all threads",
+                partial(build_split, dtype=dtype, side=side),
+                (ahead(SPLIT_AHEAD, "at 1"),),
+                unit="flop",
+                settings=ONCE,
+            )
+            for dtype, side in SPLIT
+            if smaller()
         ),
     ),
 )

@@ -1,7 +1,7 @@
 """Rows `growth-…`: one work at an eighth of its size, at its size, and at eight times that.
 
-Time must grow as the work does. Where work leaves a cache its speed falls once, for everybody; such
-ladders say so by their bar. Peers are timed beside, for the plots.
+Time must grow as the work does. Where work leaves a cache its speed falls, for everybody: so a step
+is also met by what the fastest peer keeps of its speed on it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from bench.cases import SUBJECT, Case, Once, Row, Work, part_of, steady
 from bench.fresh import median_probe
 from bench.libraries import Libraries
 from bench.programs.steps import PROGRAMS, sized
-from bench.rows import fused, gemm, lines, moving, reduce, sorting, steps
+from bench.rows import fused, gemm, layers, lines, moving, reduce, sorting, steps
 
 Build = Callable[..., dict[str, Work]]
 
 RACED = ("tessella", "numpy", "torch", "jax")  # torch.compile takes long to begin
 STEADY = 0.8
-# Of the measured machine, whose cores read 170 GB/s from the caches and 27 to 32 from memory.
-LEAVES_CACHE = 0.15
+HEAD_SHAPE = (256, 64)  # tokens, width
 STEP_SIZES = {
     "xor": (2, 16, 128),
     "digits": (8, 64, 512),
@@ -45,7 +44,6 @@ def ladder(
     build: Build,
     sizes: Mapping[str, Mapping[str, Any]],
     *,
-    keeps: float = STEADY,
     unit: str = "",
     tolerance: float | None = 1e-3,
 ) -> Row:
@@ -55,7 +53,7 @@ def ladder(
         for size, options in sizes.items()
     )
     return Row(
-        f"growth-{name}", what, cases, bars=(steady(keeps),), is_ladder=True, picture=picture
+        f"growth-{name}", what, cases, bars=(steady(STEADY),), is_ladder=True, picture=picture
     )
 
 
@@ -89,27 +87,93 @@ def row_ladder(name: str) -> Row:
     sizes = {f"{rows} x {lines.WIDTH}": {"rows": rows} for rows in (512, 4096, 32_768)}
     what = f"{name}, forward and backward"
     build = partial(lines.build, name=name)
-    return ladder("arithmetic", name.replace(" ", "-"), what, build, sizes, keeps=LEAVES_CACHE)
+    return ladder("arithmetic", name.replace(" ", "-"), what, build, sizes)
 
 
-def reduce_ladder(name: str, what: str, axis: int | None) -> Row:
-    """A sum of more and more rows."""
+def layer_ladder(
+    name: str,
+    what: str,
+    eager: layers.Function,
+    jitted: layers.Function,
+    sizes: Mapping[str, tuple[Callable[[Libraries], Any], float]],
+    tolerance: float | None = 1e-3,
+) -> Row:
+    """A part of networks, forward and backward; a size has its arrays and its amount."""
+    options = {size: {"arrays": make, "amount": n} for size, (make, n) in sizes.items()}
+    build = partial(layers.build, eager=eager, jitted=jitted)
+    return ladder("layers", name, what, build, options, tolerance=tolerance)
+
+
+def by_rows(make: Callable[..., Any]) -> dict[str, tuple[Callable[[Libraries], Any], float]]:
+    """Arrays with more and more rows."""
+    return {
+        f"{rows} x {layers.WIDTH}": (partial(make, rows=rows), rows) for rows in (512, 4096, 32_768)
+    }
+
+
+LAYERS = (
+    layer_ladder(
+        "attention",
+        f"causal attention, heads of {HEAD_SHAPE[0]} x {HEAD_SHAPE[1]}, forward and backward",
+        layers.attention,
+        layers.jax_attention,
+        {
+            f"{4 * n} heads": (partial(layers.heads, shape=(n, 4, *HEAD_SHAPE)), n)
+            for n in (1, 8, 64)
+        },
+    ),
+    layer_ladder(
+        "rms-norm",
+        "RMS norm, forward and backward",
+        layers.rms_norm,
+        layers.jax_rms_norm,
+        by_rows(layers.lines),
+    ),
+    layer_ladder(
+        "embedding",
+        "rows of a table that grows, too, forward and backward",
+        layers.embedding,
+        layers.jax_embedding,
+        {
+            f"{int(layers.TAKEN * times)} rows": (partial(layers.table, times=times), times)
+            for times in (1 / 8, 1, 8)
+        },
+    ),
+    layer_ladder(
+        "dropout",
+        "dropout, forward and backward",
+        layers.dropout,
+        layers.jax_dropout,
+        by_rows(layers.one),
+        tolerance=None,
+    ),
+    ladder(
+        "layers",
+        "adam",
+        f"Adam's update of matrices of {layers.SIDE} x {layers.SIDE}",
+        layers.build_adam,
+        {f"{n} matrices": {"count": n, "amount": n} for n in (2, 16, 128)},
+    ),
+)
+
+
+def reduce_ladder(name: str, what: str, axis: int | None, function: str = "sum") -> Row:
+    """A reduction of more and more rows."""
     shapes = [(rows, reduce.LARGE) for rows in (512, 4096, 32_768)]
     sizes = {f"{rows} x {width}": {"shape": (rows, width)} for rows, width in shapes}
-    build = partial(reduce.build, function="sum", axis=axis)
-    return ladder("moving", name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte")
+    build = partial(reduce.build, function=function, axis=axis)
+    return ladder("moving", name, what, build, sizes, unit="byte")
 
 
-def moving_ladder(name: str, what: str, statement: moving.Statements) -> Row:
+def moving_ladder(name: str, what: str, case: str) -> Row:
     """Elements taken from, or set in, a table and a line."""
     sizes = {
         f"{int(times * 1_000_000)} elements": {"arrays": partial(moving.indexed, times=times)}
         for times in (1 / 8, 1, 8)
     }
-    build = partial(moving.build, statement=statement)
-    return ladder(
-        "moving", name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte", tolerance=None
-    )
+    statement, moved = moving.INDEX_STATEMENTS[case], moving.INDEX_MOVED[case]
+    build = partial(moving.build, statement=statement, moved=moved)
+    return ladder("moving", name, what, build, sizes, unit="byte", tolerance=None)
 
 
 def shaped_ladder(
@@ -122,8 +186,19 @@ def shaped_ladder(
     """Arrays with more and more rows."""
     sizes = {f"{n} rows": {"arrays": partial(make, rows=n)} for n in rows}
     build = partial(moving.build, statement=statement)
+    return ladder("moving", name, what, build, sizes, unit="byte", tolerance=None)
+
+
+def sort_ladder(function: str, what: str, tolerance: float | None) -> Row:
+    """A longer and longer line."""
     return ladder(
-        "moving", name, what, build, sizes, keeps=LEAVES_CACHE, unit="byte", tolerance=None
+        "moving",
+        function,
+        what,
+        partial(sorting.build, function=function, dtype="float32", axis=0),
+        {f"{n} floats": {"shape": (n,)} for n in (125_000, 1_000_000, 8_000_000)},
+        unit="byte",
+        tolerance=tolerance,
     )
 
 
@@ -143,7 +218,6 @@ TIMED = (
         "x + y",
         build_add,
         {f"{n} floats": {"size": n} for n in (1 << 14, 1 << 17, 1 << 20, 1 << 23)},
-        keeps=LEAVES_CACHE,
         unit="byte",
     ),
     ladder(
@@ -155,20 +229,14 @@ TIMED = (
         unit="byte",
     ),
     *map(row_ladder, lines.NAMES),
+    *LAYERS,
     reduce_ladder("sum", "a sum of all elements", None),
     reduce_ladder("columns", "sums of columns", 0),
-    ladder(
-        "moving",
-        "sort",
-        "a sorted line",
-        partial(sorting.build, function="sort", dtype="float32", axis=0),
-        {f"{n} floats": {"shape": (n,)} for n in (125_000, 1_000_000, 8_000_000)},
-        keeps=0.5,  # n log n, and out of the caches
-        unit="byte",
-        tolerance=0.0,
-    ),
-    moving_ladder("rows", "rows taken by their numbers", moving.INDEX_STATEMENTS["take rows"]),
-    moving_ladder("mask", "elements taken by a mask", moving.INDEX_STATEMENTS["mask"]),
+    reduce_ladder("max", "the largest of all elements", None, "max"),
+    sort_ladder("sort", "a sorted line", tolerance=0.0),
+    sort_ladder("argsort", "the order of a line", tolerance=None),
+    moving_ladder("rows", "rows taken by their numbers", "take rows"),
+    moving_ladder("mask", "elements taken by a mask", "mask"),
     shaped_ladder(
         "concat",
         "four matrices joined",
@@ -182,6 +250,13 @@ TIMED = (
         moving.summed,
         (512, 4096, 32_768),
         "xp.cumsum(x, axis=1)",
+    ),
+    shaped_ladder(
+        "cast",
+        "int64 to float32",
+        partial(moving.cast_source, dtype="int64", width=2048),
+        (256, 2048, 16_384),
+        moving.cast_statement("float32"),
     ),
 )
 

@@ -1,7 +1,8 @@
 """Row `layers`: other parts of networks, forward and backward, and an optimizer's update.
 
 Each contender gives the gradient of its first operand, Adam a parameter; what dropout keeps is not
-compared. JAX is compiled, keeps the result too, and donates what it replaces.
+compared. JAX is compiled, keeps the result too, and donates what it replaces. torch is raced eager
+and compiled, its update too; Tessella is eager.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from bench.cases import Case, Row, Work, ahead
-from bench.libraries import Libraries
+from bench.libraries import COMPILED_TORCH, Libraries
 
 ROWS, WIDTH = 4096, 1024
 WORDS, FEATURES, TAKEN = 10_000, 256, 8192
@@ -22,18 +23,24 @@ DROPPED = 0.1
 
 Step = Callable[[], Any]
 Function = Callable[..., Any]  # of the namespace of a library and operands
+Compiler = Callable[..., Any]
+BEST = ("torch", COMPILED_TORCH, "jax")
 
 
-def eager_step(module: Any, arrays: list[Any], g: Any, f: Function) -> Step:
-    """Tessella and torch: the same lines. Floats get gradients."""
+def eager_step(
+    module: Any, arrays: list[Any], g: Any, f: Function, compile: Compiler | None = None
+) -> Step:
+    """Tessella and torch: the same lines. Floats get gradients; the way forward may be compiled."""
     operands = [module.tensor(array) for array in arrays]
     cotangent = module.tensor(g)
     leaves = [x.requires_grad_() for x in operands if x.dtype == module.float32]
+    forward = partial(f, module.nn.functional)
+    forward = forward if compile is None else compile(forward)
 
     def step() -> Any:
         for leaf in leaves:
             leaf.grad = None
-        f(module.nn.functional, *operands).backward(cotangent)
+        forward(*operands).backward(cotangent)
         return leaves[0].grad
 
     return step
@@ -65,24 +72,26 @@ def jax_step(jax: Any, jnp: Any, arrays: list[Any], g: Any, f: Function) -> Step
 
 def build(
     libs: Libraries, arrays: Callable[[Libraries], tuple[list[Any], Any]], eager: Function,
-    jitted: Function,
+    jitted: Function, amount: float = 1.0,
 ) -> dict[str, Work]:  # fmt: skip
-    """The same numbers for all three."""
+    """The same numbers for everybody."""
     given, g = arrays(libs)
+    libs.torch.compiler.reset()
     steps = {
         "tessella": eager_step(libs.ts, given, g, eager),
         "torch": eager_step(libs.torch, given, g, eager),
+        COMPILED_TORCH: eager_step(libs.torch, given, g, eager, libs.torch.compile),
         "jax": jax_step(libs.jax, libs.jnp, given, g, jitted),
     }
-    return {who: Work("step()", {"step": step}) for who, step in steps.items()}
+    return {who: Work("step()", {"step": step}, amount) for who, step in steps.items()}
 
 
 # --- the functions -------------------------------------------------------------------------------
 
 
-def lines(libs: Libraries) -> tuple[list[Any], Any]:
+def lines(libs: Libraries, rows: int = ROWS) -> tuple[list[Any], Any]:
     """x and a weight."""
-    return [libs.normal(ROWS, WIDTH), libs.normal(WIDTH) + 1], libs.normal(ROWS, WIDTH)
+    return [libs.normal(rows, WIDTH), libs.normal(WIDTH) + 1], libs.normal(rows, WIDTH)
 
 
 def rms_norm(functional: Any, x: Any, weight: Any) -> Any:
@@ -111,10 +120,11 @@ def jax_attention(jax: Any, q: Any, k: Any, v: Any) -> Any:
     return jax.nn.dot_product_attention(*turned, is_causal=True).swapaxes(1, 2)
 
 
-def table(libs: Libraries) -> tuple[list[Any], Any]:
-    """A table of rows, and which to take."""
-    taken = libs.np.random.default_rng(1).integers(0, WORDS, TAKEN)
-    return [libs.normal(WORDS, FEATURES), taken], libs.normal(TAKEN, FEATURES)
+def table(libs: Libraries, times: float = 1) -> tuple[list[Any], Any]:
+    """A table of rows (or `times` as many), and which to take."""
+    words, count = int(WORDS * times), int(TAKEN * times)
+    taken = libs.np.random.default_rng(1).integers(0, words, count)
+    return [libs.normal(words, FEATURES), taken], libs.normal(count, FEATURES)
 
 
 def embedding(functional: Any, weight: Any, taken: Any) -> Any:
@@ -127,9 +137,9 @@ def jax_embedding(jax: Any, weight: Any, taken: Any) -> Any:
     return weight[taken]
 
 
-def one(libs: Libraries) -> tuple[list[Any], Any]:
+def one(libs: Libraries, rows: int = ROWS) -> tuple[list[Any], Any]:
     """x alone."""
-    return [libs.normal(ROWS, WIDTH)], libs.normal(ROWS, WIDTH)
+    return [libs.normal(rows, WIDTH)], libs.normal(rows, WIDTH)
 
 
 def dropout(functional: Any, x: Any) -> Any:
@@ -146,15 +156,18 @@ def jax_dropout(jax: Any, x: Any) -> Any:
 # --- Adam ----------------------------------------------------------------------------------------
 
 
-def eager_adam(module: Any, arrays: list[Any], options: dict[str, Any]) -> Step:
-    """The step of an optimizer whose gradients are there."""
+def eager_adam(
+    module: Any, arrays: list[Any], options: dict[str, Any], compile: Compiler | None = None
+) -> Step:
+    """The step of an optimizer whose gradients are there; it may be compiled."""
     parameters = [module.nn.Parameter(module.tensor(array)) for array in arrays]
     for parameter, array in zip(parameters, arrays, strict=True):
         parameter.grad = module.tensor(array) * 0.1
     optimizer = module.optim.Adam(parameters, lr=1e-3, **options)
+    update = optimizer.step if compile is None else compile(optimizer.step)
 
     def step() -> Any:
-        optimizer.step()
+        update()
         return parameters[0]
 
     return step
@@ -189,15 +202,17 @@ def jax_adam(jax: Any, jnp: Any, arrays: list[Any]) -> Step:
     return step
 
 
-def build_adam(libs: Libraries) -> dict[str, Work]:
-    """Four million parameters in 16 matrices."""
-    arrays = [libs.normal(SIDE, SIDE) for _ in range(PARAMETERS)]
+def build_adam(libs: Libraries, count: int = PARAMETERS, amount: float = 1.0) -> dict[str, Work]:
+    """Four million parameters in 16 matrices, or other counts of them."""
+    arrays = [libs.normal(SIDE, SIDE) for _ in range(count)]
+    libs.torch.compiler.reset()
     steps = {
         "tessella": eager_adam(libs.ts, arrays, {}),
         "torch": eager_adam(libs.torch, arrays, {"fused": True}),
+        COMPILED_TORCH: eager_adam(libs.torch, arrays, {}, libs.torch.compile),
         "jax": jax_adam(libs.jax, libs.jnp, arrays),
     }
-    return {who: Work("step()", {"step": step}) for who, step in steps.items()}
+    return {who: Work("step()", {"step": step}, amount) for who, step in steps.items()}
 
 
 # --- the row -------------------------------------------------------------------------------------
@@ -209,9 +224,9 @@ def attention_name(shape: tuple[int, ...]) -> str:
 
 
 def case(name: str, arrays: Any, eager: Function, jitted: Function, **options: Any) -> Case:
-    """A case that is ahead of both."""
+    """A case that is ahead of all."""
     made = partial(build, arrays=arrays, eager=eager, jitted=jitted)
-    return Case(name, made, (ahead(1, "torch", "jax"),), **options)
+    return Case(name, made, (ahead(1, *BEST),), **options)
 
 
 ROW = Row(
@@ -226,7 +241,7 @@ ROW = Row(
         case(f"embedding, {TAKEN} of {WORDS} x {FEATURES}", table, embedding, jax_embedding),
         case(f"dropout, {ROWS} x {WIDTH}", one, dropout, jax_dropout, tolerance=None),
         Case(
-            f"Adam, {PARAMETERS} of {SIDE} x {SIDE}", build_adam, (ahead(1, "torch", "jax"),),
+            f"Adam, {PARAMETERS} of {SIDE} x {SIDE}", build_adam, (ahead(1, *BEST),),
             tolerance=1e-3,
         ),
     ),

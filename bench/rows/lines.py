@@ -1,6 +1,7 @@
 """Row `rows`: operations over the rows of 4096 x 1024 floats, forward and backward.
 
 Each contender gives the gradient of x; JAX is compiled, and keeps the result too, as the others do.
+Tessella is eager, as a user first meets it; torch is raced eager and compiled.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from bench.cases import Case, Row, Work, ahead
-from bench.libraries import Libraries
+from bench.libraries import COMPILED_TORCH, Libraries
 
 ROWS, WIDTH = 4096, 1024
 NAMES = ("softmax", "layer norm", "cross entropy")
@@ -25,22 +26,36 @@ def data(libs: Libraries, rows: int) -> tuple[Any, Any, Any]:
     return libs.normal(rows, WIDTH), g, random.integers(0, WIDTH, rows)
 
 
-def eager_step(functional: Any, tensor: Any, name: str, arrays: tuple[Any, Any, Any]) -> Step:
-    """Tessella and torch: the same lines."""
-    x, g, classes = map(tensor, arrays)
-    x.requires_grad_()
-    ones, zeros = (tensor(value * arrays[0][0] + one) for value, one in ((0, 1), (0, 0)))
-    for vector in (ones, zeros):
-        vector.requires_grad_()
+def function_of(functional: Any, name: str) -> Callable[..., Any]:
+    """Tessella's and torch's, of x, a weight, a bias and classes."""
+
+    def softmax(x: Any, weight: Any, bias: Any, classes: Any) -> Any:
+        return functional.softmax(x, -1)
+
+    def layer_norm(x: Any, weight: Any, bias: Any, classes: Any) -> Any:
+        return functional.layer_norm(x, (WIDTH,), weight, bias)
+
+    def cross_entropy(x: Any, weight: Any, bias: Any, classes: Any) -> Any:
+        return functional.cross_entropy(x, classes)
+
+    return dict(zip(NAMES, (softmax, layer_norm, cross_entropy), strict=True))[name]
+
+
+def eager_step(
+    module: Any, name: str, arrays: tuple[Any, Any, Any], compile: Callable[..., Any] | None = None
+) -> Step:
+    """Tessella and torch: the same lines; the way forward may be compiled."""
+    x, g, classes = map(module.tensor, arrays)
+    ones, zeros = (module.tensor(0 * arrays[0][0] + value) for value in (1, 0))
+    leaves = [leaf.requires_grad_() for leaf in (x, ones, zeros)]
+    f = function_of(module.nn.functional, name)
+    f = f if compile is None else compile(f)
+    begin = () if name == "cross entropy" else (g,)
 
     def step() -> Any:
-        x.grad = ones.grad = zeros.grad = None
-        if name == "softmax":
-            functional.softmax(x, -1).backward(g)
-        elif name == "layer norm":
-            functional.layer_norm(x, (WIDTH,), ones, zeros).backward(g)
-        else:
-            functional.cross_entropy(x, classes).backward()
+        for leaf in leaves:
+            leaf.grad = None
+        f(*leaves, classes).backward(*begin)
         return x.grad
 
     return step
@@ -81,11 +96,13 @@ def jax_step(jax: Any, jnp: Any, name: str, arrays: tuple[Any, Any, Any]) -> Ste
 
 
 def build(libs: Libraries, name: str, rows: int = ROWS) -> dict[str, Work]:
-    """The same numbers for all three."""
+    """The same numbers for everybody."""
     arrays = data(libs, rows)
+    libs.torch.compiler.reset()
     steps = {
-        "tessella": eager_step(libs.ts.nn.functional, libs.ts.tensor, name, arrays),
-        "torch": eager_step(libs.torch.nn.functional, libs.torch.tensor, name, arrays),
+        "tessella": eager_step(libs.ts, name, arrays),
+        "torch": eager_step(libs.torch, name, arrays),
+        COMPILED_TORCH: eager_step(libs.torch, name, arrays, libs.torch.compile),
         "jax": jax_step(libs.jax, libs.jnp, name, arrays),
     }
     return {who: Work("step()", {"step": step}, rows) for who, step in steps.items()}
@@ -94,5 +111,8 @@ def build(libs: Libraries, name: str, rows: int = ROWS) -> dict[str, Work]:
 ROW = Row(
     "rows",
     f"softmax, layer norm and cross entropy over {ROWS} x {WIDTH}, forward and backward",
-    tuple(Case(name, partial(build, name=name), (ahead(1.2, "torch", "jax"),)) for name in NAMES),
+    tuple(
+        Case(name, partial(build, name=name), (ahead(1.2, "torch", COMPILED_TORCH, "jax"),))
+        for name in NAMES
+    ),
 )

@@ -1,11 +1,12 @@
 """Rows `index`, `join`, `cast` and `cumulative`: operations that mostly move memory.
 
 Statements are written for `x` and the other names of their row; a string is the same for everybody
-but torch's spelling of `axis`.
+but torch's spelling of `axis`. Amounts are the bytes that a statement must read and write at least.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -16,37 +17,51 @@ from bench.libraries import Libraries
 SIDE = 4096
 Statements = str | Mapping[str, str]
 Arrays = Callable[[Libraries], dict[str, Any]]
+Moved = Callable[[dict[str, Any], Any], float]  # bytes, of NumPy's arrays and the result
 CONTENDERS = ("tessella", "numpy", "torch")
 
 
-def build(libs: Libraries, arrays: Arrays, statement: Statements) -> dict[str, Work]:
+def moved_in(text: str, arrays: dict[str, Any], result: Any) -> float:
+    """The bytes of every array that a statement names, and of its result."""
+    named = [arrays[name] for name in re.findall(r"\w+", text) if name in arrays]
+    parts = [part for value in named for part in (value if isinstance(value, list) else [value])]
+    return float(sum(part.nbytes for part in parts) + result.nbytes)
+
+
+def spoken_by(statement: Statements) -> dict[str, str]:
+    """A statement for each contender that can say it."""
+    texts = dict.fromkeys(CONTENDERS, statement) if isinstance(statement, str) else dict(statement)
+    return texts | {"torch": texts["torch"].replace("axis", "dim")}
+
+
+def build(
+    libs: Libraries, arrays: Arrays, statement: Statements, moved: Moved | None = None
+) -> dict[str, Work]:
     """One statement for everybody, over arrays whose memory they share."""
     names: dict[str, dict[str, Any]] = {name: {"xp": libs.modules()[name]} for name in CONTENDERS}
-    nbytes = 0
-    for key, value in arrays(libs).items():
-        parts = value if isinstance(value, list) else [value]
-        made = {
-            "tessella": [libs.ts.from_numpy(part) for part in parts],
-            "numpy": parts,
-            "torch": [libs.torch.from_numpy(part) for part in parts],
-        }
-        for name, tensors in made.items():
-            names[name][key] = tensors if isinstance(value, list) else tensors[0]
-        nbytes = max(nbytes, sum(part.nbytes for part in parts))
-    spoken = statement if not isinstance(statement, str) else dict.fromkeys(CONTENDERS, statement)
-    spoken = dict(spoken)
-    if "torch" in spoken:
-        spoken["torch"] = spoken["torch"].replace("axis", "dim")
-    return {name: Work(text, names[name], nbytes) for name, text in spoken.items()}
+    made = arrays(libs)
+    wrap = {"tessella": libs.ts.from_numpy, "torch": libs.torch.from_numpy}
+    for name, given in names.items():
+        own = wrap.get(name, lambda array: array)
+        for key, value in made.items():
+            given[key] = list(map(own, value)) if isinstance(value, list) else own(value)
+    spoken = spoken_by(statement)
+    result = eval(spoken["tessella"], dict(names["tessella"]))
+    amount = moved(made, result) if moved else moved_in(spoken["tessella"], made, result)
+    return {name: Work(text, names[name], amount) for name, text in spoken.items()}
 
 
-def case(name: str, arrays: Arrays, statement: Statements, tolerance: float | None = 0.0) -> Case:
+def case(
+    name: str, arrays: Arrays, statement: Statements, tolerance: float | None = 0.0,
+    moved: Moved | None = None,
+) -> Case:  # fmt: skip
     """A case within 1.2 of the better of the two peers, where both can do it."""
     peers = (
         CONTENDERS[1:] if isinstance(statement, str) else [p for p in statement if p != "tessella"]
     )
     bars = (within(1.2, *peers),)
-    return Case(name, partial(build, arrays=arrays, statement=statement), bars, "byte", tolerance)
+    job = partial(build, arrays=arrays, statement=statement, moved=moved)
+    return Case(name, job, bars, "byte", tolerance)
 
 
 # --- indexing ------------------------------------------------------------------------------------
@@ -98,11 +113,31 @@ INDEX_STATEMENTS: dict[str, Statements] = {
         "torch": "xp.take_along_dim(new_rows, new_rows.argsort(), dim=1)",
     },
 }
+# Where it is not whole arrays that are read: what is taken is read and written, and what says which
+# is read. Temporaries count, as in the second index of the pairs.
+INDEX_MOVED: dict[str, Moved] = {
+    "take rows": lambda x, out: x["rows"].nbytes + 2 * out.nbytes,
+    "take columns": lambda x, out: x["columns"].nbytes + 2 * out.nbytes,
+    "take elements": lambda x, out: x["points"].nbytes + 2 * out.nbytes,
+    "pairs of indices": lambda x, out: 4 * x["rows"].nbytes + 2 * out.nbytes,
+    "mask": lambda x, out: x["mask"].nbytes + 2 * out.nbytes,
+    "rare mask": lambda x, out: x["rare"].nbytes + 2 * out.nbytes,
+    "mask of rows": lambda x, out: x["line_mask"].nbytes + 2 * out.nbytes,
+    "mask of a matrix": lambda x, out: x["matrix_mask"].nbytes + 2 * out.nbytes,
+    "set rows": lambda x, _: x["rows"].nbytes + 2 * x["new_rows"].nbytes,
+    "set elements": lambda x, _: x["distinct"].nbytes + 2 * x["new_points"].nbytes,
+    "set elements to a number": lambda x, _: x["distinct"].nbytes + 4 * x["distinct"].size,
+    "set by mask": lambda x, _: x["mask"].nbytes + 4 * float(x["mask"].sum()),
+    "set rows by mask": lambda x, _: x["line_mask"].nbytes + 256 * float(x["line_mask"].sum()),
+    "set a block": lambda x, _: 4.0 * (19_000 - 100) * (56 - 8),
+    # argsort reads rows and writes int64; then both are read, and rows written.
+    "take_along_axis": lambda x, out: 7 * out.nbytes,
+}
 INDEX = Row(
     "index",
     "indexing and assignment, a million elements",
     tuple(
-        case(name, indexed, statement, None if "set" in name else 0.0)
+        case(name, indexed, statement, None if "set" in name else 0.0, INDEX_MOVED.get(name))
         for name, statement in INDEX_STATEMENTS.items()
     ),
 )
@@ -138,7 +173,7 @@ JOIN = Row(
 
 # --- casts ---------------------------------------------------------------------------------------
 
-# From, to; NumPy has no bfloat16.
+# From, to.
 CASTS = (
     ("float32", "float64"),
     ("float64", "float32"),
@@ -156,24 +191,27 @@ CASTS = (
 )
 
 
-def cast_source(libs: Libraries, dtype: str, side: int) -> dict[str, Any]:
+def cast_source(libs: Libraries, dtype: str, rows: int, width: int) -> dict[str, Any]:
     """Numbers that every dtype can hold."""
-    array = libs.np.random.default_rng(2).integers(0, 100, (side, side))
+    array = libs.np.random.default_rng(2).integers(0, 100, (rows, width))
     return {"x": array.astype(dtype)}
+
+
+def cast_statement(target: str) -> dict[str, str]:
+    """One conversion; NumPy has no bfloat16."""
+    ours = f"x.astype(xp.{target})"
+    spoken = {"tessella": ours, "numpy": ours, "torch": f"x.to(xp.{target})"}
+    if target == "bfloat16":
+        del spoken["numpy"]
+    return spoken
 
 
 def cast_case(source: str, target: str, side: int) -> Case:
     """One conversion of a matrix."""
-    spoken = {
-        "tessella": f"x.astype(xp.{target})",
-        "numpy": f"x.astype(xp.{target})",
-        "torch": f"x.to(xp.{target})",
-    }
-    if target == "bfloat16":
-        del spoken["numpy"]
     name = f"{source} to {target}, {side} x {side}"
     tolerance = None if target == "bfloat16" else 0.0
-    return case(name, partial(cast_source, dtype=source, side=side), spoken, tolerance)
+    made = partial(cast_source, dtype=source, rows=side, width=side)
+    return case(name, made, cast_statement(target), tolerance)
 
 
 CAST = Row(

@@ -42,11 +42,12 @@ def build(libs: Libraries, function: str, dtype: str, shape: Shape, axis: int) -
     made["torch"] = libs.torch.from_numpy(array)
     spoken = {"tessella": f"axis={axis}", "numpy": f"axis={axis}", "torch": f"dim={axis}"}
     end = {"torch": ".values"} if function == "sort" else {}
+    written = array.nbytes if function == "sort" else 8 * array.size
     return {
         name: Work(
             f"xp.{function}(x, {spoken[name]}){end.get(name, '')}",
             {"xp": libs.modules()[name], "x": x},
-            array.nbytes,
+            array.nbytes + written,
         )
         for name, x in made.items()
     }

@@ -1,10 +1,10 @@
 """Rows `step-…`, `step-eager`, `busy` and `anomaly`: whole training steps.
 
-`step-xor` to `step-lstm` are compiled, and race PyTorch's eager mode with its fused optimizer,
-torch.compile, whose own compiler fuses the update, and JAX. `step-eager` is the same steps without
-a compiler, against PyTorch's. In `busy` all share the machine with a process that keeps one core,
-without torch.compile, which takes long to begin and gains little. In `anomaly` Tessella watches for
-NaN and infinities, and `unwatched` is Tessella without.
+`step-xor` to `step-lstm` are compiled, and race PyTorch's eager mode with its fused optimizer, JAX,
+and torch.compile twice: with the update compiled, too, and with the fused optimizer. `step-eager`
+is the same steps without a compiler, against PyTorch's. In `busy` all share the machine with a
+process that keeps one core; torch.compile is left out, for it would take minutes more. In `anomaly`
+Tessella watches for NaN and infinities, and `unwatched` is Tessella without.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from bench.cases import Bar, Case, Row, Work, ahead, within
-from bench.libraries import COMPILED_TORCH, Libraries
+from bench.cases import ONCE, Bar, Case, Row, Work, ahead, within
+from bench.libraries import COMPILED_LOSS, COMPILED_TORCH, Libraries
 from bench.programs.stepping import ByParts, Step
 from bench.programs.steps import PROGRAMS, Program
 
 TRAIN = "step()"
 WARM = 4  # steps before the first that counts: Tessella records three of them
-BEST = ("torch", COMPILED_TORCH, "jax")
+BEST = ("torch", COMPILED_TORCH, COMPILED_LOSS, "jax")
 COMPILED: dict[str, tuple[Bar, ...]] = {
     "xor": (ahead(50, "torch"), ahead(20, "jax")),
     "digits": (ahead(2, *BEST),),
@@ -50,10 +50,14 @@ def compiled_steps(libs: Libraries, program: Program) -> dict[str, Step]:
 
 
 def all_steps(libs: Libraries, program: Program) -> dict[str, Step]:
-    """PyTorch compiled, too."""
-    libs.torch.compiler.reset()
-    step = program.step(libs.torch, libs.np, ByParts(libs.torch.compile))
-    return compiled_steps(libs, program) | {COMPILED_TORCH: step}
+    """PyTorch compiled, too, in both ways."""
+    torch = libs.torch
+    torch.compiler.reset()
+    only_loss = ByParts(torch.compile, has_update=False)
+    return compiled_steps(libs, program) | {
+        COMPILED_TORCH: program.step(torch, libs.np, ByParts(torch.compile)),
+        COMPILED_LOSS: program.step(torch, libs.np, only_loss, fused=True),
+    }
 
 
 def build(
@@ -136,7 +140,14 @@ ANOMALY = Row(
     "anomaly",
     "training steps under detect_anomaly",
     tuple(
-        Case(name, partial(build_watched, name=name), (within(bar, "unwatched"),), "", 0.0)
+        Case(
+            name,
+            partial(build_watched, name=name),
+            (within(bar, "unwatched"),),
+            "",
+            0.0,
+            settings=ONCE,
+        )
         for name, bar in WATCHED.items()
     ),
 )

@@ -314,6 +314,21 @@ void fail_not_tensor(const char* type_name) {
        "make one with ts.tensor(...)");
 }
 
+void fail_tensor_arguments(int64_t count) {
+  fail(Code::argument, "Tensor() takes one tensor, got " + number(count) + " arguments",
+       "ts.empty(2, 3) makes one of a shape, ts.tensor([2, 3]) one of values");
+}
+
+void fail_complex_value(const char* what) {
+  fail(Code::argument, std::string(what) + " of a complex number",
+       "use complex(x), abs(x), x.real or x.imag");
+}
+
+void fail_operands() {
+  fail(Code::invalid_argument, "the operands have other shapes, strides or dtypes than they tell",
+       "a subclass of Tensor that overrides shape, ndim, strides or dtype must tell the true ones");
+}
+
 void fail_not_one_element(const char* what, Shape shape) {
   fail(Code::invalid_argument,
        std::string(what) + ": a tensor of shape " + to_text(shape) + " is not one number",

@@ -125,6 +125,7 @@ from tessella.transforms import (
 
 _Axes: TypeAlias = _Ints | None
 
+__version__: _str
 Size: TypeAlias = _tuple[_int, ...]
 __array_api_version__: _str
 
@@ -246,12 +247,7 @@ def all(
     """Whether none is zero."""
 
 def allclose(
-    x: _Operand,
-    y: _Operand,
-    *,
-    rtol: _float = 1e-05,
-    atol: _float = 1e-08,
-    equal_nan: _bool = False,
+    x: _Operand, y: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
 ) -> _bool:
     """Tell whether all elements are close."""
 
@@ -420,8 +416,8 @@ def argmin(
 def argsort(
     x: Tensor,
     axis: _int = -1,
-    *,
     descending: _bool = False,
+    *,
     stable: _bool = True,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
@@ -432,8 +428,8 @@ def argsort(
 def argsort(
     x: Tensor,
     dim: _int = -1,
-    *,
     descending: _bool = False,
+    *,
     stable: _bool = True,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
@@ -1085,8 +1081,8 @@ def diagonal_scatter(
 @overload
 def diff(
     x: Tensor,
-    axis: _int = -1,
     n: _int = 1,
+    axis: _int = -1,
     *,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
@@ -1098,8 +1094,8 @@ def diff(
 @overload
 def diff(
     x: Tensor,
-    dim: _int = -1,
     n: _int = 1,
+    dim: _int = -1,
     *,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
@@ -1299,6 +1295,10 @@ def flatten(x: Tensor, start: _int = 0, stop: _int = -1) -> Tensor:
 
 @overload
 def flip(x: Tensor, axis: _int | Sequence[_int] | None = None) -> Tensor:
+    """Reversed along the named axes, or all."""
+
+@overload
+def flip(x: Tensor, *axis: _int) -> Tensor:
     """Reversed along the named axes, or all."""
 
 @overload
@@ -1622,7 +1622,7 @@ def iinfo(type: Tensor | _DTypeLike) -> IntegerLimits:
     """Give the limits of an integer dtype, or of a tensor's: bits, max, min."""
 
 def imag(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
-    """Imaginary part."""
+    """Imaginary part; x.imag is a view of it."""
 
 @overload
 def index_add(
@@ -1756,10 +1756,10 @@ def is_tensor(x: object) -> _bool:
 def isclose(
     x: _Operand,
     y: _Operand,
-    *,
     rtol: _float = 1e-05,
     atol: _float = 1e-08,
     equal_nan: _bool = False,
+    *,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -2226,11 +2226,11 @@ def mod(
 
 @overload
 def mode(x: Tensor, axis: _int = -1, keepdims: _bool = False) -> Ordered:
-    """Give the most frequent element along an axis, and where it is first."""
+    """Give the most frequent element along an axis, and where it is last."""
 
 @overload
 def mode(x: Tensor, dim: _int = -1, keepdim: _bool = False) -> Ordered:
-    """Give the most frequent element along an axis, and where it is first."""
+    """Give the most frequent element along an axis, and where it is last."""
 
 def moveaxis(x: Tensor, source: _Ints, destination: _Ints) -> Tensor:
     """Move axes to other places; the rest keep their order."""
@@ -2747,7 +2747,7 @@ def ravel(x: Tensor) -> Tensor:
     """Give the elements along one axis, in row-major order."""
 
 def real(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
-    """Real part."""
+    """Real part; x.real is a view of it."""
 
 def reciprocal(
     x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -2982,6 +2982,7 @@ def searchsorted(
     *,
     side: Literal["left", "right"] = "left",
     sorter: Tensor | None = None,
+    right: _bool = False,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
@@ -3168,6 +3169,10 @@ def square(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None 
 
 @overload
 def squeeze(x: Tensor, axis: _int | Sequence[_int] | None = None) -> Tensor:
+    """Without the named axes of size 1, or all of them."""
+
+@overload
+def squeeze(x: Tensor, *axis: _int) -> Tensor:
     """Without the named axes of size 1, or all of them."""
 
 @overload

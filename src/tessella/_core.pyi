@@ -530,7 +530,7 @@ class Tensor:
     ) -> Tensor:
         """Whether none is zero."""
     def allclose(
-        self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+        self, y: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
     ) -> _bool:
         """Tell whether all elements are close."""
     @property
@@ -679,8 +679,8 @@ class Tensor:
     def argsort(
         self,
         axis: _int = -1,
-        *,
         descending: _bool = False,
+        *,
         stable: _bool = True,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
@@ -690,8 +690,8 @@ class Tensor:
     def argsort(
         self,
         dim: _int = -1,
-        *,
         descending: _bool = False,
+        *,
         stable: _bool = True,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
@@ -925,8 +925,8 @@ class Tensor:
         """Complex conjugate."""
     def contiguous(self) -> Tensor:
         """Give x itself if its elements lie in row-major order, else a copy that does."""
-    def copy_(self, source: Tensor) -> Tensor:
-        """Copy the elements of a tensor of the same shape into this one."""
+    def copy_(self, source: Tensor, non_blocking: _bool = False) -> Tensor:
+        """Copy the elements of a tensor of the same shape into this one; nothing else goes on then."""
     def copysign(
         self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
@@ -1213,8 +1213,8 @@ class Tensor:
     @overload
     def diff(
         self,
-        axis: _int = -1,
         n: _int = 1,
+        axis: _int = -1,
         *,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
@@ -1225,8 +1225,8 @@ class Tensor:
     @overload
     def diff(
         self,
-        dim: _int = -1,
         n: _int = 1,
+        dim: _int = -1,
         *,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
@@ -1370,6 +1370,9 @@ class Tensor:
         """Merge the axes from start to stop into one."""
     @overload
     def flip(self, axis: _int | Sequence[_int] | None = None) -> Tensor:
+        """Reversed along the named axes, or all."""
+    @overload
+    def flip(self, *axis: _int) -> Tensor:
         """Reversed along the named axes, or all."""
     @overload
     def flip(self, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
@@ -1568,10 +1571,10 @@ class Tensor:
         """The modified Bessel function of the first kind, of order 1."""
     def i1_(self) -> Self:
         """The modified Bessel function of the first kind, of order 1."""
-    def imag(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
-        """Imaginary part."""
-    def imag_(self) -> Self:
-        """Imaginary part."""
+    @property
+    def imag(self) -> Tensor: ...
+    @imag.setter
+    def imag(self, value: Tensor) -> None: ...
     @overload
     def index_add(
         self,
@@ -1709,16 +1712,16 @@ class Tensor:
     def isclose(
         self,
         y: _Operand,
-        *,
         rtol: _float = 1e-05,
         atol: _float = 1e-08,
         equal_nan: _bool = False,
+        *,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
         """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
     def isclose_(
-        self, y: _Operand, *, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
+        self, y: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False
     ) -> Self:
         """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close."""
     def isfinite(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
@@ -2101,10 +2104,10 @@ class Tensor:
         """The remainder with the sign of y; an integer modulo 0 is 0."""
     @overload
     def mode(self, axis: _int = -1, keepdims: _bool = False) -> Ordered:
-        """Give the most frequent element along an axis, and where it is first."""
+        """Give the most frequent element along an axis, and where it is last."""
     @overload
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> Ordered:
-        """Give the most frequent element along an axis, and where it is first."""
+        """Give the most frequent element along an axis, and where it is last."""
     def moveaxis(self, source: _Ints, destination: _Ints) -> Tensor:
         """Move axes to other places; the rest keep their order."""
     def movedim(self, source: _Ints, destination: _Ints) -> Tensor:
@@ -2397,7 +2400,7 @@ class Tensor:
         """x != y."""
     def numel(self) -> _int:
         """Give the number of elements."""
-    def numpy(self) -> _Array:
+    def numpy(self, *, force: _bool = False) -> _Array:
         """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype."""
     def outer(
         self, b: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -2507,10 +2510,10 @@ class Tensor:
         """Give the elements along one axis, in row-major order."""
     def read(self, *index: _int, dtype: _DTypeLike) -> _Real:
         """Give the element at an index, of a tensor that has this dtype: another one raises."""
-    def real(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
-        """Real part."""
-    def real_(self) -> Self:
-        """Real part."""
+    @property
+    def real(self) -> Tensor: ...
+    @real.setter
+    def real(self, value: Tensor) -> None: ...
     def reciprocal(
         self, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
@@ -2923,6 +2926,9 @@ class Tensor:
         """x * x."""
     @overload
     def squeeze(self, axis: _int | Sequence[_int] | None = None) -> Tensor:
+        """Without the named axes of size 1, or all of them."""
+    @overload
+    def squeeze(self, *axis: _int) -> Tensor:
         """Without the named axes of size 1, or all of them."""
     @overload
     def squeeze(self, *, dim: _int | Sequence[_int] | None = None) -> Tensor:
@@ -3458,15 +3464,8 @@ class Tensor:
         """Complex numbers as a last axis of 2, real and imaginary part: a view."""
     def vsplit(self, sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """Part the first axis into equal pieces, or before indices."""
-    def where(
-        self,
-        x: Tensor | _Number,
-        y: Tensor | _Number,
-        *,
-        out: Tensor | None = None,
-        allocator: Allocator | None = None,
-    ) -> Tensor:
-        """x where the condition holds, else y."""
+    def where(self, condition: Tensor, other: _Operand) -> Tensor:
+        """Give the elements where the condition holds, else the others: ts.where(condition, x, other)."""
     def write(self, *index: _int, value: _Element, dtype: _DTypeLike) -> None:
         """Set the element at an index, of a tensor that has this dtype, to a value of its kind."""
     def xlogy(

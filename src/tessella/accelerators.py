@@ -8,6 +8,9 @@ from __future__ import annotations
 from tessella import spellings
 from tessella.hints import TYPE_CHECKING
 
+__all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "manual_seed_all"]
+__dir__ = __all__.copy
+
 if not TYPE_CHECKING:
     __getattr__ = spellings.refuser(
         "tessella.cuda", 'tensors live in the memory of the host: write "cpu" for the device'

@@ -102,7 +102,7 @@ def _count(x: Any, which: str) -> int:
 def _marked(x: Tensor, which: str) -> Tensor:
     """Tell for each element whether it is such a number; a complex one by its parts."""
     if x.dtype.is_complex:
-        return _marked(x.real(), which) | _marked(x.imag(), which)
+        return _marked(x.real, which) | _marked(x.imag, which)
     if not x.dtype.is_floating:
         return x != x
     return x != x if which == "nan" else x == float(which)

@@ -36,6 +36,7 @@ __all__ = [
     "Function", "backward", "detect_anomaly", "enable_grad", "grad", "inference_mode",
     "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 # --- the sweep ------------------------------------------------------------------------------------
 
@@ -88,6 +89,7 @@ def grad(
     only_inputs: bool = True,
     allow_unused: Literal[False] = False,
     materialize_grads: bool = False,
+    is_grads_batched: bool = False,
 ) -> tuple[Tensor, ...]: ...
 @overload
 def grad(
@@ -100,6 +102,7 @@ def grad(
     *,
     allow_unused: bool,
     materialize_grads: bool = False,
+    is_grads_batched: bool = False,
 ) -> tuple[Tensor | None, ...]: ...
 def grad(
     outputs: Tensor | Sequence[Tensor],
@@ -110,6 +113,7 @@ def grad(
     only_inputs: bool = True,
     allow_unused: bool = False,
     materialize_grads: bool = False,
+    is_grads_batched: bool = False,
 ) -> tuple[Any, ...]:
     """Give the gradients of the sum of some outputs by some inputs; nothing is kept in `.grad`.
 
@@ -123,6 +127,9 @@ def grad(
         keeps, creates = _flags(retain_graph, create_graph)
         if not to_bool("only_inputs", only_inputs):
             raise errors.wrong_value("only_inputs", False, "True: x.backward() fills .grad")
+        if to_bool("is_grads_batched", is_grads_batched):
+            rule = "False: ts.jacobian(f)(x) gives one gradient for each result"
+            raise errors.wrong_value("is_grads_batched", True, rule)
         found = list(_core.sweep(roots, gradients, wanted, keeps, creates))
         for i, g in enumerate(found):
             if g is None and to_bool("materialize_grads", materialize_grads):

@@ -65,6 +65,8 @@ def _place(x: Tensor) -> tuple[int, int]:
 
 
 _AGAIN = Again()
+# PyTorch's keywords about how it is done: values and gradients are the same.
+_MANNERS = ("use_reentrant", "determinism_check", "debug", "early_stop")
 
 
 @overload
@@ -80,7 +82,8 @@ def checkpoint(
 
     Values and gradients are those of f(*args), to the bit; random numbers from the default
     generator, and from those among the arguments, are drawn again unless preserve_rng_state is
-    False.
+    False. PyTorch's use_reentrant, determinism_check, early_stop and debug may be said: they choose
+    how it is done.
 
     >>> x = ts.tensor([1.0, 2.0], requires_grad=True)
     >>> y = ts.checkpoint(lambda x: (x.exp().sin() * x).sum(), x)
@@ -90,6 +93,11 @@ def checkpoint(
     """
     if not callable(f):
         raise errors.wrong_type("f", f, "a function").locate("checkpoint", [])
+    for name in _MANNERS:
+        keywords.pop(name, None)
+    if keywords.pop("context_fn", None) is not None:
+        rule = "None: open what it gives inside f"
+        raise errors.wrong_value("context_fn", "given", rule).locate("checkpoint", [])
     if not _core.is_grad_enabled():
         return f(*args, **keywords)
     given = [x for x in flatten((args, keywords))[0] if isinstance(x, Tensor)]

@@ -189,6 +189,8 @@ class Composite(Declared):
         if self.rest:
             args, rest = args[: self.positional], args[self.positional :]
             check = self.checks[self.rest]
+            if len(rest) == 1 and isinstance(rest[0], LISTS) and check is check_tensor:
+                rest = tuple(rest[0])  # meshgrid([x, y])
             if check:
                 rest = tuple([check(f"{self.rest}[{i}]", x) for i, x in enumerate(rest)])
         found = self.match(args, keywords)
@@ -228,8 +230,8 @@ def composite(**declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         COMPOSITES[record.name] = record
         call.__name__, call.__qualname__ = body.__name__, body.__qualname__
         call.__doc__, call.__module__ = body.__doc__, body.__module__
-        call.__wrapped__ = body  # type: ignore[attr-defined]
-        call.record = record  # type: ignore[attr-defined]
+        call.__wrapped__ = body  # type: ignore[attr-defined]  # as functools does
+        call.record = record  # type: ignore[attr-defined]  # tools read it
         # The core makes calls that need no sorting; *xs do, and what may be refused by its form.
         needs_sorting = record.rest or record.refuses
         record.function = call if needs_sorting else Caller(

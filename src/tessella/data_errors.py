@@ -18,6 +18,7 @@ from tessella.errors import (
     brief,
     type_name,
 )
+from tessella.exceptions import alike
 from tessella.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,16 +27,27 @@ if TYPE_CHECKING:
 
 def missing_file(path: str | os.PathLike[str]) -> MissingFile:
     """A path that leads nowhere; what its folder has that is called alike."""
-    import difflib  # nobody needs it before
-
     text = os.fspath(path)
     folder, name = os.path.split(text)
     hint = f"there is no folder {folder}"
     if os.path.isdir(folder or "."):
-        near = difflib.get_close_matches(name, os.listdir(folder or "."), 3)
+        near = alike(name, os.listdir(folder or "."))
         hint = f"did you mean {', '.join(near)}?" if near else f"it is looked for in {os.getcwd()}"
-    error = MissingFile(f"there is no file {text}", hint)
-    error.errno, error.filename = errno.ENOENT, text
+    return _missing(f"there is no file {text}", hint, text)
+
+
+def missing_part(folder: str | os.PathLike[str], name: str) -> MissingFile:
+    """A folder of a data set that is not there, or not whole."""
+    text = os.fspath(folder)
+    if not os.path.isdir(text):
+        return _missing(f"there is no folder {text}", f"it is to hold {name}", text)
+    hint = "it needs images and labels of both parts"
+    return _missing(f"there is no {name}, in the folder {text}", hint, text)
+
+
+def _missing(what: str, hint: str, path: str) -> MissingFile:
+    error = MissingFile(what, hint)
+    error.errno, error.filename = errno.ENOENT, path
     return error
 
 

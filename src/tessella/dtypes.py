@@ -18,6 +18,9 @@ from tessella.hints import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from struct import Struct
 
+__all__ = ["DType", "UserDType", "by_id", "find", "free_slots", "register"]
+__dir__ = __all__.copy
+
 _KINDS = ("bool", "signed integer", "unsigned integer", "real floating", "complex floating")
 _ORDER = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2,
           "complex floating": 3, "user": 4}  # fmt: skip

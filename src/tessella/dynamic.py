@@ -333,7 +333,7 @@ class DynamicArray(OrderedArray[I]):
                 source = to_item(value, self.dtype, target[key].shape)
             else:
                 source = to_element(value, self.dtype)
-        target[key] = source
+        self.as_tensor()[key] = source  # to pack it may have run code that changes the array
 
     @explained
     def slice(self, start: int = 0, stop: int | None = None) -> Self:
@@ -397,6 +397,7 @@ def rebuild(
     kind: type[DynamicArray[I]], items: Tensor, capacity: int, growth: bool
 ) -> DynamicArray[I]:
     """Make an array of what its pickle holds, in the current scope's allocator."""
-    out: Any = DynamicArray.__new__(kind, items.dtype, capacity, growth, None, items.shape[1:])
-    _core.array_extend(out, items)
-    return out  # type: ignore[no-any-return]
+    made: Any = DynamicArray.__new__(kind, items.dtype, capacity, growth, None, items.shape[1:])
+    _core.array_extend(made, items)
+    out: DynamicArray[I] = made
+    return out

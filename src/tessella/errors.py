@@ -1,7 +1,6 @@
 """The constructors of every message that Python raises; the classes are those of exceptions.py.
 
-Each says what is wrong and the cure. Messages of the core are built in error.cpp and arrive
-through `from_core`.
+Each says what is wrong and the cure. The core's are built in error.cpp, and come by `from_core`.
 """
 
 from __future__ import annotations
@@ -38,14 +37,15 @@ from tessella.exceptions import (
 from tessella.hints import Callable
 from tessella.outcomes import Err as Err, Ok as Ok, expected as expected
 
+__all__ = ["expected", *(name for name, value in globals().items() if isinstance(value, type))]
+__dir__ = __all__.copy
+
 # In the order of Code in error.h.
 CORE_CLASSES: tuple[type[TessellaError], ...] = (
     ShapeError, BroadcastError, InvalidArgument, IndexOutOfBounds, DTypeMismatch, OutOfMemory,
     LengthOverflow, IllegalState, PreconditionFailed, UseAfterFree, ArgumentError, ExchangeError,
     CapacityOverflow, CaptureError,
 )  # fmt: skip
-
-
 _REPORTERS: list[Callable[[], tuple[list[str], str]]] = []
 
 
@@ -177,9 +177,10 @@ def scalar_does_not_fit(value: object, dtype: object) -> InvalidArgument:
     """A Python number outside a tensor's dtype."""
     cure = "take a wider dtype: x.astype(…) of a tensor, dtype=… of a new one"
     if isinstance(value, float) and not getattr(dtype, "is_floating", True):
-        cure = (
-            f"a floating dtype holds it; ts.asarray(…).astype(ts.{dtype}) leaves its fraction out"
-        )
+        cast = f"ts.asarray(…).astype(ts.{dtype}) leaves its fraction out"
+        cure = f"a floating dtype holds it; {cast}"
+    if str(dtype) == "bool" and value in (0, 1):
+        cure = f"write {bool(value)}"
     return InvalidArgument(f"{brief(value)} does not fit {dtype}", cure)
 
 

@@ -11,7 +11,7 @@ import builtins
 import os
 import sys
 
-from tessella.hints import Any, Callable
+from tessella.hints import Any, Callable, Iterable
 
 _PLACE_FINDERS: list[Callable[[], str]] = []
 
@@ -294,6 +294,13 @@ def is_foreign_array(value: object) -> bool:
     """Tell whether a value that is no tensor is an array of another library."""
     kind = type(value)
     return hasattr(kind, "__array_interface__") or hasattr(kind, "__dlpack__")
+
+
+def alike(name: str, names: Iterable[str], most: int = 3) -> list[str]:
+    """Give the names that are spelt nearly so, the nearest first."""
+    import difflib  # nobody needs it before
+
+    return difflib.get_close_matches(name, list(names), most, 0.75)
 
 
 def brief(value: object) -> str:

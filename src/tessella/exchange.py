@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tessella import _core, errors, exchange_errors
 from tessella._core import Tensor
-from tessella.arguments import is_scalar
+from tessella.arguments import is_scalar, to_bool
 from tessella.composites import Device, composite
 from tessella.dtypes import bfloat16
 from tessella.hints import Any, Array, CapsuleType
@@ -155,8 +155,10 @@ def _capsule_of(x: Any, device: str | None, copy: bool | None) -> Any:
 # --- out -----------------------------------------------------------------------------------------
 
 
-def numpy_of(self: Tensor) -> Array:
+def numpy_of(self: Tensor, *, force: bool = False) -> Array:
     """Give a NumPy array over the tensor's memory: no copy. bfloat16 has no NumPy dtype.
+
+    A tensor with gradients is detached before, if `force` says so.
 
     >>> ts.arange(3).numpy()
     array([0, 1, 2])
@@ -164,7 +166,7 @@ def numpy_of(self: Tensor) -> Array:
     import numpy
 
     try:
-        if self.requires_grad:
+        if self.requires_grad and not to_bool("force", force):
             raise exchange_errors.numpy_of_graph()
         if self.dtype is bfloat16:
             raise exchange_errors.numpy_of_bfloat16()
@@ -174,7 +176,7 @@ def numpy_of(self: Tensor) -> Array:
             raise errors.virtual_value("numpy()")
     except errors.TessellaError as error:
         raise error.locate("numpy", [f"x  {self.dtype} {self.shape}"]) from None
-    return numpy.asarray(memoryview(self))
+    return numpy.asarray(memoryview(self.detach() if force else self))
 
 
 def array_of(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -190,6 +192,15 @@ def array_of(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array
         raise exchange_errors.copy_needed(f"its dtype is {array.dtype}, not {dtype}")
     other: Array = array.astype(dtype)
     return other
+
+
+def _need_pair(name: str, value: Any) -> tuple[int, int]:
+    """Give what DLPack calls a device or a version: two integers, or members of an enum."""
+    try:
+        first, second = value
+        return int(first), int(second)
+    except (TypeError, ValueError):
+        raise errors.wrong_type(name, value, "a pair of integers") from None
 
 
 def dlpack(
@@ -210,9 +221,9 @@ def dlpack(
     try:
         if stream is not None:
             raise errors.wrong_value("stream", stream, "None: the CPU has no streams")
-        if dl_device is not None and tuple(map(int, dl_device)) != _CPU:
+        if dl_device is not None and _need_pair("dl_device", dl_device) != _CPU:
             raise exchange_errors.other_device(dl_device)
-        is_versioned = max_version is not None and max_version[0] >= 1
+        is_versioned = max_version is not None and _need_pair("max_version", max_version)[0] >= 1
         is_copied = bool(copy) and not self.requires_grad  # which is refused below
         given = copy_of(self) if is_copied else self
         capsule: CapsuleType = _core.to_dlpack(given, is_versioned, is_copied)

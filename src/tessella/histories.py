@@ -52,9 +52,18 @@ class History:
         found: list[Any] = [row.get(name) for row in self.rows]
         return found
 
+    def _texts(self) -> list[list[str]]:
+        names = self.columns
+        return [names, *([shown(name, row.get(name)) for name in names] for row in self.rows)]
+
+    def _repr_html_(self) -> str:
+        from tessella import notebooks  # nobody needs it elsewhere
+
+        end = notebooks.line(self.reason) if self.reason else ""
+        return notebooks.framed(notebooks.table([*self._texts()]) + end)
+
     def __repr__(self) -> str:
-        rows = [self.columns, *([shown(name, row.get(name)) for name in self.columns]
-                                for row in self.rows)]  # fmt: skip
+        rows = self._texts()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(f"{text:>{w}}" for text, w in zip(row, widths, strict=True))
                  for row in rows]  # fmt: skip
@@ -63,8 +72,7 @@ class History:
     def plot(self, *names: str, axes: Axes | None = None) -> Axes:
         """Draw columns over the epochs, by default every loss and metric; give matplotlib's axes.
 
-        >>> history = ts.History([{"epoch": 1, "loss": 0.5}])
-        >>> axes = history.plot()  # doctest: +SKIP
+        `history.plot("loss", "val_loss").figure.savefig("run.png")` writes two of them to a file.
         """
         try:
             from matplotlib import pyplot
@@ -77,6 +85,12 @@ class History:
         axes.set_xlabel("epoch")
         axes.legend()
         return axes
+
+
+def line_of(row: dict[str, Any], epochs: int) -> str:
+    """Show a row in a line of its own, of as many epochs."""
+    told = {**row, "epoch": f"{row['epoch']}/{epochs}"}
+    return "  ".join(f"{name} {shown(name, value)}" for name, value in told.items())
 
 
 def shown(name: str, value: object) -> str:

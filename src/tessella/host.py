@@ -15,6 +15,8 @@ from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import copy_of
 from tessella.records import Op
 
+_MOST_AXES = 62  # that NumPy has room for beside those of a result
+
 OUTSIDE = "call it outside of the function, and pass what it gives"
 Failure = Callable[[str, bool], errors.TessellaError]
 
@@ -70,6 +72,9 @@ class Host(Op):
     ) -> tuple[list[Any], dict[str, Any]]:
         """Promote to a dtype that LAPACK has."""
         inputs, params = super().prepare(inputs, params)
+        for name, x in zip(self.operands, inputs, strict=True):
+            if x.ndim > _MOST_AXES:
+                raise errors.wrong_value(f"{name}.ndim", x.ndim, f"at most {_MOST_AXES}")
         dtype = self.computed_dtype(common_dtype(self.operands, inputs))
         if self.normalise is not None:
             params = self.normalise(**params)

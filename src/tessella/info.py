@@ -12,6 +12,16 @@ MOST_AXES = 64
 _NOT_STANDARD = (float16, bfloat16)
 
 
+def version() -> str:
+    """Give the version of this package: `ts.__version__`, which is looked up when asked for."""
+    from importlib import metadata  # slower to load than the whole package
+
+    try:
+        return metadata.version("tessella")
+    except metadata.PackageNotFoundError:  # of a folder of sources
+        return "0+unknown"
+
+
 class Info:
     """The answers to what `ts.__array_namespace_info__()` can be asked."""
 

@@ -203,6 +203,9 @@ class Twin:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = f"x.{name}{each.signature()}, written into x.\n\n{each.doc}"
 
+    def __repr__(self) -> str:
+        return f"<operation {self.__name__}>"
+
     def __get__(self, x: Tensor | None, owner: type) -> Any:
         return self if x is None else MethodType(self, x)
 
@@ -245,8 +248,8 @@ def call_in_place(
 CALL_WIDE["inplace"] = call_in_place
 
 
-def copy_(self: Tensor, source: Tensor) -> Tensor:
-    """Copy the elements of a tensor of the same shape into this one.
+def copy_(self: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
+    """Copy the elements of a tensor of the same shape into this one; nothing else goes on then.
 
     >>> ts.zeros(2).copy_(ts.ones(2)).tolist()
     [1.0, 1.0]
@@ -255,7 +258,9 @@ def copy_(self: Tensor, source: Tensor) -> Tensor:
         if not isinstance(source, Tensor):
             raise errors.not_tensor("source", source, "a tensor")
         if source.shape != self.shape:
-            raise errors.inplace_shape(source.shape, self.shape)
+            error = errors.inplace_shape(source.shape, self.shape)
+            error.hint = "copy_ takes a tensor of the same shape; x[...] = source broadcasts"
+            raise error
         write(self, source)
     except errors.TessellaError as error:
         raise error.locate(

@@ -76,18 +76,20 @@ class Elementwise(Straight):
         options: dict[str, Any] | None = None,
         variant: Rule | None = None,
         items: str = "refused",
+        kernel: str = "",
         **record: Any,
     ) -> None:
         # Options are keywords that only the variant knows: the kernel has none.
         self.params, self.variant, self.items = options or {}, variant, items
         self.positional = len(self.operands)
         self.has_twin = self.operands[0] == "x" and record.get("is_method", True)
-        if name not in OPCODES:
+        self.kernel = kernel or name  # another's, where only the gradient differs
+        if self.kernel not in OPCODES:
             raise TypeError(f"{name} has no line in elementwise.def, or the core is an older one")
-        super().__init__(name, opcode=OPCODES[name], **record)
+        self.opcode = OPCODES[self.kernel]
+        super().__init__(name, opcode=self.opcode, **record)
         if self.is_differentiable and len(self.vjp) != len(self.operands):
             raise TypeError(f"{name} has {len(self.operands)} operands and {len(self.vjp)} vjp")
-        self.opcode = OPCODES[name]
 
     def out_dtype(self, dtype: DType) -> DType | None:
         """Give the result's dtype for operands of `dtype`, or None where it has no meaning."""

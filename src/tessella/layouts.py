@@ -10,3 +10,4 @@ Layout(shape=(3, 2), strides=(1, 3), offset=0)
 from tessella._core import Layout, broadcast_shapes, resolve_reshape, size_of
 
 __all__ = ["Layout", "broadcast_shapes", "resolve_reshape", "size_of"]
+__dir__ = __all__.copy

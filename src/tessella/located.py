@@ -6,7 +6,7 @@ import functools
 import sys
 import warnings
 
-from tessella.exceptions import PACKAGE, TessellaError
+from tessella.exceptions import PACKAGE, ArgumentError, TessellaError
 from tessella.hints import Callable, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -38,8 +38,27 @@ def located_init(init: Callable[..., None]) -> Callable[..., None]:
             init(self, *args, **keywords)
         except TessellaError as error:
             raise error.locate(type(self).__name__, []) from None
+        except TypeError as error:
+            explain_call(error, type(self).__name__, init)
+            raise
 
     return construct
+
+
+def explain_call(error: TypeError, name: str, method: Callable[..., object]) -> None:
+    """Raise an error with the signature, if the package's method does not take its arguments.
+
+    It is asked where the call was made: an error from within has a longer traceback.
+    """
+    trace, is_ours = error.__traceback__, method.__module__.startswith("tessella.")
+    if isinstance(error, TessellaError) or not is_ours or trace is None or trace.tb_next:
+        return
+    from inspect import Signature, signature  # nobody needs it before
+
+    taken = [*signature(method).parameters.values()][1:]
+    shown = Signature([each.replace(annotation=Signature.empty) for each in taken])
+    found = ArgumentError(str(error).partition("() ")[2], f"the signature is {name}{shown}")
+    raise found.locate(name, []) from None
 
 
 def warn(text: str, kind: type[Warning]) -> None:

@@ -37,6 +37,7 @@ __all__ = [
     "current", "heap", "limit", "report", "stats", "temporary", "to_bytes", "to_text", "track",
     "trim", "use",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 # --- scopes ---------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from tessella.ops.reduce import any, argmax, mean
 P = ParamSpec("P")
 
 __all__ = ["accuracy", "confusion_matrix", "r2_score"]
+__dir__ = __all__.copy
 
 
 def _measure(function: Callable[P, Tensor]) -> Callable[P, Tensor]:

@@ -96,7 +96,7 @@ class no_grad(_Mode):  # noqa: N801 - used like a function
     @overload
     def __new__(cls, function: None = None) -> Self: ...
     @overload
-    def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+    def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]  # no instance
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         made = super().__new__(cls)
         if function is None:
@@ -121,7 +121,7 @@ class enable_grad(_Mode):  # noqa: N801 - used like a function
     @overload
     def __new__(cls, function: None = None) -> Self: ...
     @overload
-    def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+    def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]  # no instance
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         made = super().__new__(cls)
         if function is None:
@@ -146,7 +146,7 @@ class inference_mode(_Mode):  # noqa: N801 - used like a function
     @overload
     def __new__(cls, mode: bool = True) -> Self: ...
     @overload
-    def __new__(cls, mode: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+    def __new__(cls, mode: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]  # no instance
     def __new__(cls, mode: Any = True) -> Any:
         made = super().__new__(cls)
         if not callable(mode):

@@ -136,6 +136,7 @@ METHODS: dict[str, Any] = {
     "scale_": inplace.Twin(OPS["mul"], "scale_"),
     "to_device": tensors.to_device,
     "tolist": tensors.tolist,
+    "where": tensors.where,
     "write": access.write,
     "zero_": inplace.zero_,
     "zero_grad": autograd.zero_grad,
@@ -144,10 +145,15 @@ METHODS: dict[str, Any] = {
 
 # What Python tells of a tensor.
 PROPERTIES: dict[str, Any] = {
-    "allocator": property(lambda x: find("memory").allocator_of(x)),
+    "allocator": property(
+        lambda x: find("memory").allocator_of(x),
+        doc="What its memory came from; None: it is shared or virtual.",
+    ),
     "data": property(tensors.detach, tensors.refuse_data),
-    "device": property(lambda x: CPU),
-    "is_cuda": property(lambda x: False),
+    "device": property(lambda x: CPU, doc="Where it lives: 'cpu', the memory of the host."),
+    "imag": property(tensors.imaginary_part, tensors.set_imaginary_part),
+    "is_cuda": property(lambda x: False, doc="Whether it lives on a GPU: no tensor does."),
+    "real": property(tensors.real_part, tensors.set_real_part),
     "retains_grad": property(hooks.retains_grad),
 }
 
@@ -275,6 +281,10 @@ def find(name: str) -> Any:
         return found
     if name in imports.PLACES:
         return imports.load(f"tessella.{name}")
+    if name == "__version__":
+        return info.version()
+    if name.startswith("__"):  # what Python asks every module for
+        raise AttributeError(f"module 'tessella' has no attribute {name!r}")
     module = LATER.get(name)
     if module is None:
         raise errors.unknown_name(
@@ -286,8 +296,10 @@ def find(name: str) -> Any:
 
 def names() -> list[str]:
     """List the names of the package, loaded or not: what dir(tessella) gives."""
+    package = vars(sys.modules["tessella"])
+    loaded = {name for name in package if name.startswith("__")} | {*package["__all__"]}
     later = {*LATER, *(name for name in SUBPACKAGES if "." not in name), *MODULES, *MEMBERS}
-    return sorted({*vars(sys.modules["tessella"]), *later})
+    return sorted({*loaded, *public_names(), *later, "__version__"})
 
 
 def refuse_attribute(x: Tensor, name: str) -> NoReturn:
@@ -317,6 +329,8 @@ def install(module: dict[str, Any]) -> None:
     module.update(public_names())
     for name, function in (methods() | PROPERTIES | PROTOCOLS).items():
         setattr(Tensor, name, function)
+    node: Any = _core.Node
+    node.__repr__ = lambda node: f"<Node {node.name}>"
     Tensor.__array_ufunc__ = None  # NumPy's operators leave the work to ours
     for op in OPS.values():
         _core.set_slot(op.name, op.function)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tessella import errors
 from tessella._core import Tensor
 from tessella.hints import Any
 
@@ -42,7 +43,12 @@ def formatted(self: Tensor, specification: str) -> str:
     """
     if not specification:
         return str(self)
-    texts = _map(_values(self), lambda v: v if v is ... else format(v, specification))
+    try:
+        texts = _map(_values(self), lambda v: v if v is ... else format(v, specification))
+    except ValueError as error:
+        rule = f"one for {self.dtype} elements: {error}"
+        wrong = errors.wrong_value("specification", specification, rule)
+        raise wrong.locate("format", []) from None
     return lines(texts, self.ndim)
 
 

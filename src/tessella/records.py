@@ -64,7 +64,11 @@ class Op(Declared):
 
     def _full_doc(self) -> str:
         text = f"{self.name}{self.signature()}\n\n{self.doc}"
-        return f"{text}\n\n{self.example}" if self.example else text
+        end = self.example
+        if not end and (self.is_method or self.is_function):
+            page = (self.home or self.module).rpartition(".")[2]
+            end = f"Examples: docs/operations/{page}.md"
+        return f"{text}\n\n{end}" if end else text
 
     def _read_rules(self) -> tuple[int, tuple[Any, ...]]:
         """Turn the names that the rules ask for into the mask of what is saved, and into codes."""

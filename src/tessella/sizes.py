@@ -1,4 +1,4 @@
-"""Sizes of memory: numbers of bytes, and text such as "512MB"; numbers of things as text."""
+"""Sizes of memory: numbers of bytes, and text such as "512MB"; objects and counts as text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,13 @@ def to_text(size: int) -> str:
     return _core.to_text_bytes(to_int("size", size))
 
 
+def described(x: object, *facts: str, **values: object) -> str:
+    """Say in a line what an object is: its class, facts about it, and values that it has."""
+    parts = [*facts, *(f"{name}={value!r}" for name, value in values.items())]
+    return f"{type(x).__name__}({', '.join(filter(None, parts))})"
+
+
 def counted(number: int, noun: str) -> str:
     """Show a number of things: 1 leaf, 1,000 leaves."""
-    plural = {"leaf": "leaves"}.get(noun, f"{noun}s")
+    plural = {"leaf": "leaves", "category": "categories"}.get(noun, f"{noun}s")
     return f"{number:,} {noun if number == 1 else plural}"

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import builtins
 import sys
+from importlib import import_module
+from operator import attrgetter
 
 from tessella import errors
 from tessella.declarations import Refusal, refusal
+from tessella.exceptions import alike
 from tessella.hints import Callable, Iterable, NoReturn
 
 # --- properties that PyTorch has as methods ------------------------------------------------------
@@ -121,6 +124,9 @@ ABSENT: dict[str, Refusal] = {
         "torch.distributions.Categorical(logits=x)",
         ("ts.softmax(x, dim=-1).multinomial(1)", "ts.log_softmax(x, dim=-1).gather(1, i[:, None])"),
         "draws, and gives logarithms of probabilities"),
+    "ts.func": refusal(
+        "torch.func.grad(f)(x)", ("ts.grad(f)(x)", "ts.vjp(f, x)", "ts.jacobian(f)(x)"),
+        "is where derivatives of functions are"),
     "ts.get_rng_state": refusal(
         "torch.get_rng_state()", "ts.Generator(0).get_state()",
         "gives the state of the default generator; here generators that are passed have one"),
@@ -135,6 +141,9 @@ ABSENT: dict[str, Refusal] = {
     "ts.set_printoptions": refusal(
         "torch.set_printoptions(precision=2)", 'f"{x:.2f}"',
         "changes how tensors are shown later; here each text says how"),
+    "ts.special": refusal(
+        "torch.special.expit(x)", ("ts.sigmoid(x)", "ts.erf(x)"),
+        "has further names of functions that are here too"),
     "utils.tensorboard": refusal(
         "torch.utils.tensorboard.SummaryWriter()", ("ts.fit", "ts.History"),
         "writes figures to be looked at; here fit shows them, and its History draws them"),
@@ -159,7 +168,9 @@ OF_NUMPY = {
 # What its namespace has, and other words for it.
 OF_NAMESPACES = {
     "array": "ts.tensor(data), or ts.asarray(data) without a copy where that can be",
-    "seed": "ts.manual_seed(0)", "get_default_dtype": "ts.float32, which is always the default",
+    "seed": "ts.manual_seed(0)", "inverse": "ts.linalg.inv(x)",
+    "logdet": "ts.log(ts.linalg.det(x))",
+    "get_default_dtype": "ts.float32, which is always the default",
 }  # fmt: skip
 
 # Calls that the array API standard defines: they run, with its meaning.
@@ -193,11 +204,13 @@ def suggest(owner: str, name: str, own: Iterable[str], others: Iterable[str]) ->
         return f"NumPy's arrays have it; write {OF_NUMPY[name]}"
     if owner == "ts" and name in OF_NAMESPACES:
         return f"write {OF_NAMESPACES[name]}"
+    if owner == "ts":
+        for home in ("linalg", "fft", "nn.functional"):
+            if name in import_module(f"tessella.{home}").__all__:
+                return f"write ts.{home}.{name}(…)"
     if name in others:
         return f"it is a function: ts.{name}(x, …)" if owner == "x" else f"call it as x.{name}(…)"
-    import difflib
-
-    near = difflib.get_close_matches(name, list(own), 3)
+    near = alike(name, own)
     return f"did you mean {', '.join(near)}?" if near else "docs/operations.md lists the names"
 
 
@@ -210,7 +223,8 @@ def refuser(module: str, hint: str = "") -> Callable[[str], NoReturn]:
             raise AttributeError(name)
 
         def found() -> str:
-            return absent(owner, name) or hint or suggest(owner, name, dir(sys.modules[module]), ())
+            here = attrgetter(owner)(sys.modules["tessella"])
+            return absent(owner, name) or hint or suggest(owner, name, dir(here), ())
 
         raise errors.unknown_name(module, name, found)
 

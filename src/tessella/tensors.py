@@ -29,9 +29,11 @@ from tessella.hints import (
     Iterator,
     Nested,
     NoReturn,
+    Operand,
     Real,
 )
 from tessella.ops.creation import copy_of, with_grad
+from tessella.records import OPS
 
 if TYPE_CHECKING:
     from tessella.allocators import Allocator
@@ -332,6 +334,36 @@ def clone(self: Tensor, *, allocator: Allocator | None = None) -> Tensor:
             return clone(self)
     is_number = self.dtype is not boolean and not self.dtype.is_user
     return +self if is_number else self.astype(self.dtype)
+
+
+def real_part(self: Tensor) -> Tensor:
+    """Give the real parts, a view; a tensor that is not complex is its own."""
+    return self.view_as_real()[..., 0] if self.dtype.is_complex else self
+
+
+def set_real_part(self: Tensor, value: Any) -> None:
+    """Write into the real parts."""
+    real_part(self)[...] = value
+
+
+def imaginary_part(self: Tensor) -> Tensor:
+    """Give the imaginary parts, a view; a tensor that is not complex has none."""
+    return self.view_as_real()[..., 1] if self.dtype.is_complex else OPS["imag"].function(self)
+
+
+def set_imaginary_part(self: Tensor, value: Any) -> None:
+    """Write into the imaginary parts."""
+    imaginary_part(self)[...] = value
+
+
+def where(self: Tensor, condition: Tensor, other: Operand) -> Tensor:
+    """Give the elements where the condition holds, else the others: ts.where(condition, x, other).
+
+    >>> ts.arange(3).where(ts.tensor([True, False, True]), 9).tolist()
+    [0, 9, 2]
+    """
+    out: Tensor = OPS["where"].function(condition, self, other)
+    return out
 
 
 def to_device(self: Tensor, device: DeviceLike, /, *, stream: object = None) -> Tensor:

@@ -22,6 +22,7 @@ from tessella.tensors import tensor
 from tessella.trees import too_nested
 
 __all__ = ["assert_close", "check_grads"]
+__dir__ = __all__.copy
 
 # rtol and atol, as in PyTorch; what is not listed must be equal.
 _TOLERANCES = {

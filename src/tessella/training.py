@@ -18,7 +18,7 @@ from tessella._core import Tensor
 from tessella.arguments import to_bool, to_float, to_int
 from tessella.data.datasets import Dataset, IterableDataset
 from tessella.hints import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
-from tessella.histories import History, shown
+from tessella.histories import History, line_of
 from tessella.io.replacements import check_target
 from tessella.modes import no_grad
 from tessella.nn.clip import clip_grad_norm_
@@ -85,15 +85,17 @@ def fit(
         while run.epoch < epochs and not run.history.reason:
             display.begin(run.epoch + 1)
             model.train()
+            start = perf_counter() - run.seconds  # of an epoch that goes on: as if without a stop
             with memory.track() as figures:
                 for batch in run.batches():
-                    seconds, (inputs, targets) = perf_counter(), split(batch)
+                    inputs, targets = split(batch)
                     value = finite(learn(inputs, targets), run)
                     update()
-                    run.add(value, count(inputs), perf_counter() - seconds)
+                    run.add(value, count(inputs))
                     display.advance(run)
                     if interrupt.is_asked:
                         break
+            run.seconds = perf_counter() - start
             if interrupt.is_asked:
                 run.stop(f"interrupted in epoch {run.epoch + 1}", checkpoint)
                 break
@@ -292,12 +294,11 @@ class Run:
         batches = walk("data", self.data)
         return islice(batches, 0 if goes_on_itself else self.step, None)
 
-    def add(self, loss: float, samples: int, seconds: float) -> None:
+    def add(self, loss: float, samples: int) -> None:
         """Enter a step."""
         self.step += 1
         self.samples += samples
         self.total += loss * samples
-        self.seconds += seconds
 
     def end_epoch(self, measured: dict[str, float], peak: int) -> None:
         """Enter the figures of an epoch, and decide whether to go on."""
@@ -443,5 +444,4 @@ class Display:
 
     def end(self, run: Run) -> None:
         """Show an epoch."""
-        row = {**run.history.rows[-1], "epoch": f"{run.epoch}/{self._epochs}"}
-        self._shown.end("  ".join(f"{name} {shown(name, value)}" for name, value in row.items()))
+        self._shown.end(line_of(run.history.rows[-1], self._epochs))

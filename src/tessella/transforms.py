@@ -20,6 +20,7 @@ from tessella.hints import (
     Concatenate,
     Literal,
     ParamSpec,
+    Protocol,
     Sequence,
     TypeVar,
     TypeVarTuple,
@@ -37,12 +38,23 @@ _active = threading.local()
 
 # A gradient has the form of what it is by: T is that of the first argument.
 A = TypeVar("A")
+Out = TypeVar("Out", covariant=True)
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 _With = Callable[Concatenate[T, P], R]
 _Plain = Callable[[Tensor], Tensor]  # by which the argument of a lambda is known
+
+
+class _Found(Protocol[P, Out]):
+    """What transforms give.
+
+    For a lambda several overloads hold, and mypy takes what their results share: of two Callables
+    that is an untyped function, which strict programs may not call.
+    """
+
+    def __call__(self, *args: P.args, **keywords: P.kwargs) -> Out: ...
 
 
 class _Run:
@@ -167,29 +179,29 @@ def _name_of(title: str, f: Any) -> str:
 
 
 @overload
-def value_and_grad(  # type: ignore[overload-overlap]  # 0 is an int
+def value_and_grad(  # 0 is an int
     f: _Plain, argnums: Literal[0] = 0, has_aux: Literal[False] = False
-) -> Callable[[Tensor], tuple[Tensor, Tensor]]: ...
+) -> _Found[[Tensor], tuple[Tensor, Tensor]]: ...
 @overload
-def value_and_grad(  # type: ignore[overload-overlap]
+def value_and_grad(  # type: ignore[overload-overlap]  # 0 is an int
     f: _With[T, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
-) -> _With[T, P, tuple[Tensor, T]]: ...
+) -> _Found[Concatenate[T, P], tuple[Tensor, T]]: ...
 @overload
 def value_and_grad(
     f: Callable[P, Tensor], argnums: int, has_aux: Literal[False] = False
-) -> Callable[P, tuple[Tensor, Tensor]]: ...
+) -> _Found[P, tuple[Tensor, Tensor]]: ...
 @overload
 def value_and_grad(
     f: Callable[P, Tensor], argnums: Sequence[int], has_aux: Literal[False] = False
-) -> Callable[P, tuple[Tensor, tuple[Tensor, ...]]]: ...
+) -> _Found[P, tuple[Tensor, tuple[Tensor, ...]]]: ...
 @overload
 def value_and_grad(
     f: _With[T, P, tuple[Tensor, A]], argnums: Literal[0] = 0, *, has_aux: Literal[True]
-) -> _With[T, P, tuple[tuple[Tensor, A], T]]: ...
+) -> _Found[Concatenate[T, P], tuple[tuple[Tensor, A], T]]: ...
 @overload
 def value_and_grad(
     f: Callable[P, tuple[Tensor, A]], argnums: Sequence[int], has_aux: Literal[True]
-) -> Callable[P, tuple[tuple[Tensor, A], tuple[Tensor, ...]]]: ...
+) -> _Found[P, tuple[tuple[Tensor, A], tuple[Tensor, ...]]]: ...
 def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
     """Give a function that gives the value of f and its gradient by some arguments.
 
@@ -237,29 +249,29 @@ def _check_number(name: str, value: Any) -> None:
 
 
 @overload
-def grad(  # type: ignore[overload-overlap]  # 0 is an int
+def grad(  # 0 is an int
     f: _Plain, argnums: Literal[0] = 0, has_aux: Literal[False] = False
-) -> _Plain: ...
+) -> _Found[[Tensor], Tensor]: ...
 @overload
-def grad(  # type: ignore[overload-overlap]
+def grad(  # type: ignore[overload-overlap]  # 0 is an int
     f: _With[T, P, Tensor], argnums: Literal[0] = 0, has_aux: Literal[False] = False
-) -> _With[T, P, T]: ...
+) -> _Found[Concatenate[T, P], T]: ...
 @overload
 def grad(
     f: Callable[P, Tensor], argnums: int, has_aux: Literal[False] = False
-) -> Callable[P, Tensor]: ...
+) -> _Found[P, Tensor]: ...
 @overload
 def grad(
     f: Callable[P, Tensor], argnums: Sequence[int], has_aux: Literal[False] = False
-) -> Callable[P, tuple[Tensor, ...]]: ...
+) -> _Found[P, tuple[Tensor, ...]]: ...
 @overload
 def grad(
     f: _With[T, P, tuple[Tensor, A]], argnums: Literal[0] = 0, *, has_aux: Literal[True]
-) -> _With[T, P, tuple[T, A]]: ...
+) -> _Found[Concatenate[T, P], tuple[T, A]]: ...
 @overload
 def grad(
     f: Callable[P, tuple[Tensor, A]], argnums: Sequence[int], has_aux: Literal[True]
-) -> Callable[P, tuple[tuple[Tensor, ...], A]]: ...
+) -> _Found[P, tuple[tuple[Tensor, ...], A]]: ...
 def grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
     """Give a function that gives the gradient of f by some arguments.
 
@@ -290,7 +302,7 @@ def vjp(
 def vjp(
     f: Callable[[*Ts], tuple[R, A]], *primals: *Ts, has_aux: Literal[True]
 ) -> tuple[R, Callable[[R], tuple[*Ts]], A]: ...
-def vjp(  # type: ignore[misc]
+def vjp(  # type: ignore[misc]  # as R may be a tuple
     f: Callable[..., Any], *primals: Any, has_aux: bool = False
 ) -> Any:
     """Give f(*primals), and a function from a gradient of it to those of the primals.
@@ -378,13 +390,11 @@ def _forward(
 
 
 @overload
-def jacobian(  # type: ignore[overload-overlap]
-    f: _Plain, argnums: Literal[0] = 0
-) -> _Plain: ...
+def jacobian(f: _Plain, argnums: Literal[0] = 0) -> _Found[[Tensor], Tensor]: ...
 @overload
-def jacobian(f: Callable[P, R], argnums: int = 0) -> Callable[P, R]: ...
+def jacobian(f: Callable[P, R], argnums: int = 0) -> _Found[P, R]: ...
 @overload
-def jacobian(f: Callable[P, Tensor], argnums: Sequence[int]) -> Callable[P, tuple[Tensor, ...]]: ...
+def jacobian(f: Callable[P, Tensor], argnums: Sequence[int]) -> _Found[P, tuple[Tensor, ...]]: ...
 def jacobian(f: Callable[..., Any], argnums: Any = 0) -> Any:
     """Give a function that gives all slopes of f's results by some arguments.
 
@@ -439,13 +449,13 @@ def _rows(run: _Run, outs: list[Tensor], number: int, creates: bool) -> list[Ten
 
 
 @overload
-def hessian(f: _Plain, argnums: Literal[0] = 0) -> _Plain: ...
+def hessian(f: _Plain, argnums: Literal[0] = 0) -> _Found[[Tensor], Tensor]: ...
 @overload
-def hessian(f: Callable[P, Tensor], argnums: int = 0) -> Callable[P, Tensor]: ...
+def hessian(f: Callable[P, Tensor], argnums: int = 0) -> _Found[P, Tensor]: ...
 @overload
 def hessian(
     f: Callable[P, Tensor], argnums: Sequence[int]
-) -> Callable[P, tuple[tuple[Tensor, ...], ...]]: ...
+) -> _Found[P, tuple[tuple[Tensor, ...], ...]]: ...
 def hessian(f: Callable[..., Any], argnums: Any = 0) -> Any:
     """Give a function that gives the second derivatives of f, which gives one number.
 

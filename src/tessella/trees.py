@@ -10,6 +10,7 @@ from tessella.hints import Any, Callable, Mapping, Sequence, TypeVar
 T = TypeVar("T")
 
 __all__ = ["flatten"]
+__dir__ = __all__.copy
 
 
 def flatten(tree: T) -> tuple[list[object], Callable[[Sequence[object]], T]]:

@@ -33,6 +33,19 @@ inline Tensor* numbers_of(nb::handle object) {
   return x;
 }
 
+// --- what the core works on fits together, whatever a subclass of Tensor tells ----------------
+
+// Throws Error unless it holds.
+void require(bool fits);
+// One of the codes, dtypes or axes that there are; an axis is not counted from the end.
+int code_of(int code, int count);
+DType dtype_of(int id);
+int axis_of(const Tensor* x, int axis);
+bool is_of(const Tensor* x, DType dtype, Shape shape);
+// Contiguous, with so many elements.
+bool is_run(const Tensor* x, DType dtype, int64_t size);
+bool can_spread(const Tensor* x, Shape shape);  // it broadcasts to it
+
 inline nb::object own(Tensor* tensor) { return nb::steal(as_object(tensor)); }
 
 void init_dtype(nb::module_& module);

@@ -67,18 +67,24 @@ void count_complex(Tensor* out, Complex start, Complex step, double scale) {
   });
 }
 
+Tensor* run_of(nb::handle object) {
+  Tensor* out = numbers_of(object);
+  require(out->is_contiguous);
+  return out;
+}
+
 }  // namespace
 
 void init_creation(nb::module_& module) {
   // Integers modulo 2 ** 64; the caller has checked that the first and the last fit.
   module.def("count_integers", [](nb::handle out, uint64_t start, uint64_t step) {
-    count_integers(numbers_of(out), start, step);
+    count_integers(run_of(out), start, step);
   });
   module.def("count_floats", [](nb::handle out, double start, double step, double scale) {
-    count_floats(numbers_of(out), start, step, scale);
+    count_floats(run_of(out), start, step, scale);
   });
   module.def("count_complex", [](nb::handle out, Complex start, Complex step, double scale) {
-    count_complex(numbers_of(out), start, step, scale);
+    count_complex(run_of(out), start, step, scale);
   });
 }
 

@@ -18,12 +18,10 @@ void init_dtype(nb::module_& module) {
   });
   module.def("free_dtypes", free_dtypes);
   module.def("most_item_bytes", [] { return MOST_ITEM_BYTES; });
-  module.def("set_dtype_object", [](int dtype, nb::handle object) {
-    set_dtype_object(static_cast<DType>(dtype), object.ptr());
-  });
+  module.def("set_dtype_object",
+             [](int dtype, nb::handle object) { set_dtype_object(dtype_of(dtype), object.ptr()); });
   // The error of operations that need numbers.
-  module.def("refuse_user_dtype",
-             [](int dtype) { fail_user_dtype(info(static_cast<DType>(dtype)).name); });
+  module.def("refuse_user_dtype", [](int dtype) { fail_user_dtype(info(dtype_of(dtype)).name); });
   module.def("set_error_maker", [](nb::handle maker) { set_error_maker(maker.ptr()); });
   module.def("set_apply", [](nb::handle apply) { set_apply(apply.ptr()); });
   module.def("set_hook", [](const std::string& name, nb::handle hook) {

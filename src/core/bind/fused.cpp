@@ -47,7 +47,9 @@ void init_fused(nb::module_& module) {
     Outline outline;
     if (!op_of(code).outline(values, &outline))
       throw nb::value_error("a fused operation got values that are not in their normal form");
-    run_fused(op_of(code), values, numbers_of(out), true);
+    require(is_of(numbers_of(out), outline.dtype, outline.sizes()) &&
+            tensor_of(out)->is_contiguous);
+    run_fused(op_of(code), values, tensor_of(out), true);
   });
 }
 

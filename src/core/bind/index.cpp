@@ -1,5 +1,8 @@
 // Gathering and scattering by index tensors, and the coordinates of true elements.
 #include "../tensor/index_arrays.h"
+
+#include <algorithm>
+
 #include "../tensor/run.h"
 #include "../tensor/tape.h"
 #include "bind.h"
@@ -17,6 +20,26 @@ std::vector<Tensor*> tensors_of(nb::sequence indices) {
   return tensors;
 }
 
+// The axes are different ones of x; in `values` those of the indices stand at `place` among the
+// others.
+const Axes& checked(const Tensor* x, const Tensor* values, const Axes& axes, Tensors indices,
+                    int place) {
+  uint64_t indexed = 0;
+  require(axes.size() == indices.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    require(indices[i]->dtype == DType::int64 && !(indexed >> axis_of(x, axes[i]) & 1));
+    indexed |= uint64_t{1} << axes[i];
+  }
+  Layout joint = joint_shape(static_cast<int>(indices.size()), indices.data()), shape;
+  for (int axis = 0; axis <= x->ndim; ++axis) {
+    if (shape.ndim == place)
+      for (int i = 0; i < joint.ndim; ++i) shape.append(joint.shape[i], 0);
+    if (axis < x->ndim && !(indexed >> axis & 1)) shape.append(x->shape()[axis], 0);
+  }
+  require(is_of(values, x->dtype, shape.sizes()));
+  return axes;
+}
+
 // x indexed by int64 tensors.
 struct Indexing {
   const Axes& axes;
@@ -24,12 +47,22 @@ struct Indexing {
   launch::IndexTask& task = arrays.task;
 
   Indexing(Tensor* x, Tensor* values, const Axes& axes, Tensors indices, int place)
-      : axes(axes),
+      : axes(checked(x, values, axes, indices, place)),
         arrays(x, values, static_cast<int>(axes.size()), axes.data(), indices.data(), place) {}
 
-  void check() const {
+  // Calls `write` if all indices are good, and throws if they are not.
+  template <class Write>
+  void check(Tensor* x, Tensor* values, Tensors indices, Write write) const {
     launch::BadIndex bad;
-    if (!launch::check_indices(task, &bad))
+    bool is_good;
+    int64_t most = values->size;
+    for (const Tensor* each : indices) most = std::max(most, each->size);
+    {
+      LongWork work(most, {x, values}, indices);
+      is_good = launch::check_indices(task, &bad);
+      if (is_good) write();
+    }
+    if (!is_good)
       fail_index_out_of_bounds(bad.value, axes[static_cast<size_t>(bad.which)], bad.axis_size);
   }
 };
@@ -65,7 +98,7 @@ void run_gather(Tensor* out, Tensor* x, const Axes& axes, Tensors indices, int p
     LongWork work(out->size, {x, out}, indices);
     is_good = launch::gather(indexing.task);
   }
-  if (!is_good) indexing.check();
+  if (!is_good) indexing.check(x, out, indices, [] {});
 }
 
 // These write to x; from the first write on they run to their end.
@@ -75,10 +108,8 @@ void run_scatter(Tensor* values, Tensor* x, const Axes& axes, Tensors indices, i
     note_indexed(&noted, "scatter", run_scatter, true, values, x, axes, indices, place, 0);
   if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
-  indexing.check();
   indexing.task.interruptible = false;
-  LongWork work(values->size, {x, values}, indices);
-  launch::scatter(indexing.task);
+  indexing.check(x, values, indices, [&] { launch::scatter(indexing.task); });
 }
 
 void run_scatter_add(Tensor* values, Tensor* x, const Axes& axes, Tensors indices, int place, int) {
@@ -87,9 +118,7 @@ void run_scatter_add(Tensor* values, Tensor* x, const Axes& axes, Tensors indice
     note_indexed(&noted, "scatter_add", run_scatter_add, true, values, x, axes, indices, place, 0);
   if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
-  indexing.check();
-  LongWork work(values->size, {x, values}, indices);
-  launch::scatter_add(indexing.task, x->dtype);
+  indexing.check(x, values, indices, [&] { launch::scatter_add(indexing.task, x->dtype); });
 }
 
 // The caller has converted both to a dtype that scatter_join knows.
@@ -101,9 +130,11 @@ void run_scatter_join(Tensor* values, Tensor* x, const Axes& axes, Tensors indic
                  joining);
   if (noted.is_rehearsed()) return;
   Indexing indexing(x, values, axes, indices, place);
-  indexing.check();
-  LongWork work(values->size, {x, values}, indices);
-  launch::scatter_join(indexing.task, x->dtype, static_cast<launch::Joining>(joining));
+  DType dtype = x->dtype;
+  require(dtype == DType::int64 || dtype == DType::uint64 || dtype == DType::float32 ||
+          dtype == DType::float64);
+  auto how = static_cast<launch::Joining>(code_of(joining, 3));
+  indexing.check(x, values, indices, [&] { launch::scatter_join(indexing.task, dtype, how); });
 }
 
 std::optional<int64_t> outside(const Tensor* x, int64_t low, int64_t high) {
@@ -124,6 +155,7 @@ void run_limit(Tensor* out, Tensor* x, int64_t low, int64_t high, const Error& t
                  run_limit(operands[0], operands[1], low, high, text);
                });
   if (noted.is_rehearsed()) return;
+  require(x->dtype == DType::int64 && can_spread(x, out->sizes()));
   std::optional<int64_t> found;
   if (!skips_chunks) {
     LongWork work(x->size, {out, x});
@@ -158,11 +190,15 @@ void init_index(nb::module_& module) {
   });
   // The first that is not from low to high, for an error.
   module.def("find_outside", [](nb::handle x, int64_t low, int64_t high) {
-    check_values(tensor_of(x));
+    require(tensor_of(x)->dtype == DType::int64);
+    LongWork work(tensor_of(x)->size, {tensor_of(x)});
     return outside(tensor_of(x), low, high);
   });
   // (ndim, count): row d holds the coordinates along axis d.
-  module.def("nonzero", [](nb::handle mask) { return own(nonzero_of(numbers_of(mask))); });
+  module.def("nonzero", [](nb::handle mask) {
+    require(tensor_of(mask)->dtype == DType::boolean);
+    return own(nonzero_of(tensor_of(mask)));
+  });
 }
 
 }  // namespace tessella

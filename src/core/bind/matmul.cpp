@@ -40,18 +40,44 @@ bool multiply_into(nb::handle target, nb::handle left, nb::handle right, bool ac
   return true;
 }
 
+// (..., m, k) @ (..., k, n) into (..., m, n), or with fewer axes for vectors.
+void check_product(const Tensor* out, const Tensor* a, const Tensor* b, bool is_transposed) {
+  require(a->ndim > 0 && b->ndim > 0 && a->dtype == out->dtype && b->dtype == out->dtype &&
+          out->dtype != DType::boolean);
+  bool has_rows = a->ndim > 1, has_columns = b->ndim > 1;
+  int batch = out->ndim - has_rows - has_columns;
+  const int64_t* sizes = out->shape();
+  const int64_t* columns = b->shape() + b->ndim - 1;  // of b: (..., k, n), or (n, k), or (k)
+  const int64_t* lines = has_columns ? columns - 1 : columns;
+  if (is_transposed) std::swap(columns, lines);
+  require(batch >= 0 && *lines == a->shape()[a->ndim - 1]);
+  if (has_rows) require(sizes[batch] == a->shape()[a->ndim - 2]);
+  if (has_columns) require(sizes[out->ndim - 1] == *columns);
+  auto spreads = [=](const Tensor* x, int matrix) {
+    int added = batch - (x->ndim - matrix);
+    for (int i = 0; i < x->ndim - matrix; ++i)
+      if (added < 0 || (x->shape()[i] != 1 && x->shape()[i] != sizes[i + added])) return false;
+    return true;
+  };
+  require(spreads(a, 1 + has_rows) && spreads(b, 1 + has_columns));
+}
+
 }  // namespace
 
 void init_matmul(nb::module_& module) {
   // a (..., m, k), b (..., k, n), out (..., m, n); shapes are checked by the record.
   module.def("matmul",
              [](nb::handle out, nb::handle a, nb::handle b, bool accumulate, bool interruptible) {
-               run_matmul(numbers_of(a), numbers_of(b), numbers_of(out), accumulate, interruptible);
+               check_product(numbers_of(out), numbers_of(a), numbers_of(b), false);
+               run_matmul(tensor_of(a), tensor_of(b), tensor_of(out), accumulate, interruptible);
              });
   module.def(
       "linear",
       [](nb::handle out, nb::handle x, nb::handle weight, nb::handle bias, bool interruptible) {
         Tensor* added = bias.is_none() ? nullptr : tensor_of(bias);
+        require(tensor_of(weight)->ndim == 2);
+        check_product(numbers_of(out), numbers_of(x), numbers_of(weight), true);
+        if (added) require(is_of(added, tensor_of(out)->dtype, {tensor_of(weight)->shape(), 1}));
         run_linear(tensor_of(x), tensor_of(weight), added, tensor_of(out), interruptible);
       },
       nb::arg("out"), nb::arg("x"), nb::arg("weight"), nb::arg("bias").none(),

@@ -40,7 +40,10 @@ Handle made(Allocator* allocator, const char* type, const std::string& name, siz
   return Handle(allocator);
 }
 
-Arena& arena_of(const Handle& handle) { return static_cast<Arena&>(*handle.get()); }
+Arena& arena_of(const Handle& handle) {
+  require(handle->type == std::string_view("Arena"));
+  return static_cast<Arena&>(*handle.get());
+}
 
 void release_to(const Handle& handle, int64_t mark) {
   Arena& arena = arena_of(handle);

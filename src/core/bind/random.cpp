@@ -11,6 +11,10 @@ namespace tessella {
 
 namespace {
 
+Distribution distribution_of(int code) {
+  return static_cast<Distribution>(code_of(code, DISTRIBUTION_COUNT));
+}
+
 void run_random(Tensor* out, Distribution distribution, Draw from, uint64_t low, uint64_t range,
                 double p) {
   Noted noted;
@@ -60,21 +64,23 @@ void run_permutation(Tensor* out, Draw from) {
 
 void init_random(nb::module_& module) {
   module.def("has_random", [](int distribution, int dtype) {
-    return launch::has_random(static_cast<Distribution>(distribution), static_cast<DType>(dtype));
+    return launch::has_random(distribution_of(distribution), dtype_of(dtype));
   });
   module.def("dropout_counters", launch::dropout_counters);
   // Positions of the distributions in the enum Distribution.
   module.def("random", [](nb::handle out, int distribution, uint64_t key, uint64_t counter,
                           uint64_t low, uint64_t range, double p) {
-    run_random(numbers_of(out), static_cast<Distribution>(distribution), {key, counter}, low, range,
-               p);
+    Tensor* to = numbers_of(out);
+    require(to->is_contiguous && launch::has_random(distribution_of(distribution), to->dtype));
+    run_random(to, distribution_of(distribution), {key, counter}, low, range, p);
   });
   module.def("permutation", [](nb::handle out, uint64_t key, uint64_t counter) {
-    run_permutation(numbers_of(out), {key, counter});
+    require(is_run(tensor_of(out), DType::int64, tensor_of(out)->size));
+    run_permutation(tensor_of(out), {key, counter});
   });
   module.def("random_counters", [](nb::handle out, int distribution) {
     Tensor* x = numbers_of(out);
-    return launch::random_counters(static_cast<Distribution>(distribution), x->dtype, x->size);
+    return launch::random_counters(distribution_of(distribution), x->dtype, x->size);
   });
   module.def("permutation_counters", launch::permutation_counters);
   // A generator moves on by `used` numbers.

@@ -33,7 +33,7 @@ nb::tuple to_python(const Place& place) {
 Place place_from(const nb::tuple& given) {
   auto shape = nb::cast<std::vector<int64_t>>(given[3]);
   auto strides = nb::cast<std::vector<int64_t>>(given[4]);
-  return {nb::cast<int>(given[0]), static_cast<DType>(nb::cast<int>(given[1])),
+  return {nb::cast<int>(given[0]), dtype_of(nb::cast<int>(given[1])),
           Layout::of(shape, strides, nb::cast<int64_t>(given[2]))};
 }
 

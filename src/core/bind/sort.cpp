@@ -28,11 +28,16 @@ void run_sort(Tensor* x, int axis, Tensor* sorted, Tensor* order, bool descendin
                });
   }
   if (noted.is_rehearsed()) return;
+  Layout first = x->layout();
+  first.shape[axis_of(x, axis)] = (sorted ? sorted : order)->shape()[axis];
+  require(kind(x->dtype) != DKind::complex && first.shape[axis] <= x->shape()[axis]);
+  if (sorted) require(is_of(sorted, x->dtype, first.sizes()));
+  if (order) require(is_of(order, DType::int64, first.sizes()));
   launch::SortTask task{.dtype = x->dtype,
                         .ndim = x->ndim,
                         .shape = x->shape(),
                         .axis = axis,
-                        .wanted = (sorted ? sorted : order)->shape()[axis],
+                        .wanted = first.shape[axis],
                         .x = x->data(),
                         .strides_x = x->strides(),
                         .values = sorted ? sorted->data() : nullptr,
@@ -54,6 +59,8 @@ void run_search(Tensor* out, Tensor* sorted, Tensor* x, bool is_right) {
         "search", name_flag("right", is_right), {out}, {sorted, x},
         [=](Tensor* const* all, const Draw&) { run_search(all[0], all[1], all[2], is_right); });
   if (noted.is_rehearsed()) return;
+  require(is_run(out, DType::int64, x->size) && is_run(sorted, x->dtype, sorted->size) &&
+          kind(x->dtype) != DKind::complex);
   launch::SearchTask task{.dtype = x->dtype,
                           .n = sorted->size,
                           .sorted = sorted->data(),

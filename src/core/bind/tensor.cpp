@@ -17,8 +17,6 @@ void check_inside(const Tensor* x, const Layout& layout) {
   if (first < 0 || last >= elements) fail_layout_outside(first, last, elements);
 }
 
-DType dtype_at(int id) { return static_cast<DType>(id); }
-
 // The same bytes as elements of another dtype.
 Tensor* bitcast(const Tensor* x, DType dtype) {
   Layout layout = x->layout().bitcast(itemsize(x->dtype), itemsize(dtype));
@@ -38,6 +36,11 @@ const char* element_of(nb::handle value, DType dtype, Scalar* scalar) {
   return fits ? PyBytes_AS_STRING(value.ptr()) : nullptr;
 }
 
+// Looks for Ctrl-C at every so many elements, with the interpreter's lock held: a handler may run.
+void poll_at(int64_t i) {
+  if (i % SHORT_WORK == 0 && PyErr_CheckSignals() != 0) throw PythonError{};
+}
+
 // Elements that were written from Python: they are written again as they are.
 void note_constant(Tensor* x) {
   Noted noted;
@@ -55,12 +58,12 @@ void note_constant(Tensor* x) {
 
 void init_tensor(nb::module_& module) {
   module.def("empty", [](const Sizes& shape, int dtype) {
-    return own(make_tensor(dtype_at(dtype), shape));
+    return own(make_tensor(dtype_of(dtype), shape));
   });
   module.def("empty_virtual", [](const Sizes& shape, int dtype) {
     Layout layout = Layout::contiguous(shape);
-    size_t bytes = static_cast<size_t>(layout.size() * itemsize(dtype_at(dtype)));
-    return own(make_over(make_virtual_buffer(bytes), dtype_at(dtype), layout));
+    size_t bytes = static_cast<size_t>(layout.size() * itemsize(dtype_of(dtype)));
+    return own(make_over(make_virtual_buffer(bytes), dtype_of(dtype), layout));
   });
   module.def("layout_of", [](nb::handle x) { return tensor_of(x)->layout(); });
   module.def("view", [](nb::handle x, const Layout& layout) {
@@ -68,10 +71,11 @@ void init_tensor(nb::module_& module) {
     return own(make_view(tensor_of(x), layout));
   });
   module.def("bitcast",
-             [](nb::handle x, int dtype) { return own(bitcast(tensor_of(x), dtype_at(dtype))); });
+             [](nb::handle x, int dtype) { return own(bitcast(tensor_of(x), dtype_of(dtype))); });
   module.def("copy", [](nb::handle out, nb::handle x, bool interruptible) {
     for (nb::handle each : {out, x})
       if (!tensor_of(each)->has_memory()) fail_no_values(tensor_of(each), "copy");
+    require(can_spread(tensor_of(x), tensor_of(out)->sizes()));
     run_copy(tensor_of(out), tensor_of(x), interruptible);
   });
   // A number, or an item of a user's dtype as bytes; False is 0 in every dtype.
@@ -94,11 +98,15 @@ void init_tensor(nb::module_& module) {
       [](nb::handle out, nb::list values, bool plain) {
         Tensor* target = tensor_of(out);
         if (static_cast<int64_t>(values.size()) != target->size) return false;
+        require(target->is_contiguous);
         InUse in_use(target);
         char* to = target->data();
         Scalar scalar;
-        for (nb::handle value : values) {
-          if (plain && !is_plain_number(value.ptr())) return false;
+        for (int64_t i = 0; i < target->size; ++i) {
+          poll_at(i + 1);
+          if (static_cast<int64_t>(values.size()) != target->size) return false;
+          PyObject* value = PyList_GET_ITEM(values.ptr(), i);
+          if (plain && !is_plain_number(value)) return false;
           const char* element = element_of(value, target->dtype, &scalar);
           if (!element) return false;
           memcpy(to, element, static_cast<size_t>(itemsize(target->dtype)));
@@ -118,6 +126,7 @@ void init_tensor(nb::module_& module) {
     InUse in_use(source);  // to make the list may have run any code, and so may items of a user
     int64_t index[MAX_NDIM] = {}, offset = 0;
     for (int64_t i = 0; i < source->size; ++i) {
+      poll_at(i + 1);
       char* element = source->data() + offset * itemsize(source->dtype);
       PyObject* value = load_scalar(source->dtype, element);
       if (!value) throw PythonError{};

@@ -52,7 +52,7 @@ struct ElementwiseTable {
 using ElementwiseFill = void (*)(ElementwiseTable&);
 TS_KERNELS(ElementwiseFill, fill_floats)
 TS_KERNELS(ElementwiseFill, fill_integers)
-TS_KERNELS(ElementwiseFill, fill_complexes)
+TS_NARROW_KERNELS(ElementwiseFill, fill_complexes)
 
 const ElementwiseTable& elementwise_table();  // of the chosen ISA
 

@@ -40,7 +40,7 @@ Dots choose_dots();
   namespace avx512 {           \
   extern const Type name;      \
   }
-// Where wider vectors gain nothing, AVX-512 has those of AVX2; CMakeLists.txt names the sources.
+// Where wider vectors are not worth it, AVX-512 has those of AVX2: CMakeLists.txt names them.
 #define TS_NARROW_KERNELS(Type, name) \
   namespace baseline {                \
   extern const Type name;             \

@@ -17,11 +17,13 @@ namespace tessella::launch {
 namespace {
 
 constexpr int64_t block_points = 512;
-constexpr int64_t chunk_elements = 16384;  // of a chunk that copies runs
-constexpr int64_t chunk_points = 4096;     // of one that copies single elements
-constexpr int64_t span_points = 16384;     // of a set that runs on one thread, between two polls
-constexpr int64_t part_bytes = 1024;       // a smaller piece of a slice is not worth a chunk
-constexpr int64_t short_run = 8;           // elements; below this a loop over points is faster
+constexpr int64_t chunk_elements = 16384;   // of a chunk that copies runs
+constexpr int64_t chunk_points = 4096;      // of one that copies single elements
+constexpr int64_t span_points = 16384;      // of a set that runs on one thread, between two polls
+constexpr int64_t span_elements = 1 << 22;  // of a part of one that runs on several
+constexpr int64_t chunk_checks = 1 << 16;   // indices that are checked between two polls
+constexpr int64_t part_bytes = 1024;        // a smaller piece of a slice is not worth a chunk
+constexpr int64_t short_run = 8;            // elements; below this a loop over points is faster
 
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
@@ -155,6 +157,24 @@ constexpr bool is_rare<Greatest> = true;
 template <>
 constexpr bool is_rare<Least> = true;
 
+// A Mover without its types, so that there is one of what cuts its work into chunks.
+struct Moving {
+  const void* mover;
+  bool (*call)(const void* mover, int64_t first, int64_t last, int64_t begin, int64_t end);
+  int64_t points, rest, item;
+  bool is_points_inside;
+
+  bool operator()(int64_t first, int64_t last, int64_t begin, int64_t end) const {
+    return call(mover, first, last, begin, end);
+  }
+  int64_t cost_ns(int64_t n, int64_t elements) const {
+    constexpr double MOST = 1e9;  // a second is as good as more, and can be multiplied
+    double each = static_cast<double>(item) * (is_points_inside ? 1 : 0.125);
+    double ns = static_cast<double>(n) * (2 + static_cast<double>(elements) * each);
+    return static_cast<int64_t>(std::min(ns, MOST));
+  }
+};
+
 // Runs Op between x and values, element type T. The points of a block and the rest are two nested
 // loops; inside goes the one whose steps in memory are smaller.
 template <class Op, class T>
@@ -173,14 +193,13 @@ class Mover {
     is_points_inside_ = rest_.inner_size() < short_run || point_steps < rest_steps;
   }
 
-  int64_t points() const { return points_; }
-  int64_t rest() const { return rest_.size; }
-  int64_t cost_ns(int64_t points, int64_t rest) const {
-    int64_t bytes = static_cast<int64_t>(sizeof(T)) * (is_points_inside_ ? 8 : 1);
-    return points * (2 + rest * bytes / 8);
+  Moving moving() const {
+    auto call = [](const void* mover, int64_t first, int64_t last, int64_t begin, int64_t end) {
+      Mover own = *static_cast<const Mover*>(mover);  // nobody else writes to it
+      return own(first, last, begin, end);
+    };
+    return {this, call, points_, rest_.size, sizeof(T), is_points_inside_};
   }
-
-  bool is_points_inside() const { return is_points_inside_; }
 
   // The points [first, last), in order, and of the rest the elements [begin, end). Tells whether
   // every index was inside its axis.
@@ -271,16 +290,14 @@ class Mover {
   bool is_points_inside_;
 };
 
-template <class T>
-bool gather_items(const IndexTask& task) {
-  Mover<Get, T> move(task);
-  int64_t points = move.points(), rest = move.rest();
+bool gather_chunks(const IndexTask& task, const Moving& move) {
+  int64_t points = move.points, rest = move.rest;
   if (points == 0 || rest == 0) return true;
   // An index outside its axis is read as 0, and there is no element 0 on an empty axis.
   if (std::count(task.axis_sizes, task.axis_sizes + task.index_count, 0) > 0) return false;
   // Whichever is inside comes whole into a chunk, if it is not longer than that.
-  int64_t elements = move.is_points_inside() ? chunk_points : chunk_elements;
-  int64_t inside = move.is_points_inside() ? std::min(points, block_points) : 1;
+  int64_t elements = move.is_points_inside ? chunk_points : chunk_elements;
+  int64_t inside = move.is_points_inside ? std::min(points, block_points) : 1;
   int64_t part = std::clamp<int64_t>(elements / inside, 1, rest);
   int64_t span = std::clamp<int64_t>(elements / part, 1, points);
   int64_t parts = ceil_div(rest, part);
@@ -294,12 +311,10 @@ bool gather_items(const IndexTask& task) {
   return is_good;
 }
 
-template <class Op, class T>
-void write_items(const IndexTask& task) {
-  Mover<Op, T> move(task);
-  int64_t points = move.points(), rest = move.rest();
+void write_chunks(const IndexTask& task, const Moving& move) {
+  int64_t points = move.points, rest = move.rest;
   if (points == 0 || rest == 0) return;
-  int64_t part = std::max(part_bytes / static_cast<int64_t>(sizeof(T)), ceil_div(rest, 64));
+  int64_t part = std::max(part_bytes / move.item, ceil_div(rest, 64));
   int64_t parts = ceil_div(rest, part);
   if (parts == 1) {  // one worker takes the chunks in order
     int64_t chunks = ceil_div(points, span_points);
@@ -309,10 +324,34 @@ void write_items(const IndexTask& task) {
     };
     return parallel(chunks, move.cost_ns(span_points, rest), task.interruptible, span, 1);
   }
-  parallel(parts, move.cost_ns(points, part), task.interruptible, [&](int64_t chunk, int) {
-    int64_t begin = chunk * part;
-    move(0, points, begin, std::min(begin + part, rest));
-  });
+  int64_t span = std::max(block_points, span_elements / part);
+  for (int64_t first = 0; first < points; first += span) {
+    int64_t last = std::min(first + span, points);
+    parallel(parts, move.cost_ns(last - first, part), task.interruptible, [&](int64_t chunk, int) {
+      int64_t begin = chunk * part;
+      move(first, last, begin, std::min(begin + part, rest));
+    });
+  }
+}
+
+template <class T>
+bool gather_items(const IndexTask& task) {
+  Mover<Get, T> mover(task);
+  return gather_chunks(task, mover.moving());
+}
+
+template <class Op, class T>
+void write_items(const IndexTask& task) {
+  Mover<Op, T> move(task);
+  Moving moving = move.moving();
+  if (moving.rest != 1) return write_chunks(task, moving);
+  // Single elements, in order, by one worker: loops that the compiler sees whole are faster.
+  auto span = [&](int64_t chunk, int) {
+    int64_t first = chunk * span_points;
+    move(first, std::min(first + span_points, moving.points), 0, 1);
+  };
+  parallel(ceil_div(moving.points, span_points), moving.cost_ns(span_points, 1), task.interruptible,
+           span, 1);
 }
 
 template <class T>
@@ -336,46 +375,45 @@ struct Item {
 
 }  // namespace
 
-bool check_indices(const IndexTask& task, BadIndex* bad) {
-  int64_t points = size_of({task.index_shape, static_cast<size_t>(task.index_ndim)});
-  for (int which = 0; which < task.index_count; ++which) {
-    int64_t size = task.axis_sizes[which];
-    const int64_t* found = nullptr;
-    for_each_index(task, which, 0, points, [&](const int64_t* index, int64_t step, int64_t n) {
-      if (found) return;
-      auto is_bad = [=](int64_t i) {  // one comparison: the sum wraps around where it is negative
-        auto distance = static_cast<uint64_t>(index[i * step]) + static_cast<uint64_t>(size);
-        return distance >= 2 * static_cast<uint64_t>(size);
-      };
-      int64_t bad_count = 0;
-      for (int64_t i = 0; i < n; ++i) bad_count += is_bad(i);
-      for (int64_t i = 0; bad_count != 0 && i < n && !found; ++i)
-        if (is_bad(i)) found = index + i * step;
-    });
-    if (found) {
-      *bad = {which, *found, size};
-      return false;
-    }
-  }
-  return true;
-}
-
 bool find_outside(int ndim, const int64_t* shape, const int64_t* strides, const int64_t* x,
                   int64_t low, int64_t high, int64_t* found) {
-  Runs<1> runs(ndim, shape, {strides});
+  int64_t sizes[MAX_NDIM];  // of those in memory: what is repeated is looked at once
+  for (int i = 0; i < ndim; ++i)
+    sizes[i] = strides[i] == 0 ? std::min<int64_t>(shape[i], 1) : shape[i];
+  Runs<1> runs(ndim, sizes, {strides});
   int64_t step = runs.inner_stride(0);
+  // One comparison, of unsigned numbers that wrap around.
+  auto first = static_cast<uint64_t>(low);
+  uint64_t good = low > high ? 0 : static_cast<uint64_t>(high) - first + 1;
+  if (low <= high && good == 0) return false;  // every number is
+  auto is_bad = [=](int64_t value) { return static_cast<uint64_t>(value) - first >= good; };
   bool is_found = false;
-  runs.walk(0, runs.size, [&](const int64_t (&offsets)[1], int64_t count) {
-    const int64_t* run = x + offsets[0];
-    bool is_inside = true;
-    for (int64_t i = 0; i < count; ++i)
-      is_inside &= (run[i * step] >= low) & (run[i * step] <= high);
-    for (int64_t i = 0; i < count && !is_inside && !is_found; ++i) {
-      *found = run[i * step];
-      is_found = *found < low || *found > high;
-    }
-  });
+  auto look = [&](int64_t chunk, int) {
+    int64_t begin = chunk * chunk_checks;
+    if (is_found) return;
+    runs.walk(begin, std::min(begin + chunk_checks, runs.size),
+              [&, is_bad, step](const int64_t (&offsets)[1], int64_t count) {
+                const int64_t* run = x + offsets[0];
+                int64_t bad_count = 0;
+                for (int64_t i = 0; i < count; ++i) bad_count += is_bad(run[i * step]);
+                for (int64_t i = 0; bad_count != 0 && !is_found && i < count; ++i)
+                  if ((is_found = is_bad(run[i * step]))) *found = run[i * step];
+              });
+  };
+  // One worker, in order: its core reads them again when it uses them.
+  parallel(ceil_div(runs.size, chunk_checks), chunk_checks / 2, true, look, 1);
   return is_found;
+}
+
+bool check_indices(const IndexTask& task, BadIndex* bad) {
+  for (int which = 0; which < task.index_count; ++which) {
+    int64_t size = task.axis_sizes[which];
+    bad->which = which, bad->axis_size = size;
+    if (find_outside(task.index_ndim, task.index_shape, task.index_strides[which],
+                     task.indices[which], -size, size - 1, &bad->value))
+      return false;
+  }
+  return true;
 }
 
 bool gather(const IndexTask& task) {

@@ -22,6 +22,7 @@ struct MatmulOperand {
 struct MatmulTail {
   void (*run)(void* context, int64_t first, int64_t count, int worker);
   void* context;
+  bool writes_outside;  // of a program: once begun, the product runs to its end
 };
 
 // c (m, n) = a (m, k) @ b (k, n) for each index of the batch. c overlaps neither itself, a nor b.

@@ -73,17 +73,21 @@ class BucketWords {
 // positions[chunk * buckets + bucket]: where that chunk's numbers of the bucket go. Filled with
 // counts, then summed up over the buckets, and within one over the chunks.
 void sum_up(const Buckets& buckets, int64_t* positions, int64_t* starts) {
-  int64_t total = 0;
-  for (int64_t bucket = 0; bucket < buckets.count; ++bucket) {
-    starts[bucket] = total;
-    for (int64_t chunk = 0; chunk < buckets.chunks; ++chunk) {
-      int64_t& position = positions[chunk * buckets.count + bucket];
-      int64_t count = position;
-      position = total;
-      total += count;
-    }
-  }
-  starts[buckets.count] = total;
+  int64_t n = buckets.count;
+  auto each = [=](auto&& body) {  // in the order of memory
+    for (int64_t i = 0; i < buckets.chunks * n; i += n)
+      for (int64_t bucket = 0; bucket < n; ++bucket) body(bucket, positions[i + bucket]);
+  };
+  std::fill_n(starts, n + 1, 0);
+  each([=](int64_t bucket, int64_t count) { starts[bucket + 1] += count; });
+  for (int64_t bucket = 0; bucket < n; ++bucket) starts[bucket + 1] += starts[bucket];
+  each([=](int64_t bucket, int64_t& position) {
+    int64_t count = position;
+    position = starts[bucket];
+    starts[bucket] += count;
+  });
+  std::copy_backward(starts, starts + n - 1, starts + n);  // each had become that of the next
+  starts[0] = 0;
 }
 
 void scatter_numbers(const PermutationTask& task, const Buckets& buckets, int64_t* positions,

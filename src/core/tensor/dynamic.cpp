@@ -301,6 +301,8 @@ void reverse_items(Array* a) {
   ++a->buffer->version;
   char* data = a->at(0);
   switch (a->item_bytes) {
+    case 0:  // of such items there can be more than can be walked over
+      return;
     case 1:
       return reverse_as<uint8_t>(data, a->length);
     case 2:

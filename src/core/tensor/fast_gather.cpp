@@ -123,9 +123,9 @@ bool fast_scatter(PyObject* object, PyObject* key, PyObject* value) {
     Result source(spread_value(value, number, x->dtype, leading.result(x).sizes()));
     IndexArrays arrays(x, source.get(), leading.count, nullptr, leading.indices, 0);
     launch::BadIndex bad;
-    if (!launch::check_indices(arrays.task, &bad)) return nullptr;
     arrays.task.interruptible = false;
     LongWork work(source->size, {x, source.get()}, leading.all());
+    if (!launch::check_indices(arrays.task, &bad)) return nullptr;
     launch::scatter(arrays.task);
     mark_written(x->buffer);
     return Py_None;

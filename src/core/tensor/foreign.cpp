@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include <algorithm>
+
+#include "../threads.h"
 #include "result.h"
 #include "run.h"
 
@@ -83,15 +86,22 @@ Tensor* copy_elements(const Foreign& array) {
   int64_t index[MAX_NDIM] = {};
   const char* from = array.data;
   char* to = out->data();
-  for (int64_t i = 0; i < out->size; ++i, to += itemsize(array.dtype)) {
+  auto copy_next = [&] {
     copy_element(to, from, array.dtype, array.is_swapped);
+    to += itemsize(array.dtype);
     for (size_t axis = array.shape.size(); axis-- > 0;) {
       from += array.byte_strides[axis];
       if (++index[axis] < array.shape[axis]) break;
       from -= index[axis] * array.byte_strides[axis];
       index[axis] = 0;
     }
-  }
+  };
+  constexpr int64_t CHUNK = 1 << 16;  // elements between two looks for Ctrl-C
+  int64_t size = out->size;
+  auto copy_chunk = [&](int64_t chunk, int) {
+    for (int64_t i = chunk * CHUNK; i < std::min(size, (chunk + 1) * CHUNK); ++i) copy_next();
+  };
+  parallel((size + CHUNK - 1) / CHUNK, 4 * CHUNK, true, copy_chunk, 1);
   return as_tensor(out.give());
 }
 

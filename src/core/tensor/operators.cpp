@@ -212,7 +212,9 @@ template <PyObject* (*convert)(PyObject*)>
 PyObject* convert_item(PyObject* x, const char* what) {
   PyObject* item = only_number(x, what);
   if (!item) return nullptr;
-  PyObject* out = convert(item);
+  bool is_real = kind(as_tensor(x)->dtype) != DKind::complex;
+  PyObject* out =
+      is_real ? convert(item) : guarded([=]() -> PyObject* { fail_complex_value(what); });
   Py_DECREF(item);
   return out;
 }

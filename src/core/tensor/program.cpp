@@ -258,7 +258,7 @@ void Program::run_steps(Clock* clock) {
       has_written |= step.writes_outside;
       last = step.instruction;
       if (step.is_product)
-        step.group->run_after(*step.instruction, step.operands.data());
+        step.group->run_after(*step.instruction, step.operands.data(), step.writes_outside);
       else if (step.group)
         step.group->run();
       else

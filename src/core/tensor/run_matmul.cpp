@@ -97,7 +97,7 @@ void run_matmul(Tensor* a, Tensor* b, Tensor* out, bool accumulate, bool interru
                           .b = matrix_of(b, b_axes, b_strides),
                           .c = matrix_of(out, out_axes, out->strides()),
                           .accumulate = accumulate,
-                          .interruptible = interruptible,
+                          .interruptible = interruptible && !(tail && tail->writes_outside),
                           .tail = tail};
   Noted noted;
   if (is_taping()) {
@@ -129,7 +129,7 @@ void run_product(Tensor* x, Tensor* weight, Tensor* out, bool interruptible,
                           .b = {nullptr, steps[1], steps[0], none},
                           .c = matrix_of(out, axes, out->strides()),
                           .accumulate = false,
-                          .interruptible = interruptible,
+                          .interruptible = interruptible && !(tail && tail->writes_outside),
                           .tail = tail};
   Noted noted;
   if (is_taping()) {

@@ -117,9 +117,9 @@ void deallocate(PyObject* self) {
 // Tensor.__new__(cls, x): an instance of cls that shares x's memory. For subclasses; users make
 // tensors with ts.tensor and its kin.
 PyObject* make_instance(PyTypeObject* type, PyObject* args, PyObject*) {
-  PyObject* source = nullptr;
-  if (!PyArg_ParseTuple(args, "O", &source)) return nullptr;
   return guarded([&]() -> PyObject* {
+    if (PyTuple_GET_SIZE(args) != 1) fail_tensor_arguments(PyTuple_GET_SIZE(args));
+    PyObject* source = PyTuple_GET_ITEM(args, 0);
     if (!is_tensor(source)) fail_not_tensor(Py_TYPE(source)->tp_name);
     Tensor* x = as_tensor(source);
     Tensor* tensor = as_tensor(type->tp_alloc(type, 0));

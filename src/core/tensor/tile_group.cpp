@@ -114,8 +114,10 @@ void TileGroup::add_elementwise(const Instruction& each) {
   op.opcode = call.opcode;
   op.kernel = kernel.fn;
   size_t next = 1;
+  bool is_alike = true;  // not abs of complex numbers, which are read as other elements
   for (int i = 0; i < call.arity; ++i) {
     DType dtype = call.dtypes[i], computed = compute_dtype(dtype);
+    is_alike &= computed == kernel.out;
     if (!call.is_tensor[i]) {
       Scalar number;
       cast_kernel(dtype, computed)(1, number.bytes, call.scalars[i].bytes);
@@ -131,7 +133,8 @@ void TileGroup::add_elementwise(const Instruction& each) {
   if (out != kernel.out) op.cast_out = cast_kernel(kernel.out, out), op.has_casts = true;
   widest_ = std::max(widest_, itemsize(kernel.out));
   needs_spares_ |= op.has_casts;
-  if (!op.has_casts && !op.has_spreads) op.chain = launch::chain_of(call.opcode, kernel.out);
+  if (is_alike && !op.has_casts && !op.has_spreads)
+    op.chain = launch::chain_of(call.opcode, kernel.out);
   op.is_slow = !op.chain && kind(kernel.out) == DKind::floating;
   is_interruptible_ &= call.interruptible;
   write(op, each, is_of_rows(each));
@@ -319,7 +322,8 @@ void TileGroup::aim() {
   }
 }
 
-void TileGroup::run_after(const Instruction& product, Tensor* const* operands) {
+void TileGroup::run_after(const Instruction& product, Tensor* const* operands,
+                          bool writes_outside) {
   aim();
   launch::TiledTask task = this->task();
   Scratch scratch(static_cast<size_t>(launch::tiled_scratch_bytes(task)));
@@ -328,7 +332,7 @@ void TileGroup::run_after(const Instruction& product, Tensor* const* operands) {
     auto [work, tiles] = *static_cast<decltype(context)*>(given);
     launch::tiled_run(*work, tiles, first, count, worker);
   };
-  launch::MatmulTail tail{run, &context};
+  launch::MatmulTail tail{run, &context, writes_outside};
   product.product(operands, &tail);
 }
 

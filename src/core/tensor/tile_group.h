@@ -35,8 +35,9 @@ class TileGroup {
   static Tiling tiling_of(const Instruction& instruction);
 
   void run();
-  // Does a product of matrices, whose elements the group takes as they are done.
-  void run_after(const Instruction& product, Tensor* const* operands);
+  // Does a product of matrices, whose elements the group takes as they are done. A group that
+  // writes outside of the program is not interrupted.
+  void run_after(const Instruction& product, Tensor* const* operands, bool writes_outside);
   size_t scratch_bytes() const;
 
  private:

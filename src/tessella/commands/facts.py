@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
-from tessella import _core, memory, threads
+from tessella import _core, info, memory, threads
 from tessella.sizes import to_text
 
 # Packages that are used where they are installed, and what for.
@@ -33,7 +33,7 @@ def describe() -> str:
     isas = ", ".join(_core.supported_isas())
     blas = _core.blas_path()
     rows = {
-        "tessella": version_of("tessella"),
+        "tessella": info.version(),
         "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "instruction set": f"{_core.isa()} (of {isas})",
         "threads": str(threads.get_num_threads()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from pathlib import Path
 from time import perf_counter
 
@@ -11,12 +12,12 @@ from tessella import data, memory, metrics, nn, optim, training
 from tessella._core import Tensor
 from tessella.commands import letters
 from tessella.hints import Any, Callable
-from tessella.histories import History
+from tessella.histories import History, line_of
 from tessella.modes import no_grad
 from tessella.nn import functional
 from tessella.ops.joining import concat
 from tessella.ops.random import manual_seed
-from tessella.sizes import to_text
+from tessella.sizes import counted, to_text
 from tessella.tensors import tensor
 from tessella.threads import set_num_threads
 
@@ -100,6 +101,7 @@ TASKS = {
     ),
 }  # fmt: skip
 
+MOST_LINES = 20  # that tell of epochs
 STATED = f"gpt, of letters, reaches a test loss of {letters.REACHED} in 3 minutes on two cores"
 
 
@@ -120,8 +122,14 @@ def run(given: Any) -> int:
     scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     order = data.RandomSampler(train, num_samples=task.samples)
 
+    step = -(-epochs // MOST_LINES)  # of more epochs every so many have a line
+
     def show(row: dict[str, Any]) -> None:
-        if task.show is not None and not given.quiet:
+        if given.quiet or row["epoch"] % step:
+            return
+        if step > 1:
+            print(line_of(row, epochs), file=sys.stderr, flush=True)
+        if task.show is not None:
             task.show(model, row, given.eager)
 
     history = training.fit(
@@ -129,7 +137,7 @@ def run(given: Any) -> int:
         optimizer, epochs=epochs, validation=data.DataLoader(test, 128), metrics=task.measures,
         scheduler=scheduler, clip=task.clip, checkpoint=given.checkpoint, resume=given.resume,
         compile=not given.eager, after_epoch=show,
-        progress=False if given.quiet else "lines" if epochs > 100 else True,
+        progress=not given.quiet and step == 1,
     )  # fmt: skip
     seconds = perf_counter() - start
     if is_demo:
@@ -161,7 +169,7 @@ def result(history: History, seconds: float) -> str:
     shown = "  ".join(f"{name} {last[name]:.4g}" for name in names)
     end = f"  ({history.reason})" if history.reason else ""
     peak = to_text(int(max(history["memory"])))
-    return f"{last['epoch']} epochs in {seconds:.1f} s: {shown}  memory {peak}{end}"
+    return f"{counted(int(last['epoch']), 'epoch')} in {seconds:.1f} s: {shown}  memory {peak}{end}"
 
 
 def show_digits(model: nn.Module, test: Any) -> None:

@@ -8,3 +8,4 @@ from __future__ import annotations
 from tessella.compiler.run import Compiled, compile
 
 __all__ = ["Compiled", "compile"]
+__dir__ = __all__.copy

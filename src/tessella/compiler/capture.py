@@ -25,7 +25,7 @@ from tessella.compiler.program import (
     Output,
     Program,
 )
-from tessella.compiler.watch import Watch
+from tessella.compiler.watch import Watch, is_source
 from tessella.dtypes import DType
 from tessella.exceptions import PACKAGE, CaptureError, InvalidArgument, site_parts
 from tessella.hints import Any, Callable
@@ -63,6 +63,7 @@ def capture(
             recording.add_argument(x)
         graphs = [(x.requires_grad, x.grad_fn) for x in tensors]
         try:
+            before = _around(args, keywords)
             watch = Watch(function)
         except CaptureError as error:
             raise error.locate(name_of(function), []) from None
@@ -72,6 +73,13 @@ def capture(
         try:
             if graphs != [(x.requires_grad, x.grad_fn) for x in tensors]:
                 raise AsWritten("an argument becomes part of a graph")
+            after = _around(args, keywords)
+            for was, now, why in zip(before, after, _CHANGES, strict=True):
+                if was != now:
+                    raise AsWritten(why)
+            if watch.restless or any(map(is_source, _leaves(args, keywords))):
+                name = watch.restless or "an argument"
+                raise AsWritten(f"{name} may give something else at each call")
             if watch.has_toggled():
                 raise AsWritten("requires_grad of a tensor that it uses is changed")
             if watch.has_missed:
@@ -89,6 +97,25 @@ def capture(
         return captured
     finally:
         recording.end()
+
+
+_CHANGES = (
+    "it leaves gradients switched on or off",
+    "it leaves another number of threads",
+    "it changes a container among its arguments",
+)
+
+
+def _around(args: Any, keywords: Any) -> tuple[Any, ...]:
+    """Give what a call must leave as it was, in the order of _CHANGES."""
+    return _core.is_grad_enabled(), _core.num_threads(), list(map(id, _leaves(args, keywords)))
+
+
+def _leaves(args: Any, keywords: Any) -> list[Any]:
+    try:
+        return flatten((args, keywords))[0]
+    except (InvalidArgument, RecursionError):
+        raise capture_errors.too_deep("its arguments") from None
 
 
 def _describe(recording: Any, box: list[Any], tensors: list[Any], since: int) -> Program:
@@ -224,10 +251,12 @@ def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> None
         if operand.slot == before >= 0:
             continue
         memory = program.memories.get(operand.slot)
-        if memory is None or memory.source != ARENA:
+        is_taken = any(operand.slot == other.slot for _, other in program.gradients)
+        if memory is None or memory.source not in (ARENA, RESULT) or is_taken:
             raise capture_errors.foreign_gradient(line)
-        memory.source, memory.index = RESULT, results
-        results += 1
+        if memory.source == ARENA:  # else a result is a view of it
+            memory.source, memory.index = RESULT, results
+            results += 1
         program.gradients.append((leaf, operand))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from tessella import _core
+from tessella.checkpoints import Again
 from tessella.compiler.capture_errors import AsWritten
 from tessella.functions import Call
 from tessella.hints import Any
@@ -52,9 +53,12 @@ class Group:
             node = stack.pop()
             if id(node) in self.nodes:
                 continue
-            if node.hooks is not None or isinstance(node.function.record, Call):
-                # A user's backward may do anything, and is to do it when asked.
-                raise AsWritten("a hook or a Function of the user sees gradients of its results")
+            if node.hooks is not None or isinstance(node.function.record, Call | Again):
+                # What the user wrote may do anything, and is to do it when asked.
+                raise AsWritten(
+                    "a hook, a Function of the user or a checkpoint is part of the gradients of "
+                    "its results, which are asked for outside"
+                )
             self.nodes.add(id(node))
             for target in node.inputs:
                 if isinstance(target, _core.Node) and target.sequence > since:

@@ -22,6 +22,7 @@ from tessella.compiler.program import ARENA, RESULT, UNUSED, Instruction, Operan
 MOST = 64  # instructions in a step
 SMALL = 16384  # elements that one thread computes
 THINNEST = 4  # terms of a product's sums for each instruction after it
+UNBROKEN = 1 << 29  # terms of a product that is not interrupted: 0.15 s for int64 by the baseline
 WINDOW = 8  # steps that an instruction may go back
 LONGEST_ROW, MOST_REDUCTIONS = _core.tile_limits()
 
@@ -145,8 +146,9 @@ class Step:
             return f"{product.name} is too thin for more"
         if out.slot in [x.slot for x in product.reads()]:
             return f"{product.name} reads what it writes"
-        if self.program.memories[out.slot].source not in (ARENA, RESULT):
-            return "it writes to memory from outside"  # a product may be interrupted
+        is_long = prod(self.shape) * product.operands[1].shape[-1] > UNBROKEN
+        if is_long and self.program.memories[out.slot].source not in (ARENA, RESULT):
+            return f"{product.name} is so long that Ctrl-C must end it; {each.name} writes outside"
         return ""
 
     def _why_not_reduce(self, each: Instruction) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 
 from tessella import _core
 from tessella.compiler.held import (
@@ -107,5 +107,5 @@ def _frozen(tree: Any, given: Any) -> Any:
         return tree
     if isinstance(tree, dict):
         pairs = tuple((type(key), key, _frozen(tree[key], given[key])) for key in tree)
-        return type(given), getattr(given, "default_factory", None), pairs
+        return type(given), isinstance(given, defaultdict) and given.default_factory, pairs
     return type(given), tuple(_frozen(x, y) for x, y in zip(tree, given, strict=True))

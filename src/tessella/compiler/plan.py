@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from tessella.compiler.fuse import is_flat
 from tessella.compiler.program import ARENA, Instruction, Operand, Program
+from tessella.sizes import counted
 
 ALIGNMENT = 64
 MOST_TRIES = 2000  # memories placed again, to find a smaller arena
@@ -184,13 +185,17 @@ class MemoryTable:
         self.without_reuse = sum(-(-row[2] // ALIGNMENT) * ALIGNMENT for row in self.rows)
 
     def __repr__(self) -> str:
+        cells: list[tuple[str, ...]] = [("buffer", "shape", "bytes", "born", "dies", "offset")]
+        cells += [(name, str(shape), *(f"{number:,}" for number in numbers))
+                  for name, shape, *numbers in self.rows]  # fmt: skip
+        columns = zip((12, 12, 9, 4, 5, 7), zip(*cells, strict=True), strict=True)
+        wide = [max(least, *map(len, column)) for least, column in columns]
         lines = [
             f"compiled {self.name}: peak {self.peak:,} B in 1 arena, "
-            f"{len(self.rows)} buffers (without reuse {self.without_reuse:,} B)",
-            "  buffer       shape        bytes     born  dies  offset",
+            f"{counted(len(self.rows), 'buffer')} (without reuse {self.without_reuse:,} B)"
         ]
-        lines += [
-            f"  {name:<12} {shape!s:<12} {size:<9,} {born:>4} {dies:>5} {offset:>7,}"
-            for name, shape, size, born, dies, offset in self.rows
-        ]
+        for row in cells:
+            texts = [text.ljust(w) if i < 3 else text.rjust(w)
+                     for i, (text, w) in enumerate(zip(row, wide, strict=True))]  # fmt: skip
+            lines.append(f"  {' '.join(texts)}")
         return "\n".join(lines)

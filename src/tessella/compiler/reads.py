@@ -18,11 +18,12 @@ Chain = namedtuple("Chain", "kind name attributes")
 class Reads:
     """What code reads."""
 
-    __slots__ = ("chains", "loose")
+    __slots__ = ("chains", "is_by_name", "loose")
 
-    def __init__(self, chains: list[Any], loose: set[str]) -> None:
+    def __init__(self, chains: list[Any], loose: set[str], is_by_name: bool) -> None:
         self.chains = chains
         self.loose = loose  # attributes of what no name stands for: items, results, local names
+        self.is_by_name = is_by_name  # it reads attributes whose names it computes
 
 
 _READS: dict[Any, Reads] = {}
@@ -100,4 +101,33 @@ def _find_reads(code: Any) -> Reads:
         loose.update(texts)
         for kind, name, behind in list(found):
             found.update(dict.fromkeys(Chain(kind, name, (*behind, each)) for each in texts))
-    return Reads(list(found), loose)
+    is_by_name = "__dict__" in loose or any("__dict__" in chain.attributes for chain in found)
+    is_by_name |= Chain("global", "vars", ()) in found or _computes_names(code)
+    return Reads(list(found), loose, is_by_name)
+
+
+def _computes_names(code: Any) -> bool:
+    """Tell whether getattr or hasattr may be given a name that is not written in the code."""
+    rows = list(dis.get_instructions(code))
+    return any(
+        row.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        and row.argval in ("getattr", "hasattr")
+        and not _is_named(rows[at + 1 :])
+        for at, row in enumerate(rows)
+    )
+
+
+def _is_named(rows: list[Any]) -> bool:
+    """Tell whether the second argument of a call is a constant; its function is on the stack."""
+    depth, begun, ended = 0, 0, -1  # where the second one begins; where it has ended, or may have
+    for at, row in enumerate(rows):
+        if row.opname in ("PRECALL", "CALL") and row.arg == depth:
+            return ended == begun and rows[begun].opname == "LOAD_CONST"
+        if row.opcode in dis.hasjrel or row.opcode in dis.hasjabs:
+            return False
+        depth += dis.stack_effect(row.opcode, row.arg, jump=False)
+        if depth == 1:
+            begun = at + 1
+        elif depth == 2:
+            ended = at
+    return False

@@ -84,10 +84,11 @@ class Runnable:
 
     def _made(self, tensors: list[Any], arena: Any) -> list[Any]:
         if self.times is None:
-            return self.core.run(tensors, arena)  # type: ignore[no-any-return]
-        made, times = self.core.run_timed(tensors, arena)
-        self.times.append(times)
-        return made  # type: ignore[no-any-return]
+            made: list[Any] = self.core.run(tensors, arena)
+        else:
+            made, times = self.core.run_timed(tensors, arena)
+            self.times.append(times)
+        return made
 
     @property
     def has_written(self) -> bool:

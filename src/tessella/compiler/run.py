@@ -27,6 +27,7 @@ from tessella.hints import (
     overload,
 )
 from tessella.located import warn
+from tessella.sizes import counted
 from tessella.standins import Standin
 
 if TYPE_CHECKING:
@@ -94,6 +95,13 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
             return self._call(args, keywords, *self._key_of(args, keywords))
         finally:
             self._replay.leave()
+
+    def __repr__(self) -> str:
+        known = self.programs
+        largest = max((each.arena_bytes for each in known), default=0)  # all are run in one arena
+        if not known:
+            return f"compiled {self.__name__}: no program yet"
+        return f"compiled {self.__name__}: {counted(len(known), 'program')}, arena {largest:,} B"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Give what a copy is made of: it begins without programs."""
@@ -321,17 +329,22 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
         if captured.program.made_bytes() >= LARGE:  # which later calls find in the arena
             _core.heap_allocator().trim()
         lines = captured.program.meaning()
+        # A call that changes what it reads is not repeated: a repetition would not change it.
+        is_steady = captured.watch.holds()
         for known in kind.programs:
             if known.lines == lines:
-                known.renew(tensors, captured.watch)
+                if is_steady:
+                    known.renew(tensors, captured.watch)
                 return captured.result
         for _, other, earlier in kind.recordings:
             if other == lines:
-                runnable = Runnable(
-                    captured.program, lines, earlier, captured.watch, self._recomputes
-                )
-                runnable.renew(tensors, captured.watch)
-                self._keep(kind, runnable, key)
+                kind.recordings.clear()
+                if is_steady:
+                    runnable = Runnable(
+                        captured.program, lines, earlier, captured.watch, self._recomputes
+                    )
+                    runnable.renew(tensors, captured.watch)
+                    self._keep(kind, runnable, key)
                 return captured.result
         kind.recordings.append((captured.program, lines, tensors))
         if len(kind.recordings) >= RECORDINGS + kind.grad_states():
@@ -344,7 +357,6 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
             kind.programs.clear()
             self._replay.clear()  # those of other kinds are found in Python from now on
         kind.programs.append(runnable)
-        kind.recordings.clear()
         with contextlib.suppress(errors.OutOfMemory):  # a call that needs it will say so
             self._replay.arena.prepare(runnable.core)
         if type(key) is bytes and not runnable.program.pulls:
@@ -375,6 +387,9 @@ class _Bound:
     def plan(self, *args: Any, **keywords: Any) -> Forecast:
         return self._compiled.plan(self._instance, *args, **keywords)
 
+    def __repr__(self) -> str:
+        return repr(self._compiled)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._compiled, name)
 
@@ -384,7 +399,7 @@ if TYPE_CHECKING:
     class CompiledModule(Compiled[P, R], Module):
         """A compiled module: it has what the module has."""
 
-        def __call__(  # type: ignore[override]
+        def __call__(  # type: ignore[override]  # that of the module
             self, *args: P.args, **keywords: P.kwargs
         ) -> R: ...
 

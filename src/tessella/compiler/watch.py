@@ -15,7 +15,15 @@ import io
 import os
 import sys
 from functools import partial
-from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 
 from tessella import _core, exceptions
 from tessella.compiler import capture_errors
@@ -42,6 +50,7 @@ _DEFAULTS = ("__defaults__", "__kwdefaults__")
 # Modules whose functions give something else at each call, and methods of their classes.
 _RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
 _CLOCKS = ("now", "today", "utcnow")
+_BOUND = BuiltinFunctionType | MethodType | MethodWrapperType
 
 
 class Place:
@@ -114,6 +123,8 @@ class Watch:
         self._rest: list[Place] = []  # that the core cannot look at
         self._threads: int | None = None  # how many there were, if the call asks
         self.bumped_at = ""  # the line that changed a module or a parameter group
+        self.restless = ""  # what may hold something that gives something else at each call
+        self._is_by_name = False  # attributes are read by names that are computed
         self._add_function(function)
 
     def holds(self, is_rest: bool = False) -> bool:
@@ -159,12 +170,15 @@ class Watch:
             return
         if is_outside:
             _refuse_restless(name, value)
-        elif hasattr(value, "__next__"):
+        elif is_source(value):
+            self.restless = self.restless or name
             return
         self._places[key] = place = Place(kind, holder, name, value)
         self._add_function(value)
         for each in parts_of(value) or () if isinstance(place.items, list) else ():
             self._add_function(each)
+        if holds_source(value):
+            self.restless = self.restless or name
 
     def add_frame(self, frame: Any) -> None:
         """Keep what the code of a frame reads."""
@@ -176,7 +190,9 @@ class Watch:
         self._made |= {each: free for each in code.co_consts if isinstance(each, CodeType)}
         if code.co_freevars:
             self._find_function(frame)
-        self._add_loose(reads.loose - self._loose)
+        is_new = reads.is_by_name and not self._is_by_name
+        self._is_by_name |= reads.is_by_name
+        self._add_loose(reads.loose - self._loose, is_new)
         for kind, name, attributes in reads.chains:
             if (kind, name) == ("global", "super"):
                 self._reach_bases(locals_.get(arguments[0]) if arguments else None)
@@ -216,7 +232,7 @@ class Watch:
                 if items_of(given) is not None:
                     self.add("itself", given, "args", given)
             value = value.func
-        function = getattr(value, "__func__", value)
+        function = _plain(value)
         if not isinstance(function, FunctionType):
             return
         known = self._functions.setdefault(function.__code__, [])
@@ -260,7 +276,9 @@ class Watch:
     def _take(self, values: list[Any], frame: Any) -> None:
         """Watch those of some values that can be the function of a frame."""
         for value in values:
-            if getattr(value, "__code__", None) is frame.f_code and _is_of(value, frame):
+            function = _plain(value)
+            is_one = isinstance(function, FunctionType) and function.__code__ is frame.f_code
+            if is_one and _is_of(function, frame):
                 self._add_function(value)
 
     def _follow(
@@ -273,14 +291,14 @@ class Watch:
         for at, name in enumerate(attributes):
             if isinstance(value, ModuleType):
                 found = getattr(value, name, _ABSENT)
-                if value.__name__ in _RESTLESS and not isinstance(found, type):
+                if _is_clock(value, name):
                     raise capture_errors.restless_inside(f"{value.__name__}.{name}")
                 if is_ours(value.__name__) or found is _ABSENT:
                     return None
                 self.add("dict", vars(value), name, found)
                 value = found
                 continue
-            if isinstance(value, type) and module_of(value) in _RESTLESS and name in _CLOCKS:
+            if _is_clock(value, name):
                 raise capture_errors.restless_inside(f"{value.__name__}.{name}")
             if isinstance(value, Tensor) and (at or is_outside):
                 self._add_state(value, name)
@@ -340,11 +358,15 @@ class Watch:
     def _look(self, value: Any, names: set[str]) -> list[Any]:
         """Keep some attributes of an object that has them, and give them."""
         found = []
+        if self._is_by_name and not isinstance(value, type | ModuleType | Tensor):
+            names = names.union(getattr(value, "__dict__", ()))
         for name in names:
             if isinstance(value, Tensor):
                 self._add_state(value, name)
                 continue
             own = static_attribute(value, name)
+            if own is not _ABSENT and _is_clock(value, name):
+                self.restless = self.restless or name
             is_method = isinstance(value, type | ModuleType) and callable(own)
             if own is _ABSENT or isinstance(own, property) or is_method:
                 continue
@@ -354,10 +376,10 @@ class Watch:
             found.append(own)
         return found
 
-    def _add_loose(self, names: set[str]) -> None:
+    def _add_loose(self, names: set[str], is_by_name: bool = False) -> None:
         """Look for attributes that nobody has read so far at all objects that were reached."""
         self._loose |= names
-        for value in list(self._reached.values()) if names else ():
+        for value in list(self._reached.values()) if names or is_by_name else ():
             for each in self._look(value, names):
                 self._reach(each, False)
 
@@ -403,18 +425,57 @@ def static_attribute(owner: Any, name: str) -> Any:
     return _ABSENT
 
 
+def _plain(value: Any) -> Any:
+    """Give the function of a method; everything else as it is."""
+    return value.__func__ if isinstance(value, MethodType) else value
+
+
+def _is_clock(value: Any, name: str) -> bool:
+    """Tell whether an attribute gives something else at each call: of a module, of a class."""
+    if isinstance(value, ModuleType):
+        return value.__name__ in _RESTLESS and not isinstance(getattr(value, name, None), type)
+    return isinstance(value, type) and module_of(value) in _RESTLESS and name in _CLOCKS
+
+
 def _refuse_restless(name: str, value: Any) -> None:
     """Refuse what gives something else at each call: iterators, clocks, Python's random numbers."""
-    if hasattr(value, "__next__") and not _takes_text(value):
+    if is_iterator(value):
         raise capture_errors.iterator_inside(name)
-    owner = getattr(value, "__self__", None)
-    restless = (value, owner) if _is_random(owner) else (value,)
-    for each in restless:
-        kind = module_of(type(each))
-        is_source = _is_random(each) or kind.startswith("numpy.random") or each is os.urandom
-        is_function = not isinstance(each, type) and module_of(each) in _RESTLESS
-        if is_source or is_function or kind in _RESTLESS:
-            raise capture_errors.restless_inside(name)
+    if is_source(value):
+        raise capture_errors.restless_inside(name)
+
+
+def is_iterator(value: Any) -> bool:
+    """Tell whether a value gives other items each time; types are asked, which run no code."""
+    return hasattr(type(value), "__next__") and not _takes_text(value)
+
+
+def is_source(value: Any) -> bool:
+    """Tell whether a value gives something else at each call: one of those, or their method."""
+    owner = value.__self__ if isinstance(value, _BOUND) else None
+    if is_iterator(value) or is_iterator(owner):
+        return True
+    for each in (value, owner):
+        if _is_random(each) or module_of(type(each)).startswith("numpy.random"):
+            return True
+    is_function = isinstance(value, FunctionType | _BOUND)
+    return value is os.urandom or (is_function and module_of(value) in _RESTLESS)
+
+
+def holds_source(value: Any) -> bool:
+    """Tell whether a container holds such a thing, however deep."""
+    todo, seen = [value], set()
+    while todo:
+        each = todo.pop()
+        parts = parts_of(each)
+        if parts is None or id(each) in seen or len(parts) > MOST_ITEMS:
+            continue
+        seen.add(id(each))
+        inner = [part for part in parts if not isinstance(part, CONSTANT)]
+        if any(map(is_source, inner)):
+            return True
+        todo += inner
+    return False
 
 
 def _takes_text(value: Any) -> bool:

@@ -76,6 +76,7 @@ __all__ = [
     "split",
     "standardize",
 ]
+__dir__ = __all__.copy
 
 if not TYPE_CHECKING:  # for a type checker there are the names above only
     __getattr__ = spellings.refuser(__name__)

@@ -91,7 +91,7 @@ def _joined_parts(first: Sequence[Any], batch: Sequence[Any]) -> Any:
 def _like_mapping(like: Mapping[Any, Any], parts: dict[Any, Any]) -> Any:
     """Give a mapping of the same type, where that can be made of a dict."""
     try:
-        return type(like)(parts)  # type: ignore[call-arg]
+        return type(like)(parts)  # type: ignore[call-arg]  # or TypeError
     except TypeError:
         return parts
 

@@ -16,10 +16,12 @@ from tessella import data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import is_iterable, to_float, to_int, to_list
 from tessella.dtypes import int64
+from tessella.errors import brief
 from tessella.hints import Key
 from tessella.items import OnHeap
 from tessella.located import located
 from tessella.ops.random import Generator, randperm
+from tessella.sizes import counted, described
 from tessella.tensors import tensor
 
 T = TypeVar("T", covariant=True)
@@ -43,6 +45,14 @@ def length_of(name: str, dataset: Any) -> int:
         raise data_errors.not_dataset(name, dataset) from error
 
 
+def samples_of(dataset: Any) -> str:
+    """Say how many samples there are; "": that is not known, or not yet."""
+    try:
+        return counted(len(dataset), "sample")
+    except Exception:  # of a user's __len__, too: whoever prints an object is looking for an error
+        return ""
+
+
 class Dataset(Generic[T]):
     """Samples that are asked for by number: derive from it, define __getitem__ and __len__.
 
@@ -57,6 +67,9 @@ class Dataset(Generic[T]):
 
     def __getitem__(self, index: int, /) -> T:
         raise NotImplementedError("a Dataset defines __getitem__(index)")
+
+    def __repr__(self) -> str:
+        return described(self, samples_of(self))
 
     def __add__(self, other: Dataset[S]) -> ConcatDataset[T | S]:
         parts: list[Any] = [self, other]
@@ -80,7 +93,7 @@ class IterableDataset(Dataset[T]):
         wrong = data_errors.stream_in_sequence("an index")
         raise wrong.locate(f"data.{type(self).__name__}", [])
 
-    def __add__(  # type: ignore[override]
+    def __add__(  # type: ignore[override]  # streams chain
         self, other: Dataset[S]
     ) -> ChainDataset[T | S]:
         parts: list[Any] = [self, other]
@@ -144,6 +157,9 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __getbatch__(self, index: Tensor) -> list[Tensor]:
         return [x[index] for x in self.tensors]
 
+    def __repr__(self) -> str:
+        return described(self, samples_of(self), *(f"{x.dtype} {x.shape}" for x in self.tensors))
+
     def __len__(self) -> int:
         return self.tensors[0].shape[0]
 
@@ -171,6 +187,9 @@ class Subset(Dataset[T]):
             raise error.relocate("data.Subset", []) from None
         self.dataset = dataset
         self.indices: Sequence[int] = numbers if hasattr(numbers, "__getitem__") else listed
+
+    def __repr__(self) -> str:
+        return described(self, samples_of(self), f"of {brief(self.dataset)}")
 
     @property
     def __getbatch__(self) -> Callable[[Tensor], object]:

@@ -91,10 +91,7 @@ def _found(folder: Any, stem: str) -> str:
             path = os.path.join(folder, name + ending)
             if os.path.isfile(path):
                 return path
-    wanted = f"{stem}-idx{axes}-ubyte"
-    raise data_errors.malformed(
-        folder, f"there is no {wanted}, plain or .gz", "it needs images and labels of both parts"
-    )
+    raise data_errors.missing_part(folder, f"{stem}-idx{axes}-ubyte, plain or .gz")
 
 
 # --- the head ------------------------------------------------------------------------------------

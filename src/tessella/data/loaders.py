@@ -15,7 +15,7 @@ from tessella import data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_count, to_float, to_int
 from tessella.data.collation import default_collate, default_convert
-from tessella.data.datasets import IterableDataset, Samples
+from tessella.data.datasets import IterableDataset, Samples, samples_of
 from tessella.data.positions import Position, State, generator_state, state_of
 from tessella.data.samplers import (
     BatchSampler,
@@ -27,9 +27,11 @@ from tessella.data.samplers import (
 )
 from tessella.data.streams import END, Stream
 from tessella.data.workers import Inline, WorkerInfo, Workers
+from tessella.errors import brief
 from tessella.hints import TYPE_CHECKING, Generic, Sequence, StateDict, TypeVar, overload
 from tessella.items import OnHeap
 from tessella.ops.random import Generator, default_generator
+from tessella.sizes import described
 from tessella.tensors import tensor
 
 if TYPE_CHECKING:
@@ -156,6 +158,18 @@ class DataLoader(Generic[B]):
         )
         self._position = Position()
         self._epochs = 0
+
+    def __repr__(self) -> str:
+        values: dict[str, object] = {"batch_size": self.batch_size}
+        if isinstance(self.sampler, RandomSampler):
+            values["shuffle"] = True
+        elif self.sampler is not None and not isinstance(self.sampler, SequentialSampler):
+            values["sampler"] = self.sampler
+        elif self.batch_size is None and self.batch_sampler is not None:
+            values = {"batch_sampler": self.batch_sampler}
+        options = ("drop_last", "num_workers", "generator")
+        values |= {name: value for name in options if (value := getattr(self, name))}
+        return described(self, samples_of(self.dataset) or brief(self.dataset), **values)
 
     # --- arguments -------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from tessella.ops.elementwise import isfinite, isnan, where
 from tessella.ops.reduce import argmax, max as largest, min as smallest
 from tessella.ops.sets import searchsorted, unique_values
 from tessella.ops.summaries import nanmean
+from tessella.sizes import counted, described
 from tessella.tensors import tensor
 
 
@@ -30,6 +31,11 @@ class Scaler:
     def __init__(self) -> None:
         self.shift: Tensor | None = None
         self.scale: Tensor | None = None
+
+    def __repr__(self) -> str:
+        known = "not fitted" if self.shift is None else f"fitted to samples of {self.shift.shape}"
+        bounds = {name: value for name, value in vars(self).items() if name in ("low", "high")}
+        return described(self, known, **bounds)
 
     def _measure(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Give shift and scale of float64 samples."""
@@ -169,6 +175,11 @@ class OneHot:
         except errors.TessellaError as error:
             raise error.locate("data.OneHot", []) from None
         self.categories: list[Hashable] | None = None
+
+    def __repr__(self) -> str:
+        found = self.categories
+        known = "not fitted" if found is None else counted(len(found), "category")
+        return described(self, known, unknown=self.unknown)
 
     @located("data.OneHot.fit")
     def fit(self, x: Tensor | Sequence[Hashable]) -> OneHot:

@@ -12,13 +12,15 @@ from typing import Any, Generic, TypeVar
 from tessella import data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import is_iterable, to_bool, to_count
-from tessella.data.datasets import length_of
+from tessella.data.datasets import length_of, samples_of
 from tessella.dtypes import float64, int64
+from tessella.errors import brief
 from tessella.items import OnHeap
 from tessella.ops.choices import multinomial
 from tessella.ops.creation import arange
 from tessella.ops.joining import concat
 from tessella.ops.random import Generator, randint, randperm
+from tessella.sizes import described
 from tessella.tensors import asarray
 
 T = TypeVar("T", covariant=True)
@@ -36,6 +38,13 @@ class Sampler(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError("a Sampler defines __iter__()")
+
+    def __repr__(self) -> str:
+        shown = ("replacement", "batch_size", "drop_last")
+        values = {name: getattr(self, name) for name in shown if hasattr(self, name)}
+        inner = getattr(self, "sampler", None)
+        first = samples_of(self) if inner is None else brief(inner)
+        return described(self, first, **values)
 
 
 class OrderedSampler(Sampler[int]):
@@ -224,7 +233,7 @@ class BatchSampler(Sampler[list[int]]):
     def __len__(self) -> int:
         if not hasattr(type(self.sampler), "__len__"):
             raise data_errors.no_length().locate("len(BatchSampler)", [])
-        count = len(self.sampler)  # type: ignore[arg-type]
+        count = len(self.sampler)  # type: ignore[arg-type]  # asked for above
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 

@@ -10,3 +10,4 @@ from tessella.diagrams.graphs import Graph as Graph
 from tessella.diagrams.walk import graph as graph
 
 __all__ = ["Graph", "graph"]
+__dir__ = __all__.copy

@@ -55,8 +55,8 @@ def fftn(
 ) -> Tensor:  # fmt: skip
     """Transform along several axes, or all.
 
-    >>> ts.fft.fftn(ts.ones(2, 2)).tolist()
-    [[(4+0j), 0j], [0j, 0j]]
+    >>> ts.fft.fftn(ts.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     """
     pairs = _axes_and_sizes(x, s, axes)
     for axis, n in reversed(pairs):
@@ -92,8 +92,8 @@ def rfftn(
 ) -> Tensor:  # fmt: skip
     """Transform real numbers along several axes: half the terms along the last of them.
 
-    >>> ts.fft.rfftn(ts.ones(2, 4)).shape
-    (2, 3)
+    >>> ts.fft.rfftn(ts.arange(8.0).reshape(2, 4)).tolist()
+    [[(28+0j), (-4+4j), (-4+0j)], [(-16+0j), 0j, 0j]]
     """
     pairs = _axes_and_sizes(x, s, axes)
     _need_axis(pairs)

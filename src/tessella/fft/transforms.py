@@ -132,7 +132,8 @@ fft = Transform(
     vjp=lambda g, x_shape, n, axis, norm: resized(
         ifft(g, n, axis, SWAPPED[norm]), x_shape[axis], axis),
     doc="The discrete Fourier transform along an axis: sum over j of x[j] e^(-2πi jk/n).",
-    example=">>> ts.fft.fft(ts.ones(2)).tolist()\n[(2+0j), 0j]",
+    example=">>> ts.fft.fft(ts.tensor([1.0, 2.0, 3.0, 4.0])).tolist()\n"
+            "[(10+0j), (-2+2j), (-2+0j), (-2-2j)]",
 ).function  # fmt: skip
 ifft = Transform(
     "ifft", is_real=False, ref=_ref("ifft"), samples=_SAMPLES, errors=_ERRORS,
@@ -146,7 +147,8 @@ rfft = Transform(
     dtype=lambda dtype: _COMPLEX[dtype],
     vjp=lambda g, x_shape, n, axis, norm: _rfft_back(g, x_shape, n, axis, norm),
     doc="The first half, n // 2 + 1 terms, of the transform of real numbers; the rest mirrors it.",
-    example=">>> ts.fft.rfft(ts.ones(4)).tolist()\n[(4+0j), 0j, 0j]",
+    example=">>> ts.fft.rfft(ts.tensor([1.0, 2.0, 3.0, 4.0])).tolist()\n"
+            "[(10+0j), (-2+2j), (-2+0j)]",
 ).function  # fmt: skip
 irfft = Transform(
     "irfft", is_real=False, ref=_ref("irfft"), samples=_HALF, errors=_ERRORS,

@@ -33,3 +33,4 @@ __all__ = [
     "save_npy",
     "save_npz",
 ]
+__dir__ = __all__.copy

@@ -20,6 +20,7 @@ from tessella.errors import (
     is_foreign_array,
     type_name,
 )
+from tessella.exceptions import alike
 from tessella.hints import Any, Sequence
 
 OLD_FILE_STAYS = "nothing was saved; what the path named before is as it was"
@@ -256,9 +257,7 @@ def closed(name: str) -> IllegalState:
 
 def unknown_tensor(name: object, file: str, names: list[str]) -> InvalidArgument:
     """A tensor that the file does not have."""
-    import difflib
-
-    near = difflib.get_close_matches(str(name), names[:10_000], 3) or names[:3]
+    near = alike(str(name), names[:10_000]) or names[:3]
     shown = ", ".join(map(brief, near)) or "none"
     error = InvalidArgument(f"there is no tensor {brief(name)}", f"the file has {shown}")
     error.within(file)

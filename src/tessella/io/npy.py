@@ -78,7 +78,8 @@ class Form:
 def load_npy(path: File, mmap: bool = False) -> Tensor:
     """Read a tensor from NumPy's .npy file.
 
-    With `mmap` it lies over the file and is read-only.
+    With `mmap` it lies over the file and is read-only; if another program cuts that short while
+    it is used, the system ends this process (SIGBUS).
 
     >>> numpy.save("x.npy", numpy.arange(3))
     >>> ts.io.load_npy("x.npy").tolist()

@@ -80,7 +80,7 @@ def save_npz(tensors: Mapping[str, Tensor], path: File, compressed: bool = False
                 entry.compress_type = way
                 entry.external_attr = 0o644 << 16
                 with archive.open(entry, "w", force_zip64=True) as member:
-                    npy.write_npy(member, heads[name], x)  # type: ignore[arg-type]
+                    npy.write_npy(member, heads[name], x)  # type: ignore[arg-type]  # a member writes bytes
 
 
 def _shown(name: Any) -> str:

@@ -50,7 +50,8 @@ def load(
     """Load what `ts.save` or `torch.save` wrote, a safetensors file, or NumPy's .npy and .npz.
 
     Nothing in a file is ever run: `weights_only` and `map_location`, PyTorch's, can only say True
-    and the CPU. With `mmap` tensors lie over the file and are read-only.
+    and the CPU. With `mmap` tensors lie over the file and are read-only; if another program cuts
+    it short while they are used, the system ends this process (SIGBUS).
 
     >>> ts.save((ts.arange(3), None), "run.ts")
     >>> numbers, nothing = ts.load("run.ts")

@@ -128,10 +128,10 @@ class passing:  # noqa: N801 - used like a function
     """Give a binary file of the caller's own as it is: it is theirs to sync and close."""
 
     def __init__(self, file: Any) -> None:
-        self.file = file
+        self.file: BinaryIO = file
 
     def __enter__(self) -> BinaryIO:
-        return self.file  # type: ignore[no-any-return]
+        return self.file
 
     def __exit__(self, *ignored: object) -> None:
         return None

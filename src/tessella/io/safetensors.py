@@ -127,7 +127,8 @@ def load_file(path: File, mmap: bool = True) -> dict[str, Tensor]:
 
     They lie over the mapped file and are read-only: nothing is read before it is used, and what is
     used is not counted as memory of tensors but as that of others. With `mmap=False` they are read
-    into memory of their own. Names that were tied give the same tensor.
+    into memory of their own, which is safe where another program may cut the file short: over a
+    mapped file that ends the process (SIGBUS). Names that were tied give the same tensor.
 
     >>> ts.io.save_file({"w": ts.ones(2), "b": ts.zeros(1)}, "model.safetensors")
     >>> weights = ts.io.load_file("model.safetensors")

@@ -8,7 +8,7 @@ what it has read, and is never deeper than its caller.
 from __future__ import annotations
 
 import re
-from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # no stub lists it
 
 from tessella.hints import Iterator, NoReturn
 from tessella.io import file_errors

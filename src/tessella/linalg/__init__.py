@@ -3,6 +3,8 @@
 Decompositions and what is made of them call LAPACK through NumPy, imported at that moment.
 """
 
+from tessella import spellings
+from tessella.hints import TYPE_CHECKING
 from tessella.linalg.factors import cholesky, qr, svd, svdvals
 from tessella.linalg.inverses import det, inv, slogdet, solve, solve_triangular
 from tessella.linalg.norms import cond, matrix_norm, norm, vector_norm
@@ -19,3 +21,7 @@ __all__ = [
     "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd",
     "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+__dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)

@@ -191,7 +191,7 @@ def solve_triangular(
 ) -> Tensor:
     """The x with a @ x = b (x @ a = b with left=False), of the upper or lower triangle of a; unitriangular takes its diagonal as ones."""
 
-def svd(x: Tensor, *, full_matrices: _bool = True) -> SVDResult:
+def svd(x: Tensor, full_matrices: _bool = True) -> SVDResult:
     """Factor matrices into U @ diag(S) @ Vh, with S in descending order; full makes U, Vh square."""
 
 def svdvals(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:

@@ -248,7 +248,7 @@ svd_parts = Host(
     no_capture="NumPy computes it",
     home="linalg", matrices="regular", tested=_TESTED, samples=[_SVD[0], _SVD[2], _SVD[4]],
            errors=_SVD_ERRORS)  # fmt: skip
-def svd(x: Tensor, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: Tensor, full_matrices: bool = True) -> SVDResult:
     """Factor matrices into U @ diag(S) @ Vh, with S in descending order; full makes U, Vh square.
 
     Gradients are defined where the singular values differ. Of the columns that only a full U or Vh

@@ -98,8 +98,9 @@ def _order_of_products(sizes: Sequence[int]) -> list[list[int]]:
 def multi_dot(xs: Sequence[Tensor]) -> Tensor:
     """Multiply matrices in the order that takes the fewest products; the ends may be vectors.
 
-    >>> ts.linalg.multi_dot([ts.ones(2, 3), ts.ones(3, 4), ts.ones(4)]).tolist()
-    [12.0, 12.0]
+    >>> x = ts.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> ts.linalg.multi_dot([x, x, ts.tensor([1.0, 0.0])]).tolist()
+    [7.0, 15.0]
     """
     if len(xs) < 2:
         raise errors.wrong_value("xs", xs, "two or more tensors")

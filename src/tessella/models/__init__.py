@@ -17,3 +17,4 @@ __all__ = [
     "LlamaConfig", "Passage", "Sampler", "Writer", "estimate", "generate", "load", "load_folder",
     "load_gguf", "save_gguf",
 ]  # fmt: skip
+__dir__ = __all__.copy

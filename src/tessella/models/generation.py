@@ -130,7 +130,8 @@ class Writer:
         self.tokens = tokens
         self.left -= 1
         found: Any = tokens[:, 0].tolist()
-        return found  # type: ignore[no-any-return]
+        ids: list[int] = found
+        return ids
 
 
 def checked_prompts(

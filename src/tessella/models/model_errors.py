@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from tessella.errors import (
     FormatError,
     IllegalState,
@@ -14,6 +12,7 @@ from tessella.errors import (
     ShapeError,
     brief,
 )
+from tessella.exceptions import alike
 from tessella.hints import Sequence
 from tessella.sizes import to_text
 
@@ -152,7 +151,7 @@ def mixed_windows(name: str, value: object) -> FormatError:
 
 def missing_tensor(name: str, names: Sequence[str], source: str) -> FormatError:
     """A tensor that the configuration asks for, and the file does not have."""
-    near = difflib.get_close_matches(name, names, 1)
+    near = alike(name, names, 1)
     hint = f"it has {near[0]!r}; " if near else ""
     return FormatError(
         f"the file has no tensor {name!r}", f"{hint}by {source} it must: do both belong together?"

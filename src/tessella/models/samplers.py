@@ -18,6 +18,7 @@ from tessella.ops.movement import squeeze
 from tessella.ops.ordering import sort, topk
 from tessella.ops.random import Generator
 from tessella.ops.reduce import amax, amin, argmax, cumulative_sum
+from tessella.sizes import described
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -61,29 +62,33 @@ class Sampler:
         self.temperature = to_float("temperature", temperature)
         self.top_k = to_int("top_k", top_k)
         self.top_p, self.min_p = to_float("top_p", top_p), to_float("min_p", min_p)
-        self.penalty = to_float("repetition_penalty", repetition_penalty)
+        self.repetition_penalty = to_float("repetition_penalty", repetition_penalty)
         rules = (
             ("temperature", self.temperature, self.temperature >= 0, "at least 0"),
             ("top_k", self.top_k, self.top_k >= 0, "0, for all, or more"),
             ("top_p", self.top_p, 0 < self.top_p <= 1, "above 0, and at most 1"),
             ("min_p", self.min_p, 0 <= self.min_p <= 1, "from 0 to 1"),
-            ("repetition_penalty", self.penalty, self.penalty > 0, "above 0"),
+            ("repetition_penalty", self.repetition_penalty, self.repetition_penalty > 0, "above 0"),
         )
         for name, value, is_right, rule in rules:
             if not is_right or not math.isfinite(value):
                 raise errors.wrong_value(name, value, rule)
         self.generator = None if seed is None else Generator(seed)
 
+    def __repr__(self) -> str:
+        return described(self, **{name: value for name, value in vars(self).items() if value})
+
     @property
     def needs_seen(self) -> bool:
         """Whether it asks which tokens were seen."""
-        return self.penalty != 1
+        return self.repetition_penalty != 1
 
     def __call__(self, logits: Tensor, seen: Tensor | None = None) -> Tensor:
         """Draw a token for each row; `seen` is True for tokens that were there, (B, vocabulary)."""
         logits = cast(logits, float32)
         if seen is not None and self.needs_seen:
-            lowered = where(greater(logits, 0), logits / self.penalty, logits * self.penalty)
+            penalty = self.repetition_penalty
+            lowered = where(greater(logits, 0), logits / penalty, logits * penalty)
             logits = where(seen, lowered, logits)
         if self.temperature == 0 or self.top_k == 1:
             return argmax(logits, axis=-1)

@@ -142,6 +142,7 @@ __all__ = [
     "TransformerEncoderLayer", "TripletMarginLoss", "Unflatten", "Unfold", "Upsample", "ZeroPad1d",
     "ZeroPad2d", "add_lora", "functional", "init", "merge_lora", "summary", "utils",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 if not TYPE_CHECKING:  # for a type checker there are the names above only
     __getattr__ = spellings.refuser(__name__)

@@ -86,7 +86,7 @@ class _Numbered(Module, Generic[Kept, Given]):
 
     @classmethod
     def _of(cls, parts: Sequence[Any]) -> Self:
-        return cls(parts)  # type: ignore[call-arg]
+        return cls(parts)  # type: ignore[call-arg]  # subclasses take their parts
 
     def _check(self, part: Any) -> None:
         if part_of(part) is None:
@@ -232,7 +232,7 @@ class _Named(Module, Generic[Kept, Given]):
     def __setitem__(self, key: str, part: Given) -> None:
         if part is None:
             raise module_errors.not_module(key, part).locate(type(self).__name__, [])
-        self.add_module(key, part)  # type: ignore[arg-type]
+        self.add_module(key, part)  # type: ignore[arg-type]  # any callable may be kept
 
     def __delitem__(self, key: str) -> None:
         self[key]

@@ -90,7 +90,7 @@ class Convolution(Module):
         if self.padding_mode == "zeros":
             return x, self.padding
         widths = [width for pair in reversed(self._pads) for width in pair]
-        return pad(x, tuple(widths), mode=self.padding_mode), 0  # type: ignore[arg-type]
+        return pad(x, tuple(widths), mode=self.padding_mode), 0  # type: ignore[arg-type]  # a checked word
 
 
 class Conv1d(Convolution):

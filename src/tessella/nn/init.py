@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from tessella import errors
+from tessella import errors, spellings
 from tessella._core import Tensor
 from tessella.arguments import to_float, to_int, to_word
 from tessella.declarations import describe
@@ -21,6 +21,9 @@ from tessella.ops.special import erfinv
 if TYPE_CHECKING:
     from tessella.ops.random import Generator
 
+if not TYPE_CHECKING:  # for a type checker there are the names below only
+    __getattr__ = spellings.refuser(__name__)
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -29,6 +32,7 @@ __all__ = [
     "normal_", "ones_", "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_",
     "xavier_uniform_", "zeros_",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 _GAINS = {
     "linear": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0, "conv_transpose1d": 1.0,

@@ -24,7 +24,8 @@ def not_indices(name: str, dtype: object) -> DTypeMismatch:
 def no_row(index: int, rows: int, what: str = "rows") -> IndexOutOfBounds:
     """A number that is that of no row."""
     return IndexOutOfBounds(
-        f"index {index} is out of range for {rows} {what}", f"indices go from 0 to {rows - 1}"
+        f"index {index} is out of range for {rows} {what}",
+        f"indices go from 0 to {rows - 1}" if rows else f"there are no {what}",
     )
 
 

@@ -27,7 +27,7 @@ class Loss(Module):
                 raise loss_errors.made_with_operands(type(self).__name__)
             if value is not None:
                 raise loss_errors.given_up(name)
-        self.reduction = to_word(  # type: ignore[assignment]
+        self.reduction = to_word(  # type: ignore[assignment]  # one of `words`
             "reduction", reduction, list(self.words)
         )
 
@@ -204,7 +204,7 @@ class KLDivLoss(Loss):
     """
 
     words = ("none", "mean", "sum", "batchmean")
-    reduction: Literal["none", "mean", "sum", "batchmean"]  # type: ignore[assignment]
+    reduction: Literal["none", "mean", "sum", "batchmean"]  # type: ignore[assignment]  # one word more
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", log_target: bool = False) -> None:  # fmt: skip

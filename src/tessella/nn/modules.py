@@ -27,7 +27,7 @@ from tessella.hints import (
     TypeVar,
     overload,
 )
-from tessella.located import located_init
+from tessella.located import explain_call, located_init
 from tessella.nn import module_errors, module_hooks, states, walks
 from tessella.nn.parameters import Buffer, Parameter
 
@@ -80,6 +80,7 @@ class Module(walks.Owner):
     """
 
     training: bool = True
+    _spared: tuple[str, ...] = ()  # parts that a state may lack
     _hooks: module_hooks.ModuleHooks | None = None  # None: there are none
 
     if TYPE_CHECKING:  # what is registered by name is known at run time only; most are tensors
@@ -89,7 +90,7 @@ class Module(walks.Owner):
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         if cls.__module__.startswith("tessella.") and "__init__" in vars(cls):
-            cls.__init__ = located_init(cls.__init__)  # type: ignore[method-assign]
+            cls.__init__ = located_init(cls.__init__)  # type: ignore[method-assign]  # the same signature
 
     def __init__(self) -> None:
         """Make a module without parts; subclasses add theirs as attributes."""
@@ -112,10 +113,14 @@ class Module(walks.Owner):
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Compute by `forward`, with the hooks around it."""
         # errors.py finds the modules that were at work by the frames of this function.
-        if self._hooks is not None or _watches():
-            out = module_hooks.call(self, args, keywords)
-        else:
-            out = self.forward(*args, **keywords)
+        try:
+            if self._hooks is not None or _watches():
+                out = module_hooks.call(self, args, keywords)
+            else:
+                out = self.forward(*args, **keywords)
+        except TypeError as error:
+            explain_call(error, type(self).__name__, type(self).forward)
+            raise
         if type(out) is Tensor:
             self.__dict__["_made"] = weakref.ref(out)  # so that errors can say whose output it is
         return out

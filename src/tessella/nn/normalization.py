@@ -138,6 +138,7 @@ class ChannelNorm(Affine):
 
     axes: tuple[int, ...] = ()  # how many an input may have
     wanted = ""
+    _spared = ("num_batches_tracked",)  # old files of PyTorch have none
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
@@ -236,7 +237,7 @@ class BatchNorm2d(BatchNorm):
 class InstanceNorm(ChannelNorm):
     """Normalises each channel of each element of a batch."""
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
                  affine: bool = False, track_running_stats: bool = False,
                  device: DeviceLike | None = None, dtype: DTypeLike | None = None, *,
                  bias: bool = True) -> None:  # fmt: skip
@@ -248,7 +249,7 @@ class InstanceNorm(ChannelNorm):
         self.check_axes(x)
         is_single = x.ndim == self.axes[0]
         uses_input = self.training or not self.track_running_stats
-        momentum = 0.1 if self.momentum is None else self.momentum
+        momentum = self.momentum or 0.0  # None: they stay as they are
         out = functional.instance_norm(
             x[None] if is_single else x, self.running_mean, self.running_var, self.weight,
             self.bias, uses_input, momentum, self.eps,

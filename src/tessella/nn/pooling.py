@@ -56,8 +56,8 @@ class MaxPool1d(_MaxPool[Given]):
 
     def forward(self, x: Tensor) -> Given:
         """Choose."""
-        out: Any = functional.max_pool1d(x, **self._options())
-        return out  # type: ignore[no-any-return]
+        out: Given = functional.max_pool1d(x, **self._options())
+        return out
 
 
 class MaxPool2d(_MaxPool[Given]):
@@ -69,8 +69,8 @@ class MaxPool2d(_MaxPool[Given]):
 
     def forward(self, x: Tensor) -> Given:
         """Choose."""
-        out: Any = functional.max_pool2d(x, **self._options())
-        return out  # type: ignore[no-any-return]
+        out: Given = functional.max_pool2d(x, **self._options())
+        return out
 
 
 class AvgPool1d(Pool):
@@ -226,7 +226,8 @@ class AdaptiveMaxPool1d(_AdaptiveMax[Given]):
     def forward(self, x: Tensor) -> Given:
         """Choose."""
         out: Any = functional.adaptive_max_pool1d(x, self.output_size, self.return_indices)
-        return out  # type: ignore[no-any-return]
+        given: Given = out
+        return given
 
 
 class AdaptiveMaxPool2d(_AdaptiveMax[Given]):
@@ -239,7 +240,8 @@ class AdaptiveMaxPool2d(_AdaptiveMax[Given]):
     def forward(self, x: Tensor) -> Given:
         """Choose."""
         out: Any = functional.adaptive_max_pool2d(x, self.output_size, self.return_indices)
-        return out  # type: ignore[no-any-return]
+        given: Given = out
+        return given
 
 
 class Unfold(Pool):

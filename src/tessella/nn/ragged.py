@@ -14,6 +14,7 @@ from tessella.ops.joining import stack
 from tessella.ops.padding import pad
 
 __all__ = ["pad_sequence"]
+__dir__ = __all__.copy
 __path__: list[str] = []  # so that imports of names that are not here are explained
 
 if not TYPE_CHECKING:  # for a type checker there are the names below only

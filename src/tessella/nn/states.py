@@ -70,7 +70,7 @@ class _Loading:
             key = head + name
             self.known.add(key)
             if key not in self.state:
-                self.missing.append(key)
+                self.missing += [] if name in module._spared else [key]
             elif problem := _misfit(x, self.state[key]):
                 self.unfit.append(f"{key}  {problem}")
             else:

@@ -23,6 +23,7 @@ __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
     "parameters_to_vector", "rnn", "vector_to_parameters",
 ]  # fmt: skip
+__dir__ = __all__.copy
 __path__: list[str] = []  # so that imports of names that are not here are explained
 
 if not TYPE_CHECKING:  # for a type checker there are the names above only

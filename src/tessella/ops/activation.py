@@ -10,7 +10,8 @@ from tessella.arguments import to_word
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.hints import Any
-from tessella.kinds import Binary, binary, unary
+from tessella.kinds import Binary, Clip, binary, unary
+from tessella.ops import references
 from tessella.ops.elementwise import (
     abs,
     clip,
@@ -24,6 +25,7 @@ from tessella.ops.elementwise import (
 )  # fmt: skip
 from tessella.ops.movement import normal_axes, reshape
 from tessella.ops.splitting import split
+from tessella.records import OPS
 
 _SLOPE = math.sqrt(2 / math.pi)
 _CUBE = 0.044715  # of the approximation of gelu
@@ -138,6 +140,21 @@ mish = unary(
 )
 
 
+limit = Clip(
+    "limit",
+    kernel="clip",
+    ulps=0,
+    is_function=False,
+    is_method=False,
+    vjp=(
+        lambda g, x, min, max: where((x <= min) | (x >= max), 0, g),
+        *OPS["clip"].vjp[1:],
+    ),
+    doc="clip, whose gradient is 0 at the limits too, as PyTorch's activations have it.",
+    ref=references.clip,
+).function
+
+
 class Parametric(Binary):
     """f(x) with a number, or a tensor that broadcasts, as its parameter."""
 
@@ -153,7 +170,7 @@ def _parametric(name: str, parameter: str, default: float, **record: Any) -> Fun
 
 elu = _parametric(
     "elu", "alpha", 1.0, takes_inplace=True,
-    vjp=(lambda g, x, alpha: where(x > 0, g, g * alpha * exp(minimum(x, 0))),
+    vjp=(lambda g, x, alpha: where(x > 0, g, g * alpha * exp(limit(x, None, 0))),
          lambda g, x: where(x > 0, 0, g * expm1(minimum(x, 0)))),
     doc="x where x > 0, else alpha * (e ** x - 1).",
     ref=lambda np, x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x)), away=0.1,
@@ -201,7 +218,7 @@ def relu6(x: Tensor) -> Tensor:
     >>> ts.relu6(ts.tensor([-1.0, 7.0])).tolist()
     [0.0, 6.0]
     """
-    return clip(x, 0, 6)
+    return limit(x, 0, 6)
 
 
 @composite(
@@ -215,7 +232,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0) -> Tensor:
     >>> ts.hardtanh(ts.tensor([-3.0, 0.5])).tolist()
     [-1.0, 0.5]
     """
-    return clip(_need_floats(x), min, max)
+    return limit(_need_floats(x), min, max)
 
 
 @composite(
@@ -227,7 +244,7 @@ def hardsigmoid(x: Tensor) -> Tensor:
     >>> ts.hardsigmoid(ts.tensor([-4.0, 0.0])).tolist()
     [0.0, 0.5]
     """
-    return clip(_need_floats(x) + 3.0, 0, 6) / 6
+    return limit(_need_floats(x) + 3.0, 0, 6) / 6
 
 
 @composite(
@@ -242,7 +259,7 @@ def hardswish(x: Tensor) -> Tensor:
     >>> ts.hardswish(ts.tensor([-4.0, 3.0])).tolist()
     [-0.0, 3.0]
     """
-    return x * clip(_need_floats(x) + 3.0, 0, 6) / 6
+    return x * limit(_need_floats(x) + 3.0, 0, 6) / 6
 
 
 @composite(
@@ -271,7 +288,11 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """
     if alpha == 0:
         raise errors.wrong_value("alpha", alpha, "other than 0")
-    return where(_need_floats(x) > 0, x, expm1(minimum(x, 0) / alpha) * alpha)
+    if alpha == 1:
+        return elu(_need_floats(x))
+    is_above = _need_floats(x) > 0
+    below = elu(x / alpha) if alpha > 0 else expm1(where(is_above, 0, x) / alpha)
+    return where(is_above, x, below * alpha)
 
 
 @composite(ref=lambda np, x: x / (1 + np.abs(x)), has_twin=True, samples=_SAMPLES, ulps=8)
@@ -296,7 +317,7 @@ def tanhshrink(x: Tensor) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x, lambd=0.5: np.where(np.abs(x) > lambd, x, 0), ulps=0,
+    ref=lambda np, x, lambd=0.5: np.where(np.abs(x) <= lambd, 0, x), ulps=0,
     has_twin=True, samples=[case((3, 4)), case((3, 4), 1.0)],
 )  # fmt: skip
 def hardshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
@@ -305,7 +326,7 @@ def hardshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     >>> ts.hardshrink(ts.tensor([0.3, -2.0])).tolist()
     [0.0, -2.0]
     """
-    return where(abs(_need_floats(x)) > lambd, x, 0)
+    return where(abs(_need_floats(x)) <= lambd, 0, x)
 
 
 @composite(
@@ -325,7 +346,7 @@ def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 @composite(
-    ref=lambda np, x, threshold, value: np.where(x > threshold, x, value), ulps=0,
+    ref=lambda np, x, threshold, value: np.where(x <= threshold, value, x), ulps=0,
     has_twin=True, takes_inplace=True, samples=[case((3, 4), 0.5, 2.0)],
 )  # fmt: skip
 def threshold(x: Tensor, threshold: float, value: float) -> Tensor:
@@ -334,7 +355,7 @@ def threshold(x: Tensor, threshold: float, value: float) -> Tensor:
     >>> ts.threshold(ts.tensor([0.5, 2.0]), 1.0, -1.0).tolist()
     [-1.0, 2.0]
     """
-    return where(_need_floats(x) > threshold, x, value)
+    return where(_need_floats(x) <= threshold, value, x)
 
 
 @composite(

@@ -24,6 +24,7 @@ def _astype_ref(np: Any, x: Any, dtype: Any, copy: bool = True) -> Any:
 
 astype = Cast(
     "astype", vjp=_cast_back, doc="Converted to another dtype.",
+    example=">>> ts.astype(ts.tensor([2.9, -2.9, 0.0]), ts.int32).tolist()\n[2, -2, 0]",
     ref=_astype_ref, ulps=0, samples=[case((3, 5), dtype) for dtype in DTYPES],
     errors=[case((2,), "float33", match="dtype must be a Tessella dtype"),
             case((2,), 3, match="dtype must be a Tessella dtype"),

@@ -292,8 +292,8 @@ _TRIANGLES = {
 def tril(x: Tensor, k: Offset = 0) -> Tensor:
     """Keep the lower triangle, up to the k-th diagonal; zero above.
 
-    >>> ts.tril(ts.ones(2, 2)).tolist()
-    [[1.0, 0.0], [1.0, 1.0]]
+    >>> ts.tril(ts.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[1.0, 0.0], [3.0, 4.0]]
     """
     return _triangle(x, k, True)
 
@@ -302,8 +302,8 @@ def tril(x: Tensor, k: Offset = 0) -> Tensor:
 def triu(x: Tensor, k: Offset = 0) -> Tensor:
     """Keep the upper triangle, from the k-th diagonal on; zero below.
 
-    >>> ts.triu(ts.ones(2, 2)).tolist()
-    [[1.0, 1.0], [0.0, 1.0]]
+    >>> ts.triu(ts.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[1.0, 2.0], [0.0, 4.0]]
     """
     return _triangle(x, k, False)
 
@@ -343,7 +343,7 @@ def _widened(x: Tensor) -> Tensor:
 
 @composite(ref="isclose", has_twin=True, **_CLOSE)
 def isclose(
-    x: Operand, y: Operand, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    x: Operand, y: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
     """Tell where |x - y| <= atol + rtol * |y|; equal infinities are close.
 
@@ -375,11 +375,12 @@ def array_equal(x: Tensor, y: Tensor) -> bool:
     no_capture="it gives a bool of Python", instead="ts.isclose(x, y).all() gives a tensor",
     ref="allclose", **_CLOSE)  # fmt: skip
 def allclose(
-    x: Operand, y: Operand, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    x: Operand, y: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Tell whether all elements are close.
 
-    >>> ts.allclose(ts.ones(2), ts.ones(2))
-    True
+    >>> x = ts.tensor([1.0, 2.0])
+    >>> ts.allclose(x, x + 1e-6), ts.allclose(x, x + 1e-2)
+    (True, False)
     """
     return bool(all(isclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)))

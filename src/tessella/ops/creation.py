@@ -184,7 +184,7 @@ def _finite(name: str, value: Number, is_real: bool = True) -> Any:
     return value
 
 
-@composite(**_MAKES)
+@composite(**_MAKES, keywords={"end": "stop"})
 def arange(start: Number, stop: Number | None = None, step: Number = 1, *,
            dtype: DTypeLike | None = None, device: Device | None = None,
            requires_grad: bool = False) -> Tensor:  # fmt: skip
@@ -225,7 +225,7 @@ def _count(out: Tensor, start: int | float, step: int | float, last: int | float
         _core.count_floats(out, float(start), float(step), 1.0)
 
 
-@composite(**_MAKES)
+@composite(**_MAKES, keywords={"end": "stop", "steps": "num"})
 def linspace(start: Number, stop: Number, num: int, *, dtype: DTypeLike | None = None,
              device: Device | None = None, endpoint: bool = True,
              requires_grad: bool = False) -> Tensor:  # fmt: skip
@@ -272,7 +272,7 @@ def _set(out: Tensor, place: int, value: Number) -> None:
     out[place] = int(value) if out.dtype.is_integer and isinstance(value, float) else value
 
 
-@composite(**_MAKES)
+@composite(**_MAKES, keywords={"n": "n_rows", "m": "n_cols"})
 def eye(n_rows: int, n_cols: int | None = None, *, k: Offset = 0, dtype: DTypeLike | None = None,
         device: Device | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Make a matrix with ones on its k-th diagonal.

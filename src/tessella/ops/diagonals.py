@@ -162,6 +162,7 @@ def _indices(row: int, col: int, offset: int, dtype: DTypeLike | None, lower: bo
     return cast(stack([floor_divide(places, col), remainder(places, col)]), wanted)
 
 
+_MANY = 1000  # columns, from which on a matrix of powers may be too large
 _INDICES = {
     "is_method": False,
     "samples": [case(3, 4), case(2, 2, offset=1), case(3, 2, -1), case(0, 3), case(2, 3, 9)],
@@ -214,6 +215,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         x = cast(x, int64)
     if not count:
         return zeros((x.shape[0], 0), dtype=x.dtype)
+    if count > _MANY:  # it is refused before it is computed
+        _core.empty((x.shape[0], count), x.dtype.id)
     powers = [ones_like(x)]
     while len(powers) < count:
         powers.append(powers[-1] * x)  # a product for each: x ** n has no slope at 0 for n = 0

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from tessella import errors
 from tessella._core import Tensor
+from tessella.arguments import LISTS
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import boolean, int64, promote
@@ -321,10 +322,14 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     result has `...`, then the letters that appear once, sorted. A letter twice in one operand is
     its diagonal. Lists of integers may stand for letters: `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
 
-    >>> ts.einsum("ij,jk->ik", ts.ones(2, 3), ts.ones(3, 2)).tolist()
-    [[3.0, 3.0], [3.0, 3.0]]
+    >>> x = ts.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> ts.einsum("ij,jk->ik", x, x).tolist()
+    [[7.0, 10.0], [15.0, 22.0]]
+    >>> ts.einsum("ij->ji", x).tolist(), ts.einsum("ii", x).item()
+    ([[1.0, 3.0], [2.0, 4.0]], 5.0)
     """
-    xs: list[Any] = list(operands)
+    is_listed = len(operands) == 1 and isinstance(operands[0], LISTS)
+    xs: list[Any] = list(operands[0] if is_listed else operands)
     if isinstance(equation, Tensor):
         equation, xs = _as_equation([equation, *operands])
     if not isinstance(equation, str):

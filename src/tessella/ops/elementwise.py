@@ -47,11 +47,27 @@ def _truncated_quotient(x: Any, y: Any) -> Tensor:
     return round((x - fmod(x, y)) / y)
 
 
+def _base_slope(g: Tensor, x: Tensor, y: Any) -> Tensor:
+    """Give g * d(x ** y)/dx = y * x ** (y - 1), and 0 where y is 0, also where x is."""
+    if not isinstance(y, Tensor):
+        out: Tensor = g * conjugate(y * x ** (y - 1)) if y else zeros_like(g)
+        return out
+    is_steep = logical_or(y != 0, abs(x) > 2.0**-126)  # or 1 / x would be infinite
+    slope = where(is_steep, y, 0) * where(is_steep, x, 1) ** (y - 1)
+    return mul(g, conjugate(slope))
+
+
 def _power_slope(x: Any, out: Tensor) -> Tensor:
     """Give d(x ** y)/dy = x ** y * log(x), and 0 where x is 0."""
     if not isinstance(x, Tensor):
         x = full((), x, dtype=out.dtype)
     return where(x == 0, 0, out * log(where(x == 0, 1, x)))
+
+
+def _distance(x: Any, y: Any) -> Tensor:
+    """Give x * x + y * y, and infinity where both are 0, so that nothing turns there."""
+    square = x * x + y * y
+    return where(square == 0, math.inf, square)
 
 
 def _scaled(y: Any, alpha: Any) -> Any:
@@ -145,11 +161,9 @@ fmod = binary(
 pow = binary(
     "pow",
     ulps=16,  # of complex numbers: the error of y * log(x) is multiplied by its size
-    vjp=(
-        lambda g, x, y: g * conjugate(y * x ** (y - 1)),
-        lambda g, x, out: g * conjugate(_power_slope(x, out)),
-    ),
+    vjp=(_base_slope, lambda g, x, out: g * conjugate(_power_slope(x, out))),
     doc="x ** y. Integers wrap; an integer to a negative power is 1/x truncated.",
+    keywords={"exponent": "y"},
     ref=references.pow,
     domain=(0.2, 3),
 )
@@ -186,20 +200,13 @@ reciprocal = unary(
 # --- powers, exponentials, logarithms ------------------------------------------------------------
 
 sqrt = unary(
-    "sqrt",
-    ulps=0,
-    vjp=lambda g, out: g / conjugate(out * 2),
-    doc="Square root.",
-    ref="sqrt",
+    "sqrt", ulps=0, vjp=lambda g, out: g / conjugate(out * 2), doc="Square root.", ref="sqrt",
     domain=(0.2, 4),
-)
+)  # fmt: skip
 rsqrt = unary(
-    "rsqrt",
-    vjp=lambda g, x, out: g * out / x * -0.5,
-    doc="1 / sqrt(x).",
+    "rsqrt", vjp=lambda g, x, out: g * out / x * -0.5, doc="1 / sqrt(x).", domain=(0.2, 4),
     ref=lambda np, x: 1 / np.sqrt(x),
-    domain=(0.2, 4),
-)
+)  # fmt: skip
 cbrt = unary("cbrt", vjp=lambda g, out: g / (out * out * 3), doc="Cube root.", ref="cbrt", away=0.2)
 exp = unary("exp", vjp=lambda g, out: g * conjugate(out), doc="e ** x.", ref="exp")
 exp2 = unary("exp2", vjp=lambda g, out: g * out * _LN2, doc="2 ** x.", ref="exp2")
@@ -227,12 +234,9 @@ log10 = unary(
     domain=(0.2, 4),
 )
 log1p = unary(
-    "log1p",
-    vjp=lambda g, x: g / conjugate(x + 1),
-    doc="log(1 + x), accurate near 0.",
-    ref="log1p",
-    domain=(-0.7, 3),
-)
+    "log1p", vjp=lambda g, x: g / conjugate(x + 1), doc="log(1 + x), accurate near 0.",
+    ref="log1p", domain=(-0.7, 3),
+)  # fmt: skip
 logaddexp = binary(
     "logaddexp",
     vjp=(lambda g, x, out: g * exp(x - out), lambda g, y, out: g * exp(y - out)),
@@ -246,12 +250,9 @@ logaddexp = binary(
 sin = unary("sin", vjp=lambda g, x: g * conjugate(cos(x)), doc="Sine.", ref="sin")
 cos = unary("cos", vjp=lambda g, x: -g * conjugate(sin(x)), doc="Cosine.", ref="cos")
 tan = unary(
-    "tan",
-    vjp=lambda g, out: g * conjugate(out * out + 1),
-    doc="Tangent.",
-    ref="tan",
+    "tan", vjp=lambda g, out: g * conjugate(out * out + 1), doc="Tangent.", ref="tan",
     domain=(-1.2, 1.2),
-)
+)  # fmt: skip
 asin = unary(
     "asin",
     vjp=lambda g, x: g / conjugate(sqrt(1 - x * x)),
@@ -278,7 +279,7 @@ atan = unary(
 )
 atan2 = binary(
     "atan2",
-    vjp=(lambda g, x, y: g * y / (x * x + y * y), lambda g, x, y: -g * x / (x * x + y * y)),
+    vjp=(lambda g, x, y: g * y / _distance(x, y), lambda g, x, y: -g * x / _distance(x, y)),
     doc="The angle of the point (y, x): atan(x / y) in the right quadrant.",
     ref="arctan2",
     aliases=["arctan2"],
@@ -386,8 +387,14 @@ nextafter = binary(
     no_gradient="steps of one unit say nothing about slopes",
 )  # fmt: skip
 conj = unary("conj", ulps=0, vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
-real = unary("real", ulps=0, vjp=lambda g, x_dtype: cast(g, x_dtype), doc="Real part.", ref="real")
-imag = unary("imag", ulps=0, vjp=lambda g: g * 1j, doc="Imaginary part.", ref="imag")
+real = unary(
+    "real", ulps=0, vjp=lambda g, x_dtype: cast(g, x_dtype), ref="real", is_method=False,
+    doc="Real part; x.real is a view of it.",
+)  # fmt: skip
+imag = unary(
+    "imag", ulps=0, vjp=lambda g: g * 1j, ref="imag", is_method=False,
+    doc="Imaginary part; x.imag is a view of it.",
+)  # fmt: skip
 angle = unary("angle", vjp=_angle_slope, doc="Argument of a complex number.", ref="angle")
 
 # --- bits ----------------------------------------------------------------------------------------
@@ -480,6 +487,7 @@ where = Where(
     ),
     doc="x where the condition holds, else y.",
     ref="where",
+    is_method=False,  # that of tensors.py has x before the condition
     refuses=[
         refusal(
             "torch.where(x > 0)",

@@ -120,9 +120,13 @@ softmax = Rows(
     "softmax", domain=(-4, 4),
     vjp=lambda g, out, axis: softmax_back(g, out, axis) if out.ndim else (g - g * out) * out,
     doc="e ** x, divided by its sum along an axis.", ref=_softmax_ref, samples=_SAMPLES,
+    example=">>> ts.softmax(ts.tensor([[0.0, 0.0], [1.0, 3.0]]), axis=1)\n"
+            "tensor float32 (2, 2)\n[[0.5000, 0.5000],\n [0.1192, 0.8808]]",
     errors=_ERRORS).function  # fmt: skip
 log_softmax = Rows(
     "log_softmax", domain=(-4, 4),
     vjp=lambda g, out, axis: log_softmax_back(g, out, axis) if out.ndim else g - g * exp(out),
     doc="The logarithm of softmax, without overflow.", ref=_log_softmax_ref, samples=_SAMPLES,
+    example=">>> ts.log_softmax(ts.tensor([[0.0, 0.0], [1.0, 3.0]]), axis=1)\n"
+            "tensor float32 (2, 2)\n[[-0.6931, -0.6931],\n [-2.1269, -0.1269]]",
     errors=_ERRORS).function  # fmt: skip

@@ -421,7 +421,9 @@ def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
     if any(size < 0 for size in shape):
         raise errors.wrong_value("shape", shape, "sizes of 0 or more")
     count = math.prod(shape)
-    rest = limited(rest, 0, count - 1, lambda i: errors.index_out_of_bounds(i, 0, count))
+    rest = limited(
+        rest, 0, min(count, 2**63) - 1, lambda i: errors.index_out_of_bounds(i, 0, count)
+    )
     places = []
     for size in reversed(shape):
         places.append(remainder(rest, size))
@@ -433,7 +435,10 @@ def unravel_index(indices: Tensor, shape: Shape) -> tuple[Tensor, ...]:
     ref=lambda np, x, mask, value: np.where(mask, value, x), ulps=0, has_twin=True,
     samples=[case((3, 4), (3, 4), True), case((3, 4), (4,), False)],
     errors=[case((3,), (4,), 1, match="do not broadcast"),
-            case((3,), zeros(3), 1, match="mask.dtype is float32")],
+            case((3,), zeros(3), 1, match="mask.dtype is float32"),
+            case((3,), zeros(3, dtype=boolean), 2.5, dtype="int64", match="2.5 does not fit int64"),
+            case((3,), zeros(3, dtype=boolean), zeros(()), dtype="int64",
+                 match="the result is float32, the target int64")],
 )  # fmt: skip
 def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """Put a value where the mask is true.
@@ -443,6 +448,11 @@ def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """
     if mask.dtype is not boolean:
         raise errors.wrong_value("mask.dtype", mask.dtype, "bool: compare, as in x != 0")
+    if isinstance(value, Tensor):
+        inplace.check_kinds(x, value)
+        value = cast(value, x.dtype)
+    elif not x.dtype.is_user and not _core.scalar_fits(value, x.dtype.id):
+        raise errors.scalar_does_not_fit(value, x.dtype)
     return where(mask, value, x)
 
 

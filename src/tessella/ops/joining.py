@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 from tessella import _core, errors
-from tessella._core import Tensor
+from tessella._core import Layout, Tensor
 from tessella.arguments import LISTS, to_int, to_ints
 from tessella.composites import Axes, Ints, composite
 from tessella.declarations import case
-from tessella.dtypes import DType, promote
+from tessella.dtypes import DType, int64, promote
 from tessella.hints import Any, Sequence
 from tessella.kinds import Straight, cast
-from tessella.ops.creation import full
 from tessella.ops.movement import broadcast_to, normal_axes, reshape, unsqueeze
 
 
@@ -209,12 +210,12 @@ def _roll(x: Tensor, shift: int, axis: int) -> Tensor:
 
 @composite(
     ref="diff",
-    samples=[case((5,)), case((3, 4), axis=0, n=2), case((3,), n=3), case((3,), n=5), case((2, 0)),
+    samples=[case((5,)), case((3, 4), 2, 0), case((3,), n=3), case((3,), n=5), case((2, 0)),
              case((3,), n=0)],
     errors=[case((3,), axis=1, match="axis 1 is out of range"), case((3,), n=-1, match="n is -1"),
             case((3,), prepend=1, match="prepend must be a tensor, got int")],
 )  # fmt: skip
-def diff(x: Tensor, axis: int = -1, n: int = 1, *, prepend: Tensor | None = None,
+def diff(x: Tensor, n: int = 1, axis: int = -1, *, prepend: Tensor | None = None,
          append: Tensor | None = None) -> Tensor:  # fmt: skip
     """Give differences of neighbours along an axis, n times over; put tensors before and after x.
 
@@ -287,5 +288,8 @@ def repeat(x: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
         return reshape(broadcast_to(unsqueeze(x, axis + 1), wide), joined)
     if not counts:
         return x
-    index = concat([full((n,), i) for i, n in enumerate(counts)])
+    ends = list(itertools.accumulate(counts))
+    index = _core.empty(ends[-1:], int64.id)  # all of it at once: it is refused before it is filled
+    for i, (n, end) in enumerate(zip(counts, ends, strict=True)):
+        _core.fill(_core.view(index, Layout((n,), (1,), end - n)), i)
     return x[(slice(None),) * axis + (index,)]

@@ -92,8 +92,10 @@ def _gradient_b(g: Tensor, a: Tensor, b_shape: Sequence[int]) -> Tensor:
     return reshape(product, product.shape[:-1])
 
 
+# PyTorch's names of the factors.
+_FACTORS = {"input": "a", **dict.fromkeys(("other", "mat2", "vec", "tensor"), "b")}
 matmul = Matmul(
-    "matmul", vjp=(_gradient_a, _gradient_b),
+    "matmul", vjp=(_gradient_a, _gradient_b), keywords=_FACTORS,
     doc="The matrix product a @ b. 1-D operands are a row on the left and a column on the right; "
         "axes before the last two broadcast.", ref="matmul",
     samples=[case((3, 4), (4, 5)), case((4,), (4,)), case((3, 4), (4,)), case((4,), (4, 2)),
@@ -157,6 +159,7 @@ def _of_ranks(a_ndim: int, b_ndim: int, *shapes: Any) -> dict[str, Any]:
     """Declare a product of operands that have these ranks and no others."""
     wrong = (2,) * (a_ndim % 3 + 1)
     return {
+        "keywords": _FACTORS,
         "samples": [case(*pair) for pair in shapes],
         "errors": [case(wrong, shapes[0][1], match=f"a.ndim is {len(wrong)}")],
     }
@@ -166,8 +169,8 @@ def _of_ranks(a_ndim: int, b_ndim: int, *shapes: Any) -> dict[str, Any]:
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two matrices.
 
-    >>> ts.mm(ts.ones(2, 3), ts.ones(3, 1)).tolist()
-    [[3.0], [3.0]]
+    >>> ts.mm(ts.tensor([[1.0, 2.0], [3.0, 4.0]]), ts.tensor([[10.0], [1.0]])).tolist()
+    [[12.0], [34.0]]
     """
     need_ndim("a", a, 2)
     need_ndim("b", b, 2)
@@ -178,8 +181,8 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
 def bmm(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two batches of matrices.
 
-    >>> ts.bmm(ts.ones(2, 1, 3), ts.ones(2, 3, 1)).shape
-    (2, 1, 1)
+    >>> ts.bmm(ts.arange(4.0).reshape(2, 1, 2), ts.arange(4.0).reshape(2, 2, 1)).tolist()
+    [[[1.0]], [[13.0]]]
     """
     need_ndim("a", a, 3)
     need_ndim("b", b, 3)
@@ -190,8 +193,8 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
 def mv(a: Tensor, b: Tensor) -> Tensor:
     """Multiply a matrix with a vector.
 
-    >>> ts.mv(ts.ones(2, 3), ts.ones(3)).tolist()
-    [3.0, 3.0]
+    >>> ts.mv(ts.tensor([[1.0, 2.0], [3.0, 4.0]]), ts.tensor([10.0, 1.0])).tolist()
+    [12.0, 34.0]
     """
     need_ndim("a", a, 2)
     need_ndim("b", b, 1)
@@ -202,8 +205,8 @@ def mv(a: Tensor, b: Tensor) -> Tensor:
 def dot(a: Tensor, b: Tensor) -> Tensor:
     """Multiply two vectors to one number.
 
-    >>> ts.dot(ts.ones(3), ts.ones(3)).item()
-    3.0
+    >>> ts.dot(ts.tensor([1.0, 2.0, 3.0]), ts.tensor([4.0, 5.0, 6.0])).item()
+    32.0
     """
     need_ndim("a", a, 1)
     need_ndim("b", b, 1)
@@ -234,8 +237,8 @@ def outer(a: Tensor, b: Tensor) -> Tensor:
 def vecdot(a: Tensor, b: Tensor, *, axis: int = -1) -> Tensor:
     """Multiply along one axis, of equal size in both, and sum; a is conjugated.
 
-    >>> ts.vecdot(ts.ones(2, 3), ts.ones(2, 3)).tolist()
-    [3.0, 3.0]
+    >>> ts.vecdot(ts.tensor([[1.0, 2.0], [3.0, 4.0]]), ts.tensor([10.0, 1.0])).tolist()
+    [12.0, 34.0]
     """
     sizes = [x.shape[normal_axes(x, axis)[0]] for x in (a, b)]
     if sizes[0] != sizes[1]:
@@ -245,7 +248,7 @@ def vecdot(a: Tensor, b: Tensor, *, axis: int = -1) -> Tensor:
 
 
 @composite(
-    ref="tensordot", is_method=False,
+    ref="tensordot", is_method=False, keywords={"dims": "axes", "other": "b"},
     samples=[case((2, 3, 4), (3, 4, 5)), case((2, 3), (4, 5), 0),
              case((2, 3), (3, 4), axes=((1,), (0,))), case((2, 0), (0, 3), 1)],
     errors=[case((2, 3), (4, 5), 1, match="sizes of the summed axes differ"),

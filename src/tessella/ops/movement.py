@@ -58,6 +58,8 @@ transpose = View(
     aliases=["swapaxes", "swapdims"], keywords={"dim0": "a", "dim1": "b"},
     vjp=lambda g, a, b: transpose(g, a, b),
     doc="Two axes exchanged; permute gives all axes an order.", ref="swapaxes",
+    example=">>> ts.transpose(ts.tensor([[1, 2, 3], [4, 5, 6]]), 0, 1).tolist()\n"
+            "[[1, 4], [2, 5], [3, 6]]",
     samples=[case((2, 3, 4), a=0, b=-1), case((3,), a=0, b=0)],
     errors=[case((2, 3), a=0, b=2, match="axis 2 is out of range")],
 ).function  # fmt: skip
@@ -175,6 +177,7 @@ def _squeeze_params(x: Tensor, axis: Any) -> dict[str, Any]:
 
 squeeze = View(
     "squeeze", layout=Layout.squeeze, params={"axis": None}, normalise=_squeeze_params,
+    variadic="axis",
     vjp=lambda g, axis: unsqueeze(g, axis),
     doc="Without the named axes of size 1, or all of them.", ref="squeeze",
     samples=[case((2, 1, 3, 1), axis=(1, -1)), case((1, 2), axis=0), case((1, 3, 1))],
@@ -200,7 +203,7 @@ unsqueeze = View(
 ).function  # fmt: skip
 
 flip = View(
-    "flip", layout=Layout.flip, params={"axis": None},
+    "flip", layout=Layout.flip, params={"axis": None}, variadic="axis",
     normalise=lambda x, axis: {"axis": tuple(range(x.ndim)) if axis is None
                                else normal_axes(x, axis)},
     vjp=lambda g, axis: flip(g, axis),
@@ -215,6 +218,7 @@ broadcast_to = View(
     normalise=lambda x, shape: {"shape": to_ints("shape", shape)},
     vjp=lambda g: g,  # the engine sums g to x's shape, as for every operand that was broadcast
     doc="Repeated along new axes and axes of size 1, without a copy.", ref="broadcast_to",
+    example=">>> ts.broadcast_to(ts.tensor([[1], [2]]), (2, 3)).tolist()\n[[1, 1, 1], [2, 2, 2]]",
     samples=[case((3, 1), shape=(2, 3, 4)), case((), shape=(2, 2)), case((1,), shape=(0,))],
     errors=[case((2, 3), shape=(2, 4), match="axis -1 is 3 and cannot become 4"),
             case((2, 3), shape=(3,), match="the target has fewer axes"),
@@ -248,6 +252,8 @@ unfold = View(
                                              "step": to_int("step", step)},
     vjp=lambda g, x_shape, axis, window, step: embed(g, x_shape, "unfold", (axis, window, step)),
     doc="Sliding windows along an axis, as a new last axis.",
+    example=">>> ts.unfold(ts.arange(5), axis=0, window=3).tolist()\n"
+            "[[0, 1, 2], [1, 2, 3], [2, 3, 4]]",
     keywords={"dimension": "axis", "size": "window"},
     ref=lambda np, x, axis, window, step=1: _windows(np, x, axis, window, step),
     samples=[case((7,), axis=0, window=3), case((2, 8), axis=1, window=4, step=2)],

@@ -58,7 +58,7 @@ _SORTS = {
 
 
 @composite(ref=_argsort_ref, **_SORTS)
-def argsort(x: Tensor, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Tensor:
+def argsort(x: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = True) -> Tensor:
     """Give the indices that sort along an axis. Equal elements keep their order.
 
     >>> ts.argsort(ts.tensor([3, 1, 2])).tolist()

@@ -28,8 +28,8 @@ _PAIR = {"input": "a", "other": "b"}  # PyTorch's names of the operands
 def inner(a: Tensor, b: Tensor) -> Tensor:
     """Sum products over the last axes of a and b; a 0-d operand scales the other.
 
-    >>> ts.inner(ts.ones(2, 3), ts.ones(4, 3)).shape
-    (2, 4)
+    >>> ts.inner(ts.tensor([[1.0, 2.0], [3.0, 4.0]]), ts.tensor([[10.0, 1.0]])).tolist()
+    [[12.0], [34.0]]
     """
     if a.ndim == 0 or b.ndim == 0:
         return mul(a, b)
@@ -60,8 +60,8 @@ def vdot(a: Tensor, b: Tensor) -> Tensor:
 def kron(a: Tensor, b: Tensor) -> Tensor:
     """Give the Kronecker product: every element of a times the whole of b, as blocks.
 
-    >>> ts.kron(ts.eye(2), ts.ones(1, 2)).tolist()
-    [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]
+    >>> ts.kron(ts.eye(2), ts.tensor([[1.0, 2.0]])).tolist()
+    [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0]]
     """
     ndim = max(a.ndim, b.ndim)
     rows, columns = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
@@ -141,8 +141,9 @@ def _added(product: Any, x: Any, a: Any, b: Any, torch: str) -> dict[str, Any]:
 def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """Give beta * x + alpha * (a @ b) for matrices a and b; x broadcasts to the product.
 
-    >>> ts.addmm(ts.ones(2), ts.ones(2, 3), ts.ones(3, 2), alpha=2).tolist()
-    [[7.0, 7.0], [7.0, 7.0]]
+    >>> x = ts.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> ts.addmm(ts.tensor([100.0, 200.0]), x, x, alpha=2).tolist()
+    [[114.0, 220.0], [130.0, 244.0]]
     """
     need_ndim("a", a, 2)
     need_ndim("b", b, 2)
@@ -153,8 +154,9 @@ def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 
 def addmv(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """Give beta * x + alpha * (a @ b) for a matrix a and a vector b.
 
-    >>> ts.addmv(ts.ones(2), ts.ones(2, 3), ts.ones(3), beta=0).tolist()
-    [3.0, 3.0]
+    >>> x, y = ts.tensor([[1.0, 2.0], [3.0, 4.0]]), ts.tensor([10.0, 1.0])
+    >>> ts.addmv(ts.tensor([100.0, 200.0]), x, y).tolist()
+    [112.0, 234.0]
     """
     need_ndim("a", a, 2)
     need_ndim("b", b, 1)
@@ -178,8 +180,9 @@ def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1
 def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """Give beta * x + alpha * (a @ b) for batches of matrices.
 
-    >>> ts.baddbmm(ts.ones(1), ts.ones(2, 1, 3), ts.ones(2, 3, 1)).tolist()
-    [[[4.0]], [[4.0]]]
+    >>> x, y = ts.arange(4.0).reshape(2, 1, 2), ts.arange(4.0).reshape(2, 2, 1)
+    >>> ts.baddbmm(ts.tensor([100.0]), x, y).tolist()
+    [[[101.0]], [[113.0]]]
     """
     need_ndim("a", a, 3)
     need_ndim("b", b, 3)
@@ -191,8 +194,9 @@ def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number 
 def addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """Give beta * x + alpha * (the sum of the products of two batches of matrices).
 
-    >>> ts.addbmm(ts.ones(1), ts.ones(2, 1, 3), ts.ones(2, 3, 1)).tolist()
-    [[7.0]]
+    >>> x, y = ts.arange(4.0).reshape(2, 1, 2), ts.arange(4.0).reshape(2, 2, 1)
+    >>> ts.addbmm(ts.tensor([100.0]), x, y).tolist()
+    [[114.0]]
     """
     need_ndim("a", a, 3)
     need_ndim("b", b, 3)

@@ -33,6 +33,10 @@ class Generator:
     def __init__(self, seed: int = 0) -> None:
         self.manual_seed(seed)
 
+    def __repr__(self) -> str:
+        after = f", counter={self.counter}" if self.counter else ""
+        return f"Generator(seed={self.seed}{after})"
+
     def manual_seed(self, seed: int) -> Generator:
         """Begin again from a seed."""
         seed = to_int("seed", seed, bits=64)

@@ -49,8 +49,8 @@ def kthvalue(x: Tensor, k: int, axis: int = -1, keepdims: bool = False) -> Order
 
 def _mode_ref(np: Any, x: Any, axis: int = -1, keepdims: bool = False) -> Any:
     def of_line(line: Any) -> Any:
-        found = np.unique(line, return_index=True, return_counts=True)
-        return found[1][np.argmax(found[2])]
+        values, counts = np.unique(line, return_counts=True)
+        return np.flatnonzero(line == values[np.argmax(counts)])[-1]
 
     index = np.apply_along_axis(of_line, axis, x)
     kept = np.expand_dims(index, axis)
@@ -65,7 +65,7 @@ def _mode_ref(np: Any, x: Any, axis: int = -1, keepdims: bool = False) -> Any:
             case((2,), dtype="complex64", match="not defined for complex64")],
 )  # fmt: skip
 def mode(x: Tensor, axis: int = -1, keepdims: bool = False) -> Ordered:
-    """Give the most frequent element along an axis, and where it is first.
+    """Give the most frequent element along an axis, and where it is last.
 
     Of several equally frequent ones it is the smallest. NaNs are equal to none, so none of them is
     frequent.
@@ -82,15 +82,14 @@ def mode(x: Tensor, axis: int = -1, keepdims: bool = False) -> Ordered:
     values = take_along_axis(lines.detach(), order)
     is_first = ones((*lines.shape[:-1], 1), dtype=boolean)
     is_new = concat([is_first, values[..., 1:] != values[..., :-1]], -1)
-    # Runs of equal elements, numbered within their line, and where each begins.
+    # Runs of equal elements, numbered within their line, and where each ends.
     number = cumulative_sum(cast(is_new, int64), -1) - 1
     offset = unsqueeze(arange(lines.size // n) * n, -1)
     flat = reshape(reshape(number, (-1, n)) + offset, (-1,))
     one = broadcast_to(ones((1,), dtype=int64), (lines.size,))
     counts = reshape(scatter_axes(one, (lines.size,), (0,), (flat,)), lines.shape)
-    starts = cumulative_sum(counts, -1) - counts
-    start = take_along_axis(starts, argmax(counts, -1, keepdims=True))
-    index = take_along_axis(order, start)
+    ends = cumulative_sum(counts, -1) - 1
+    index = take_along_axis(order, take_along_axis(ends, argmax(counts, -1, keepdims=True)))
     found = Ordered(take_along_axis(lines, index), index)
     return Ordered(*(_placed(squeeze(each, -1), (place,), keepdims) for each in found))
 

@@ -231,14 +231,18 @@ min = _extremum("min", "The smallest", _gives_places("min"))
 amax = _extremum("amax", "The greatest")
 amin = _extremum("amin", "The smallest")
 any = Reduce("any", doc="Whether one is not zero.", ref="any", samples=_SAMPLES,
+             example=">>> ts.any(ts.tensor([[0, 0], [0, 3]]), axis=0).tolist()\n[False, True]",
              errors=_AXIS_ERRORS).function  # fmt: skip
 all = Reduce("all", doc="Whether none is zero.", ref="all", samples=_SAMPLES,
+             example=">>> ts.all(ts.tensor([[0, 1], [2, 3]]), axis=0).tolist()\n[False, True]",
              errors=_AXIS_ERRORS).function  # fmt: skip
 argmax = ReduceOne(
     "argmax", doc="Where the greatest is, in row-major order: the first, or the first NaN.",
+    example=">>> ts.argmax(ts.tensor([[1, 7], [5, 3]]), axis=1).tolist()\n[1, 0]",
     ref="argmax", samples=_ONE_AXIS, errors=_ONE_AXIS_ERRORS).function  # fmt: skip
 argmin = ReduceOne(
     "argmin", doc="Where the smallest is, in row-major order: the first, or the first NaN.",
+    example=">>> ts.argmin(ts.tensor([[1, 7], [5, 3]]), axis=1).tolist()\n[0, 1]",
     ref="argmin", samples=_ONE_AXIS, errors=_ONE_AXIS_ERRORS).function  # fmt: skip
 
 
@@ -354,6 +358,7 @@ cumulative_prod = Cumulative(
     "cumulative_prod", aliases=["cumprod"],
     vjp=lambda g, x, out, axis: _slope_of_products(g, x, out, axis),
     doc="Running products along an axis; include_initial puts a 1 in front.", ref="cumulative_prod",
+    example=">>> ts.cumulative_prod(ts.tensor([1, 2, 3, 4])).tolist()\n[1, 2, 6, 24]",
     samples=_CUMULATIVE, errors=_CUMULATIVE_ERRORS, domain=(-1.4, 1.4)).function  # fmt: skip
 
 
@@ -369,6 +374,8 @@ def _divides_otherwise(name: str) -> list[Refusal]:
     pair = (f"x.{name}(dim=1, correction=1)", f"x.{name}(axis=1)")
     return [
         refusal(f"x.{name}(unbiased=False)", f"x.{name}(correction=0)", "divides by n",
+                lambda args, keywords: keywords.get("unbiased", 1) in (0, None)),
+        refusal(f"x.{name}(unbiased=True)", f"x.{name}(correction=1)", "divides by n - 1",
                 lambda args, keywords: "unbiased" in keywords),
         refusal(f"x.{name}(dim=1)", pair, why, _has_no_correction),
     ]  # fmt: skip
@@ -454,8 +461,8 @@ def sum_to_shape(x: Tensor, shape: Ints) -> Tensor:
 
     The dtype is that of ts.sum. A tensor of floats that has the shape is given as it is.
 
-    >>> ts.sum_to_shape(ts.ones(2, 3), (1, 3)).tolist()
-    [[2.0, 2.0, 2.0]]
+    >>> ts.sum_to_shape(ts.arange(6.0).reshape(2, 3), (1, 3)).tolist()
+    [[3.0, 5.0, 7.0]]
     """
     target = to_ints("shape", shape)
     if tuple(_core.broadcast_shapes(x.shape, target)) != x.shape:

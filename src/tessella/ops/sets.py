@@ -168,12 +168,13 @@ def _places(ordered: Tensor, x: Tensor, side: str) -> Tensor:
 @composite(is_method=False, tested="tests/test_sets.py")
 def searchsorted(
     x1: Tensor, x2: Operand, /, *, side: Literal["left", "right"] = "left",
-    sorter: Tensor | None = None,
+    sorter: Tensor | None = None, right: bool = False,
 ) -> Tensor:  # fmt: skip
     """Give for each element of x2 where it would have to stand in x1, so that x1 stays sorted.
 
     x1 is a vector in ascending order, or becomes one by the indices in `sorter`. Before its equals
-    stands what is put left, behind them what is put right. A NaN is greater than every number.
+    stands what is put left, behind them what is put right, as `right` says too. A NaN is greater
+    than every number.
 
     >>> ts.searchsorted(ts.tensor([1, 3, 5]), ts.tensor([0, 3, 6])).tolist()
     [0, 1, 3]
@@ -187,7 +188,7 @@ def searchsorted(
         if sorter.shape != x1.shape:
             raise errors.wrong_value("sorter.shape", sorter.shape, f"that of x1, {x1.shape}")
         x1 = take(x1, need_integers(sorter))
-    return _places(cast(x1, dtype), _as_tensor(x2, dtype), side)
+    return _places(cast(x1, dtype), _as_tensor(x2, dtype), "right" if right else side)
 
 
 _FEW = 8  # elements that are looked for one after the other

@@ -156,6 +156,8 @@ def _divides_otherwise(name: str) -> list[Refusal]:
     pair = (f"ts.{name}(x, correction=1)", f"ts.{name}(x, correction=0)")
     return [
         refusal(f"torch.{name}(x, unbiased=False)", pair[1], "divides by n",
+                lambda args, keywords: keywords.get("unbiased", 1) in (0, None)),
+        refusal(f"torch.{name}(x, unbiased=True)", pair[0], "divides by n - 1",
                 lambda args, keywords: "unbiased" in keywords),
         refusal(f"torch.{name}(x)", pair, why,
                 lambda args, keywords: len(args) > 0 and "correction" not in keywords),

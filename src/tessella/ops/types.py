@@ -40,6 +40,11 @@ class FloatLimits(NamedTuple):
     smallest_normal: float
     dtype: DType
 
+    @property
+    def tiny(self) -> float:
+        """The same as smallest_normal, as NumPy and PyTorch say too."""
+        return self.smallest_normal
+
 
 class IntegerLimits(NamedTuple):
     """The limits of an integer dtype."""

@@ -13,6 +13,7 @@ __all__ = [
     "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam",
     "RMSprop", "lr_scheduler",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 if not TYPE_CHECKING:  # for a type checker there are the names above only
     __getattr__ = spellings.refuser(__name__)

@@ -30,6 +30,7 @@ class CosineAnnealingLR(Formula):
     [0.25]
     """
 
+    resumes_with_rate = True
     saved = ("T_max", "eta_min")
     divisors = ("T_max",)
 

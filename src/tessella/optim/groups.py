@@ -60,7 +60,7 @@ class Watched(dict[K, V]):
         super().__delitem__(key)
         self.changed()
 
-    def __ior__(self, other: Mapping[K, V]) -> Self:  # type: ignore[override, misc]
+    def __ior__(self, other: Mapping[K, V]) -> Self:  # type: ignore[override, misc]  # dict's overloads are wider
         self.update(other)
         return self
 
@@ -85,12 +85,16 @@ class States(Watched[Tensor, dict[str, Tensor]]):
         self.changed()
 
 
-class Parameters(list[Tensor]):
-    """The parameters of a group: a list that tells the group when it is written."""
+class Items(list[V]):
+    """A list that asks who it belongs to before it is written."""
 
-    def __init__(self, group: Group, params: list[Tensor]) -> None:
-        super().__init__(params)
-        self._group = weakref.ref(group)
+    def __init__(self, owner: Any, items: list[V]) -> None:
+        super().__init__(items)
+        self._owner = weakref.ref(owner)
+
+    def accepted(self, owner: Any, changed: list[Any]) -> list[V]:
+        """Give what is kept of the items that there are to be; refuse what cannot be."""
+        raise NotImplementedError
 
     def __reduce__(self) -> tuple[object, ...]:
         return list, (list(self),)
@@ -99,13 +103,12 @@ class Parameters(list[Tensor]):
 def _telling(name: str) -> Callable[..., Any]:
     method = getattr(list, name)
 
-    def called(self: Parameters, *args: Any, **keywords: Any) -> Any:
+    def called(self: Items[Any], *args: Any, **keywords: Any) -> Any:
         changed = list(self)
         out = method(changed, *args, **keywords)
-        group = self._group()
-        if group is not None:
-            group["params"] = changed  # refuses what is no parameter
-        list.__setitem__(self, slice(None), changed)
+        owner = self._owner()
+        kept = changed if owner is None else self.accepted(owner, changed)
+        list.__setitem__(self, slice(None), kept)
         return self if out is changed else out
 
     return called
@@ -113,7 +116,24 @@ def _telling(name: str) -> Callable[..., Any]:
 
 for _name in ("__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear", "extend",
               "insert", "pop", "remove", "reverse", "sort"):  # fmt: skip
-    setattr(Parameters, _name, _telling(_name))
+    setattr(Items, _name, _telling(_name))
+
+
+class Parameters(Items[Tensor]):
+    """The parameters of a group."""
+
+    def accepted(self, owner: Group, changed: list[Any]) -> list[Tensor]:
+        """Give them all; the group refuses what is no parameter."""
+        owner["params"] = changed
+        return changed
+
+
+class Groups(Items["Group"]):
+    """The parameter groups of an optimizer."""
+
+    def accepted(self, owner: Optimizer, changed: list[Any]) -> list[Group]:
+        """Give groups, also for dicts that were put in their place."""
+        return owner.regroup(changed)
 
 
 class Group(Watched[str, object]):
@@ -165,6 +185,10 @@ class Group(Watched[str, object]):
             super().__setitem__(key, value)
         if finish is not None:
             finish()
+
+    def is_of(self, owner: Optimizer) -> bool:
+        """Tell whether it was made for an optimizer."""
+        return self._owner() is owner
 
     def plain(self) -> dict[str, object]:
         """Give the group with numbers in place of the tensors that vary; this reads them."""

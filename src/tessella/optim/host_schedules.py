@@ -61,6 +61,8 @@ class MultiplicativeLR(LambdaLR):
     [0.25]
     """
 
+    resumes_with_rate = True
+
     def get_lr(self) -> list[float]:
         """Call the functions."""
         epoch = self.last_epoch
@@ -117,7 +119,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = self.num_bad_epochs = 0
 
     @explained
-    def step(  # type: ignore[override]
+    def step(  # type: ignore[override]  # as PyTorch's
         self, metrics: float | Tensor, epoch: int | None = None
     ) -> None:
         """Look at the number of an epoch."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 from tessella import _core, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import to_count, to_float, to_int, to_word
-from tessella.hints import Any, Callable, Mapping, Sequence
+from tessella.hints import Any, Callable, Sequence
 from tessella.modes import enable_grad, no_grad
 from tessella.ops.complexes import view_as_real
 from tessella.ops.creation import zeros_like
 from tessella.ops.joining import concat
 from tessella.ops.matmul import vecdot
-from tessella.optim.groups import placed
+from tessella.optim.groups import Group, placed
 from tessella.optim.optimizer import Optimizer, explained
 from tessella.optim.options import Options, Params, at_least_zero
 from tessella.optim.searches import Point, armijo, strong_wolfe
@@ -71,12 +71,11 @@ class LBFGS(Optimizer):
             "line_search_fn": line_search_fn,
         })  # fmt: skip
 
-    @explained
-    def add_param_group(self, param_group: Mapping[str, object]) -> None:
+    def regroup(self, groups: list[Group]) -> list[Group]:
         """Take the parameters; there are no others beside them."""
-        if self.param_groups:
+        if len(groups) > 1:
             raise optimizer_errors.one_group()
-        super().add_param_group(param_group)
+        return super().regroup(groups)
 
     def needs(self, options: Options) -> dict[str, float]:
         """Check the options; states grow with the steps."""

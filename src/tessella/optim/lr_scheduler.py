@@ -1,5 +1,7 @@
 """The schedules by PyTorch's names."""
 
+from tessella import spellings
+from tessella.hints import TYPE_CHECKING
 from tessella.optim.cycles import CosineAnnealingLR, CosineAnnealingWarmRestarts, OneCycleLR
 from tessella.optim.host_schedules import LambdaLR, MultiplicativeLR, ReduceLROnPlateau
 from tessella.optim.schedules import (
@@ -18,3 +20,7 @@ __all__ = [
     "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR",
     "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
+__dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)

@@ -15,9 +15,10 @@ from tessella._core import Function, Tensor
 from tessella.arguments import LISTS, to_bool
 from tessella.hints import TYPE_CHECKING, Any, Callable, Mapping, ParamSpec, StateDict, TypeVar
 from tessella.hooks import Handle
+from tessella.located import explain_call
 from tessella.modes import enable_grad, no_grad
 from tessella.optim import saving
-from tessella.optim.groups import Group, States, filled, scalar
+from tessella.optim.groups import Group, Groups, States, filled, scalar
 from tessella.optim.options import Options, Params, check_distinct, to_groups, to_parameters
 from tessella.optim.updates import Update, update_watched
 
@@ -39,6 +40,9 @@ def explained(method: Callable[P, R]) -> Callable[P, R]:
             owner, name = type(args[0]).__name__, method.__name__
             name = owner if name == "__init__" else f"{owner}.{name}"
             raise error.relocate(name, error.operands) from None
+        except TypeError as error:
+            explain_call(error, type(args[0]).__name__, method)
+            raise
 
     return called
 
@@ -99,14 +103,14 @@ class Optimizer:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "step" in cls.__dict__:
-            cls.step = hooked(cls.step)  # type: ignore[method-assign]
+            cls.step = hooked(cls.step)  # type: ignore[method-assign]  # it stays a step
 
     @explained
     def __init__(self, params: Params, defaults: Mapping[str, object]) -> None:
         if not isinstance(defaults, dict):
             raise errors.wrong_type("defaults", defaults, "a dict of options")
         self.defaults: dict[str, Any] = dict(defaults)
-        self.param_groups: list[Group] = []
+        self._groups = Groups(self, [])
         self._state = States(self)
         self._before: dict[int, Callable[..., Any]] = {}
         self._after: dict[int, Callable[..., Any]] = {}
@@ -127,9 +131,35 @@ class Optimizer:
         >>> [group["lr"].item() for group in optimizer.param_groups]
         [0.1, 0.01]
         """
-        params, names = to_parameters(param_group)
-        check_distinct(params, self._parameters())
-        options = {**self.defaults, **param_group, "params": params}
+        self._groups.append(param_group)  # type: ignore[arg-type]  # it becomes a group there
+
+    @property
+    def param_groups(self) -> list[Group]:
+        """The parameter groups: a list that can be changed, as each of them can."""
+        return self._groups
+
+    @param_groups.setter
+    def param_groups(self, groups: list[Group]) -> None:
+        self._groups[:] = groups
+
+    def regroup(self, groups: list[Group]) -> list[Group]:
+        """Give the groups that there are to be: those that are there, and dicts as new ones."""
+        is_own = [isinstance(each, Group) and each.is_of(self) for each in groups]
+        stay = [each for each, own in zip(groups, is_own, strict=True) if own]
+        others = [p for group in stay for p in group["params"]]
+        check_distinct(others, [])
+        kept: list[Group] = []
+        for each, own in zip(groups, is_own, strict=True):
+            kept.append(each if own else self._new_group(each, others))
+            others += () if own else kept[-1]["params"]
+        self.forget()
+        changes.bump(self)
+        return kept
+
+    def _new_group(self, given: Mapping[str, object], others: list[Tensor]) -> Group:
+        params, names = to_parameters(given)
+        check_distinct(params, others)
+        options = {**self.defaults, **given, "params": params}
         if names is not None:
             options["param_names"] = names
         group = Group(self, options)
@@ -137,8 +167,7 @@ class Optimizer:
         made = [self._new_states(p, group.states) for p in params]
         for p, states in zip(params, made, strict=True):
             self._state[p].update(states)
-        self.param_groups.append(group)
-        group.changed()
+        return group
 
     @property
     def state(self) -> dict[Tensor, dict[str, Tensor]]:
@@ -149,9 +178,6 @@ class Optimizer:
     def state(self, states: dict[Tensor, dict[str, Tensor]]) -> None:
         self._state.clear()
         self._state.update(states)
-
-    def _parameters(self) -> list[Tensor]:
-        return [p for group in self.param_groups for p in group["params"]]
 
     def needs(self, options: Options) -> dict[str, float]:
         """Name the states that a parameter has, with the number that each begins as."""
@@ -265,8 +291,9 @@ class Optimizer:
     def number_of(self, group: Group, name: str) -> Tensor:
         """Give a number that varies, by its name in the update."""
         is_beta = name.startswith("beta")
-        number: Any = group["betas"][int(name[4:]) - 1] if is_beta else group[name]
-        return number  # type: ignore[no-any-return]
+        found: Any = group["betas"][int(name[4:]) - 1] if is_beta else group[name]
+        number: Tensor = found
+        return number
 
     def _step_slowly(self, calls: list[tuple[Function, tuple[Any, ...]]]) -> None:
         """Do the calls by their records; all are checked before the first one writes."""

@@ -18,6 +18,7 @@ from tessella.ops.elementwise import minimum, pow, where
 from tessella.ops.reduce import count_nonzero
 from tessella.optim.groups import check_fit, count, placed, write
 from tessella.optim.optimizer import Optimizer, explained
+from tessella.sizes import described
 from tessella.tensors import tensor
 
 Writes = list[tuple[Tensor, Tensor]]  # tensors, and what is to be written into them
@@ -66,6 +67,7 @@ class LRScheduler:
 
     saved: tuple[str, ...] = ()  # attributes that belong to its state
     divisors: tuple[str, ...] = ()  # those of them that are divided by
+    resumes_with_rate = False  # whether the first step of one that goes on leaves the rate
 
     @explained
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -81,6 +83,13 @@ class LRScheduler:
         self._epoch = count(last)
         self._begin(last == -1)
 
+    def __repr__(self) -> str:
+        """Show what it was made with; the epoch is a value, which a compiled step does not read."""
+        from inspect import signature  # slow to load
+
+        given = [name for name in signature(type(self).__init__).parameters if name in self.saved]
+        return described(self, **{name: getattr(self, name) for name in given})
+
     @property
     def last_epoch(self) -> int:
         """The epoch, read from its tensor."""
@@ -91,8 +100,8 @@ class LRScheduler:
         write(self._epoch, to_int("last_epoch", epoch))
 
     def _begin(self, is_new: bool) -> None:
-        """Set the rates to what they are at first; those of one that goes on are there."""
-        if is_new:
+        """Make the first step; as in PyTorch some that go on find the rate of its epoch there."""
+        if is_new or not self.resumes_with_rate:
             self.step()
         else:
             self.last_epoch += 1
@@ -327,6 +336,7 @@ class LinearLR(Formula):
     [0.375]
     """
 
+    resumes_with_rate = True
     saved = ("start_factor", "end_factor", "total_iters")
     divisors = ("start_factor", "total_iters")
 
@@ -371,6 +381,7 @@ class ExponentialLR(Formula):
     [0.25]
     """
 
+    resumes_with_rate = True
     saved = ("gamma",)
 
     @explained
@@ -397,6 +408,7 @@ class PolynomialLR(Formula):
     [0.125]
     """
 
+    resumes_with_rate = True
     saved = ("total_iters", "power")
     divisors = ("total_iters",)
 

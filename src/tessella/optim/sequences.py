@@ -13,6 +13,7 @@ from tessella.optim.groups import write
 from tessella.optim.host_schedules import ReduceLROnPlateau
 from tessella.optim.optimizer import Optimizer, explained
 from tessella.optim.schedules import Formula, LRScheduler, Writes, check_optimizer
+from tessella.sizes import described
 
 
 def to_parts(optimizer: Optimizer | None, schedulers: Any) -> list[LRScheduler]:
@@ -32,6 +33,10 @@ class _Composed(Formula):
     """What schedules made of others have in common: their states are lists."""
 
     _schedulers: list[LRScheduler]
+
+    def __repr__(self) -> str:
+        own = {name.lstrip("_"): getattr(self, name) for name in self.saved}
+        return described(self, *map(repr, self._schedulers), **own)
 
     def state_dict(self) -> dict[str, object]:
         """Give the states of all parts too."""
@@ -73,6 +78,7 @@ class SequentialLR(_Composed):
     [0.25, 0.25, 0.5, 0.25]
     """
 
+    resumes_with_rate = True
     saved = ("_milestones",)
 
     @explained

@@ -4,3 +4,4 @@ from tessella.text.chats import render_chat
 from tessella.text.tokenizers import Stream, Tokenizer
 
 __all__ = ["Stream", "Tokenizer", "render_chat"]
+__dir__ = __all__.copy

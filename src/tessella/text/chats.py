@@ -43,7 +43,8 @@ def render_chat(
     jinja2 = need_jinja()
     given = {**variables, "messages": messages, "add_generation_prompt": add_generation_prompt}
     try:
-        return _compiled(template).render(given)  # type: ignore[no-any-return]
+        rendered: str = _compiled(template).render(given)
+        return rendered
     except TessellaError:
         raise
     except jinja2.TemplateSyntaxError as error:

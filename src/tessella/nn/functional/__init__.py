@@ -110,5 +110,6 @@ __all__ = [
     "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
     "triplet_margin_loss", "unfold",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 __getattr__ = spellings.refuser(__name__)

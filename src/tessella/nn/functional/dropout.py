@@ -88,8 +88,11 @@ def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = Fa
             generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Set a share p of the numbers to 0 and divide the others by 1 - p, in training.
 
-    >>> ts.nn.functional.dropout(ts.ones(3), 0.5, training=False).tolist()
-    [1.0, 1.0, 1.0]
+    >>> _ = ts.manual_seed(0)
+    >>> ts.nn.functional.dropout(ts.ones(6), 0.5).tolist()
+    [2.0, 0.0, 2.0, 0.0, 0.0, 2.0]
+    >>> ts.nn.functional.dropout(ts.ones(6), 0.5, training=False).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     _check(x, p)
     return _dropped(x, x.shape, p, inplace, generator) if training else x
@@ -103,8 +106,9 @@ def dropout1d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = 
             generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Drop whole channels of (N, C, L) or (C, L).
 
-    >>> ts.nn.functional.dropout1d(ts.ones(2, 3, 4), training=False).shape
-    (2, 3, 4)
+    >>> _ = ts.manual_seed(0)
+    >>> ts.nn.functional.dropout1d(ts.ones(4, 2), 0.5).tolist()
+    [[2.0, 2.0], [0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
     """
     _check(x, p)
     shape = _channels("dropout1d", x, 1)
@@ -119,8 +123,9 @@ def dropout2d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = 
             generator: Generator | None = None) -> Tensor:  # fmt: skip
     """Drop whole channels of (N, C, H, W) or (C, H, W).
 
-    >>> ts.nn.functional.dropout2d(ts.ones(2, 3, 4, 4), training=False).shape
-    (2, 3, 4, 4)
+    >>> _ = ts.manual_seed(0)
+    >>> ts.nn.functional.dropout2d(ts.ones(4, 1, 2), 0.5).tolist()
+    [[[2.0, 2.0]], [[0.0, 0.0]], [[2.0, 2.0]], [[0.0, 0.0]]]
     """
     _check(x, p)
     shape = _channels("dropout2d", x, 2)

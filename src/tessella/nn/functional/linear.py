@@ -92,8 +92,9 @@ linear = Linear(
     "linear", home="nn.functional", is_method=False, ref=_linear_ref,
     vjp=(lambda g, weight: matmul(g, conjugate(weight)), _gradient_weight, lambda g: g),
     doc="x @ weight.T + bias; weight is (out, in), or (in) for one number of each line.",
-    example=">>> ts.nn.functional.linear(ts.tensor([1.0, 2.0]), ts.ones(3, 2)).tolist()\n"
-            "[3.0, 3.0, 3.0]",
+    example=">>> weight, bias = ts.tensor([[1.0, 0.0], [1.0, 1.0]]), ts.tensor([10.0, 20.0])\n"
+            ">>> ts.nn.functional.linear(ts.tensor([1.0, 2.0]), weight, bias).tolist()\n"
+            "[11.0, 23.0]",
     samples=[case((4, 3), (5, 3), (5,)), case((2, 4, 3), (5, 3)), case((3,), (5, 3), (5,)),
              case((0, 3), (5, 3), (5,)), case((2, 2, 33), (70, 33), (70,)),
              case((4, 0), (5, 0), (5,)), case((4, 3), (0, 3))],
@@ -122,8 +123,9 @@ def _bilinear_ref(np: Any, x: Any, y: Any, weight: Any, bias: Any = None) -> Any
 def bilinear(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Give the sums of x[i] * weight[k, i, j] * y[j] over i and j, plus bias[k], for each k.
 
-    >>> ts.nn.functional.bilinear(ts.ones(2), ts.ones(3), ts.ones(1, 2, 3)).tolist()
-    [6.0]
+    >>> x, y = ts.tensor([1.0, 2.0]), ts.tensor([3.0, 4.0])
+    >>> ts.nn.functional.bilinear(x, y, ts.eye(2).reshape(1, 2, 2)).tolist()
+    [11.0]
     """
     if weight.ndim != 3:
         raise errors.wrong_value("weight.ndim", weight.ndim, "3: (out, in1, in2)")

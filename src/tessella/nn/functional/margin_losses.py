@@ -23,6 +23,7 @@ from tessella.nn.functional.reductions import (
     refuse_given_up,
     widened,
 )
+from tessella.ops.activation import relu
 from tessella.ops.elementwise import clip, minimum, sqrt, square, where
 from tessella.ops.index import take_along_axis
 from tessella.ops.movement import unsqueeze
@@ -134,7 +135,7 @@ def multi_margin_loss(x: Tensor, target: Tensor, p: int = 1, margin: float = 1.0
         raise loss_errors.class_weights(weight.shape, x.shape[-1])
     (wide,) = widened(x)
     places = unsqueeze(cast(target, int64), -1)
-    gaps = clip(margin - take_along_axis(wide, places, axis=-1) + wide, 0.0)
+    gaps = relu(margin - take_along_axis(wide, places, axis=-1) + wide)
     gaps = gaps if p == 1 else square(gaps)
     own = margin if p == 1 else margin * margin  # of the target itself
     losses = (sum(gaps, axis=-1) - max(own, 0.0)) / x.shape[-1]

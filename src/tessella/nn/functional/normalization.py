@@ -23,7 +23,7 @@ from tessella.nn.functional.norm_records import (
     norm_rows,
 )
 from tessella.nn.functional.reductions import widened
-from tessella.ops.creation import full
+from tessella.ops.creation import full, ones_like
 from tessella.ops.elementwise import maximum
 from tessella.ops.movement import normal_axes, reshape
 from tessella.ops.norms import vector_norm
@@ -181,8 +181,10 @@ def normalise_batch(x: Tensor, running_mean: Tensor | None, running_var: Tensor 
     mean, var = running_mean, running_var
     if is_batch:
         moments = channel_moments(x.detach())
-        mean, var = moments[0], moments[1]
         count = x.size // x.shape[1] if x.shape[1] else 0
+        if count == 0:  # any numbers: those of nothing are NaN, and would reach the weight
+            moments = ones_like(moments)
+        mean, var = moments[0], moments[1]
         if count == 1:
             raise layer_errors.one_value(x.shape)
         if running_mean is not None and running_var is not None and count:

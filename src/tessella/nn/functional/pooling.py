@@ -223,7 +223,7 @@ def _lp_pool(axes: int, x: Tensor, p: float, kernel_size: Any, stride: Any, ceil
     if p in (float("inf"), -float("inf")):
         sized = abs(x) if p > 0 else -abs(x)
         out = _max_pool(axes, sized, kernel_size, stride, 0, 1, ceil_mode, False)
-        return out if p > 0 else -out  # type: ignore[operator]
+        return out if p > 0 else -out  # type: ignore[operator]  # without indices, a tensor
     count = math.prod(spread("kernel_size", kernel_size, axes))
     means = _avg_pool(axes, pow(x, p), kernel_size, stride, 0, ceil_mode, True, None)
     return pow(mul(sign(means) * relu(abs(means)), count), 1 / p)
