@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import re
 import shutil
@@ -22,6 +21,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import installed
 from tessella import _core
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,12 +109,12 @@ def core_instructions(profile: str) -> int:
 def count() -> dict[str, int]:
     """Give the instructions that each operation takes once."""
     program = PROGRAM + "".join(PHASE.format(code, ROUNDS) for code in OPERATIONS.values())
-    builds = os.pathsep.join(str(path) for path in ROOT.glob("build/*"))
-    environment = {**os.environ, "TESSELLA_ISA": "avx2", "PYTHONHASHSEED": "0",
-                   "SKBUILD_EDITABLE_SKIP": builds}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
+        environment = installed.lay_out(Path(folder))
+        environment |= {"TESSELLA_ISA": "avx2", "PYTHONHASHSEED": "0"}
         command = [find_valgrind() or "valgrind", "--tool=callgrind", "--dump-before=getppid",
-                   f"--callgrind-out-file={folder}/out", sys.executable, "-c", program]  # fmt: skip
+                   f"--callgrind-out-file={folder}/out",
+                   sys.executable, "-S", "-c", program]  # fmt: skip
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         parts = [Path(f"{folder}/out.{number + 1}") for number in range(2 * len(OPERATIONS))]
