@@ -68,7 +68,7 @@ class Joining {
     size_t kept = 0;
     for (size_t at = 0; at < ops_.size(); ++at) {
       if (has_gone_[at]) continue;
-      if (ops_[at].links.size() == 1) ops_[at].links.clear();  // its own kernel does as well
+      if (ops_[at].links.size() == 1) end_single(at);
       if (kept != at) ops_[kept] = std::move(ops_[at]);
       ++kept;
     }
@@ -81,20 +81,34 @@ class Joining {
   // What operation `op` does to its operand number `which`, in a chain that begins with a stream.
   TileLink link_of(const TileOp& op, int which, int begin) const {
     int other = op.in[1 - which];
-    if (other < 0 || other == op.in[which]) return {code_of(op.opcode, Form::itself), -1};
+    if (other < 0 || other == op.in[which]) return {code_of(op.opcode, Form::itself), -1, false};
     Form form = which == 1 ? Form::memory_first : Form::memory;
-    if (stream(other).kind == StreamKind::constant)
+    bool is_spread = op.is_spread[1 - which];
+    if (is_spread || stream(other).kind == StreamKind::constant)
       form = which == 1 ? Form::number_first : Form::number;
     else if (other == begin)
       form = which == 1 ? Form::start_first : Form::start;
-    return {code_of(op.opcode, form), other};
+    return {code_of(op.opcode, form), other, is_spread};
+  }
+
+  // One operation: its own kernel does as well, unless values would have to be spread for it.
+  void end_single(size_t at) {
+    TileOp& op = ops_[at];
+    if (!op.has_spreads) return op.links.clear();
+    op.in[0] = begins_[at];
+    op.in[1] = -1;
+  }
+
+  // Whether elements of an operand are all one number, in a tile or in a row.
+  bool is_number(const TileOp& op, int i) const {
+    return op.is_spread[i] || stream(op.in[i]).kind == StreamKind::constant;
   }
 
   void join(size_t at) {
     TileOp& op = ops_[at];
+    int from = -1, which = op.chain && op.in[1] >= 0 && is_number(op, 0) ? 1 : 0;
+    if (op.is_spread[which]) op.chain = nullptr;  // there is nothing else to begin with
     if (!op.chain) return;
-    bool begins_with_number = stream(op.in[0]).kind == StreamKind::constant && op.in[1] >= 0;
-    int from = -1, which = begins_with_number ? 1 : 0;
     for (int i = 0; i < 2; ++i) {
       int writer = joined_writer(at, i);
       if (writer > from) from = writer, which = i;
@@ -108,6 +122,7 @@ class Joining {
     op.links.push_back(link);
     op.in[0] = begins_[at];
     op.in[1] = -1;
+    op.has_spreads |= ops_[before].has_spreads;
     has_gone_[before] = true;
   }
 

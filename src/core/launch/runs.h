@@ -36,6 +36,15 @@ struct Runs {
                      [&](auto& offsets, int64_t, int64_t count) { body(offsets, count); });
   }
 
+  // Whether elements follow each other in the first operand's memory, and how far from its start.
+  bool find_contiguous(int64_t begin, int64_t count, int64_t* offset) const {
+    if (inner_stride(0) != 1) return false;
+    int64_t at[MAX_NDIM], offsets[K];
+    seek(begin, at, offsets);
+    *offset = offsets[0];
+    return count <= (ndim == 0 ? 1 : shape[ndim - 1] - at[ndim - 1]);
+  }
+
   // body(offsets, rows, columns): whole rows of the innermost axis, outer_stride(k) from one to the
   // next, as many as follow each other; or a part of one.
   template <class F>

@@ -26,16 +26,22 @@ class TileRun {
  public:
   // `end`: where elements end that follow each other tile by tile.
   TileRun(const TiledTask& task, char* scratch, Waiting* waiting, int64_t end)
-      : task_(task), scratch_(scratch), waiting_(waiting), end_(end) {}
+      : task_(task),
+        scratch_(scratch),
+        places_(reinterpret_cast<char**>(scratch + task.tiles * task.tile_bytes)),
+        waiting_(waiting),
+        end_(end) {}
 
   // `count` elements from number `first` of a row on: some whole rows, or a part of one.
   void run(int64_t row, int64_t rows, int64_t first, int64_t count) {
     row_ = row, rows_ = rows, first_ = first, count_ = count;
     flat_ = row * task_.length + first;
-    for (const Stream& stream : task_.streams)
-      if (stream.kind == StreamKind::strided)
-        gather_tile(*stream.runs, stream.data, stream.itemsize, stream.is_of_rows ? row_ : flat_,
-                    stream.is_of_rows ? rows_ : count_, tile(stream.tile));
+    char** to = places_;
+    for (const Stream& stream : task_.streams) {
+      if (!has_begun_ || !stream.is_repeated) *to = locate(stream);
+      ++to;
+    }
+    has_begun_ = true;
     size_t reductions = 0;
     for (const TileOp& op : task_.ops) {
       switch (op.work) {
@@ -65,12 +71,28 @@ class TileRun {
   char* tile(int number) { return scratch_ + number * task_.tile_bytes; }
   char* spare(int number) { return tile(task_.tiles - SPARE_TILES + number); }
 
-  char* place(int number) {
-    if (number < 0) return nullptr;
-    const Stream& stream = task_.streams[static_cast<size_t>(number)];
-    if (stream.kind == StreamKind::memory && !stream.is_streamed)
-      return stream.data + (stream.is_of_rows ? row_ : flat_) * stream.itemsize;
-    return stream.kind == StreamKind::constant ? stream.data : tile(stream.tile);
+  char* place(int number) { return number < 0 ? nullptr : places_[number]; }
+
+  // Where the elements of a stream are that this tile sees.
+  char* locate(const Stream& stream) {
+    int64_t first = stream.is_of_rows ? row_ : flat_, offset;
+    switch (stream.kind) {
+      case StreamKind::memory:
+        if (stream.is_streamed) break;
+        return stream.data + first * stream.itemsize;
+      case StreamKind::constant:
+        return stream.data;
+      case StreamKind::strided: {
+        int64_t count = stream.is_of_rows ? rows_ : count_;
+        if (stream.runs->find_contiguous(first, count, &offset))
+          return stream.data + offset * stream.itemsize;
+        gather_tile(*stream.runs, stream.data, stream.itemsize, first, count, tile(stream.tile));
+        break;
+      }
+      case StreamKind::tile:
+        break;
+    }
+    return tile(stream.tile);
   }
 
   void compute(const TileOp& op) {
@@ -85,7 +107,23 @@ class TileRun {
     ChainStep steps[MOST_LINKS];
     int count = 0;
     for (const TileLink& link : op.links) steps[count++] = {link.code, place(link.stream)};
+    if (op.has_spreads) return compute_chain_rows(op, steps, count);
     op.chain(op.is_of_rows ? rows_ : count_, place(op.out), place(op.in[0]), steps, count);
+  }
+
+  // The value of a row is a number to each element of the row.
+  void compute_chain_rows(const TileOp& op, ChainStep* steps, int count) {
+    char *out = place(op.out), *in = place(op.in[0]);
+    for (int64_t row = 0; row < rows_; ++row) {
+      int64_t first = row * task_.length;
+      for (int i = 0; i < count; ++i) {
+        const TileLink& link = op.links[static_cast<size_t>(i)];
+        if (link.stream >= 0)
+          steps[i].operand = element(link.stream, place(link.stream), link.is_spread ? row : first);
+      }
+      op.chain(task_.length, element(op.out, out, first), element(op.in[0], in, first), steps,
+               count);
+    }
   }
 
   void call(const TileOp& op, int64_t count, char* out, char* const (&given)[3]) {
@@ -175,12 +213,18 @@ class TileRun {
 
   const TiledTask& task_;
   char* scratch_;
+  char** places_;  // of each stream
   Waiting* waiting_;
   int64_t end_;
   int64_t row_ = 0, rows_ = 0, first_ = 0, count_ = 0, flat_ = 0;
+  bool has_begun_ = false;
 };
 
-int64_t worker_bytes(const TiledTask& task) { return task.tiles * task.tile_bytes; }
+// Tiles, and where each stream is.
+int64_t worker_bytes(const TiledTask& task) {
+  auto places = static_cast<int64_t>(task.streams.size() * sizeof(char*));
+  return task.tiles * task.tile_bytes + (places + LINE - 1) / LINE * LINE;
+}
 
 // body(op, number, offset): each reduction, and where its values of spans lie in their scratch.
 template <class F>

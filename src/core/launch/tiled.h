@@ -24,7 +24,7 @@ constexpr int MOST_REDUCTIONS = 8;          // of one chain
 // Where the elements of an operand come from, or go to.
 enum class StreamKind : uint8_t {
   memory,    // contiguous
-  strided,   // gathered into a tile
+  strided,   // gathered into a tile, unless what a tile sees of it is contiguous
   constant,  // one number: a tile that is filled with it, made before
   tile,      // an intermediate, which nobody else sees
 };
@@ -36,6 +36,7 @@ struct Stream {
   char* data = nullptr;           // of all but tiles
   const Runs<1>* runs = nullptr;  // of what is strided: the shape of the chain, its strides
   int tile = -1;                  // which tile of scratch
+  bool is_repeated = false;       // strided, and every row sees the same elements
   bool is_streamed = false;       // memory that is written past the caches, from a tile
   bool is_fetched = false;        // memory that is read from beyond them, and asked for early
 };
@@ -50,7 +51,8 @@ constexpr int MOST_LINKS = 16;
 
 struct TileLink {
   ChainCode code;
-  int stream;  // the other operand; -1: none
+  int stream;      // the other operand; -1: none
+  bool is_spread;  // which has the values of rows, each to be used over its row
 };
 
 struct TileOp {

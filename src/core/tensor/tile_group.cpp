@@ -20,6 +20,9 @@ const ElementwiseKernel& kernel_of(const ElementwiseCall& call) {
   return elementwise_table().kernels[static_cast<int>(call.opcode)][static_cast<int>(call.dtype)];
 }
 
+// Elements of a row that are worth a call for each row: shorter rows are computed together.
+constexpr int64_t SHORTEST_CHAINED = 64;
+
 bool is_computed_in(DType dtype, DType kernels) {
   return dtype == kernels || compute_dtype(dtype) == kernels;
 }
@@ -133,7 +136,7 @@ void TileGroup::add_elementwise(const Instruction& each) {
   if (out != kernel.out) op.cast_out = cast_kernel(kernel.out, out), op.has_casts = true;
   widest_ = std::max(widest_, itemsize(kernel.out));
   needs_spares_ |= op.has_casts;
-  if (is_alike && !op.has_casts && !op.has_spreads)
+  if (is_alike && !op.has_casts && (!op.has_spreads || length_ >= SHORTEST_CHAINED))
     op.chain = launch::chain_of(call.opcode, kernel.out);
   op.is_slow = !op.chain && kind(kernel.out) == DKind::floating;
   is_interruptible_ &= call.interruptible;
@@ -205,8 +208,20 @@ int TileGroup::stream_of(const Place& place, Shape shape, bool is_of_rows) {
     const int64_t* strides[] = {spread.strides};
     stream.kind = StreamKind::strided;
     stream.runs = &runs_.emplace_back(spread.ndim, spread.shape, strides);
+    stream.is_repeated = !is_of_rows && is_repeated(spread);
   }
   return new_stream(std::move(key), stream, source);
+}
+
+// Whether all rows see the same elements, so that tiles of whole rows do.
+bool TileGroup::is_repeated(const Layout& spread) const {
+  if (rows_ == 1 || length_ > launch::LONGEST_ROW) return false;
+  int64_t rows = 1;
+  for (int axis = 0; rows < rows_; ++axis) {
+    if (spread.shape[axis] != 1 && spread.strides[axis] != 0) return false;
+    rows *= spread.shape[axis];
+  }
+  return true;
 }
 
 int TileGroup::number_stream(const Scalar& number, DType dtype) {
@@ -283,6 +298,7 @@ void TileGroup::share_tiles(const std::vector<size_t>& last) {
       op.each_input([&](int in) {
         auto at = static_cast<size_t>(in);
         bool is_alike = streams_[at].itemsize == out.itemsize;
+        if (streams_[at].is_repeated) return;  // it is there for the next tile too
         if (in == op.out || last[at] != i || is_given[at] || streams_[at].tile < 0) return;
         if (only_alike && !is_alike) return;
         is_given[at] = true;

@@ -58,6 +58,7 @@ class TileGroup {
   bool is_of_rows(const Instruction& each) const;
   int stream_of(const Place& place, Shape shape, bool is_of_rows);
   void read(launch::TileOp* op, int i, const Place& place, const Instruction& reader);
+  bool is_repeated(const Layout& spread) const;
   int number_stream(const Scalar& number, DType dtype);
   int new_stream(Key key, launch::Stream stream, Buffer* source);
   void write(launch::TileOp op, const Instruction& each, bool is_of_rows);
