@@ -11,6 +11,7 @@ import pytest
 from bench.cases import Case, Row, Work, ahead, steady
 from bench.libraries import Libraries
 from bench.page import page
+from bench.pairing import needs, paired
 from bench.plots import pictures
 from bench.programs.steps import PROGRAMS
 from bench.publish import judged_row, stored_results
@@ -19,6 +20,8 @@ from bench.report import ROOT, share_text
 from bench.rows import ROWS
 from bench.timing import compile_loop, run_rounds, summarise
 from bench.verdict import judge_row
+
+import tessella as ts
 
 Json = dict[str, Any]
 
@@ -156,3 +159,22 @@ def test_a_block_runs_inside_of_what_is_around_it() -> None:
     work = Work("seen.append(len(entered))", {"seen": seen, "entered": entered}, 1.0, around)
     run_rounds({"tessella": work}, {"tessella": compile_loop(work)}, {"tessella": 1})
     assert seen and all(count % 2 for count in seen)
+
+
+def test_pairs_of_steps_wait_for_what_they_need() -> None:
+    x, y = ts.ones(4, 4), ts.ones(4, 4)
+
+    @ts.compile
+    def products(x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
+        a, b = x @ x, y @ y
+        return a @ b
+
+    for _ in range(4):
+        products(x, y)
+    assert products.program is not None
+    needed = needs(products.program.steps)
+    assert needed == [set(), set(), {0, 1}]
+    # Two of 9 µs beside each other take 9 and what it costs to meet, unless sharing is quicker.
+    assert paired(needed, [9e-6] * 3, [9e-6, 9e-6, 5e-6]) == pytest.approx(9e-6 + 0.7e-6 + 5e-6)
+    assert paired(needed, [9e-6] * 3, [5e-6] * 3) == pytest.approx(14.7e-6)
+    assert paired(needed, [9e-6] * 3, [4.5e-6] * 3) == pytest.approx(13.5e-6)
