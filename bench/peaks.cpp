@@ -168,7 +168,7 @@ void chain_range(float* y, const float* x, int64_t count) {
 Vector size_of(Vector value) { return (Vector)((Bits)value & (Bits{} + 0x7fffffff)); }
 
 Vector sqrt_of(Vector value) {
-  Vector root;
+  Vector root = value;
   for (int64_t i = 0; i < kLanes; ++i) root[i] = __builtin_sqrtf(value[i]);
   return root;
 }

@@ -15,12 +15,21 @@ namespace {
 // Per element and operation, in cache, times 4.
 constexpr int64_t NS_TIMES_4 = 1;
 constexpr int64_t SPREAD = 256;      // elements that the value of a long row is spread over
-constexpr int64_t FETCHED = 128;     // elements to compute between lines that are asked for
+constexpr int64_t PIECE = 256;       // elements to compute between lines of memory
 constexpr int64_t LINE = 64;         // bytes
 constexpr int64_t MOST_WAITING = 8;  // levels of the tree over the tiles of a chunk
 
 using Waiting = std::optional<WaitingBlocks<MOST_WAITING>>;
 static_assert(CHUNK / TILE < 1 << (MOST_WAITING - 1));
+
+// In assembly where it can be: GCC takes a function that only prefetches for one without effect.
+inline void fetch_line(const char* line) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  asm volatile("prefetcht1 %0" : : "m"(*line));
+#else
+  __builtin_prefetch(line, 0, 2);
+#endif
+}
 
 class TileRun {
  public:
@@ -44,20 +53,12 @@ class TileRun {
     has_begun_ = true;
     size_t reductions = 0;
     for (const TileOp& op : task_.ops) {
-      switch (op.work) {
-        case TileWork::compute:
-          compute(op);
-          break;
-        case TileWork::convert:
-          op.cast_out(op.is_of_rows ? rows_ : count_, place(op.out), place(op.in[0]));
-          break;
-        case TileWork::reduce:
-          waiting_ ? reduce_part(op, *waiting_[reductions++]) : reduce_rows(op);
-      }
-      const Stream& out = task_.streams[static_cast<size_t>(op.out)];
-      if (out.is_streamed)
-        TS_CHOSEN(streaming_kernels)
-            .copy(count_ * out.itemsize, out.data + flat_ * out.itemsize, tile(out.tile));
+      if (op.work != TileWork::reduce)
+        compute(op);
+      else if (waiting_)
+        reduce_part(op, *waiting_[reductions++]);
+      else
+        reduce_rows(op);
     }
   }
 
@@ -95,35 +96,44 @@ class TileRun {
     return tile(stream.tile);
   }
 
+  bool is_streamed(const TileOp& op) const {
+    return task_.streams[static_cast<size_t>(op.out)].is_streamed;
+  }
+
+  // In pieces where memory is written or asked for beside: it does so while the processor computes.
   void compute(const TileOp& op) {
-    if (!op.links.empty()) return compute_chain(op);
-    char* in[] = {place(op.in[0]), place(op.in[1]), place(op.in[2])};
-    if (op.has_spreads) return compute_spread(op, place(op.out), in);
-    if (op.is_fetching) return compute_fetching(op, place(op.out), in);
-    call(op, op.is_of_rows ? rows_ : count_, place(op.out), in);
-  }
-
-  void compute_chain(const TileOp& op) {
-    ChainStep steps[MOST_LINKS];
-    int count = 0;
-    for (const TileLink& link : op.links) steps[count++] = {link.code, place(link.stream)};
-    if (op.has_spreads) return compute_chain_rows(op, steps, count);
-    op.chain(op.is_of_rows ? rows_ : count_, place(op.out), place(op.in[0]), steps, count);
-  }
-
-  // The value of a row is a number to each element of the row.
-  void compute_chain_rows(const TileOp& op, ChainStep* steps, int count) {
-    char *out = place(op.out), *in = place(op.in[0]);
-    for (int64_t row = 0; row < rows_; ++row) {
-      int64_t first = row * task_.length;
-      for (int i = 0; i < count; ++i) {
-        const TileLink& link = op.links[static_cast<size_t>(i)];
-        if (link.stream >= 0)
-          steps[i].operand = element(link.stream, place(link.stream), link.is_spread ? row : first);
+    if (op.has_spreads && op.links.empty()) return compute_spread(op);
+    const int64_t count = op.is_of_rows ? rows_ : count_;
+    const bool is_beside_memory = op.is_fetching || is_streamed(op);
+    if (!op.has_spreads && !is_beside_memory)
+      return compute_piece(op, count, [&](int stream, bool) { return place(stream); });
+    // The value of a row is a number to each element of the row.
+    const int64_t length = op.has_spreads ? task_.length : count;
+    const int64_t piece = is_beside_memory ? PIECE : length;
+    for (int64_t row = 0, begin = 0; begin < count; ++row, begin += length) {
+      for (int64_t at = 0; at < length; at += piece) {
+        int64_t first = begin + at, size = std::min(piece, length - at);
+        compute_piece(op, size, [&](int stream, bool is_spread) {
+          return stream < 0 ? nullptr : element(stream, is_spread ? row : first);
+        });
+        if (is_streamed(op)) stream_out(op, first, size);
+        if (op.is_fetching) ask_for(first, size);
       }
-      op.chain(task_.length, element(op.out, out, first), element(op.in[0], in, first), steps,
-               count);
     }
+  }
+
+  // place(stream, is_spread): where its elements are.
+  template <class Place>
+  void compute_piece(const TileOp& op, int64_t count, Place place) {
+    char *out = place(op.out, false), *start = place(op.in[0], false);
+    if (op.work == TileWork::convert) return op.cast_out(count, out, start);
+    if (op.links.empty())
+      return call(op, count, out, {start, place(op.in[1], false), place(op.in[2], false)});
+    ChainStep steps[MOST_LINKS];
+    int number = 0;
+    for (const TileLink& link : op.links)
+      steps[number++] = {link.code, place(link.stream, link.is_spread)};
+    op.chain(count, out, start, steps, number);
   }
 
   void call(const TileOp& op, int64_t count, char* out, char* const (&given)[3]) {
@@ -137,54 +147,53 @@ class TileRun {
     if (op.cast_out) op.cast_out(count, out, result);
   }
 
-  // Lines come from memory while the processor computes, if they are asked for a few at a time.
-  void compute_fetching(const TileOp& op, char* out, char* const (&given)[3]) {
-    for (int64_t at = 0; at < count_; at += FETCHED) {
-      int64_t count = std::min(FETCHED, count_ - at), next = flat_ + count_ + at;
-      char* in[3] = {};
-      for (int i = 0; i < 3; ++i)
-        if (op.in[i] >= 0) in[i] = element(op.in[i], given[i], at);
-      call(op, count, element(op.out, out, at), in);
-      // Written out: GCC takes a function that only prefetches for one without effect.
-      for (const Stream& stream : task_.streams) {
-        if (!stream.is_fetched || next >= end_) continue;
-        const char* from = stream.data + next * stream.itemsize;
-        int64_t bytes = std::min(count, end_ - next) * stream.itemsize;
-        for (int64_t line = 0; line < bytes; line += LINE) __builtin_prefetch(from + line, 0, 2);
-      }
+  void stream_out(const TileOp& op, int64_t first, int64_t count) {
+    const Stream& out = task_.streams[static_cast<size_t>(op.out)];
+    char* to = out.data + (flat_ + first) * out.itemsize;
+    TS_CHOSEN(streaming_kernels).copy(count * out.itemsize, to, element(op.out, first));
+  }
+
+  // Asks for what lies in the next tile where these elements lie in this one.
+  void ask_for(int64_t first, int64_t count) {
+    const int64_t next = flat_ + count_ + first;
+    for (const Stream& stream : task_.streams) {
+      if (!stream.is_fetched || next >= end_) continue;
+      const char* from = stream.data + next * stream.itemsize;
+      int64_t bytes = std::min(count, end_ - next) * stream.itemsize;
+      for (int64_t line = 0; line < bytes; line += LINE) fetch_line(from + line);
     }
   }
 
   // Long rows one by one, in pieces over which a value is spread; of short ones all at once.
-  void compute_spread(const TileOp& op, char* out, char* const (&given)[3]) {
+  void compute_spread(const TileOp& op) {
     bool is_short = task_.length <= SPREAD;
     int64_t piece = std::min(task_.length, SPREAD);
-    char* in[] = {given[0], given[1], given[2]};
+    char* in[] = {place(op.in[0]), place(op.in[1]), place(op.in[2])};
     for (int64_t row = 0; row < rows_; ++row) {
       for (int i = 0; i < 3; ++i)
-        if (op.is_spread[i])
-          in[i] = spread(op, i, given[i], row, piece, is_short ? row * piece : 0);
+        if (op.is_spread[i]) in[i] = spread(op, i, row, piece, is_short ? row * piece : 0);
       if (is_short) continue;
       for (int64_t at = 0; at < task_.length; at += piece) {
         int64_t first = row * task_.length + at;
         for (int i = 0; i < 3; ++i)
-          if (op.in[i] >= 0 && !op.is_spread[i]) in[i] = element(op.in[i], given[i], first);
-        call(op, std::min(piece, task_.length - at), element(op.out, out, first), in);
+          if (op.in[i] >= 0 && !op.is_spread[i]) in[i] = element(op.in[i], first);
+        call(op, std::min(piece, task_.length - at), element(op.out, first), in);
       }
     }
-    if (is_short) call(op, count_, out, in);
+    if (is_short) call(op, count_, place(op.out), in);
+    if (is_streamed(op)) stream_out(op, 0, count_);
   }
 
-  char* element(int stream, char* data, int64_t number) {
+  // Where element `number` of what a tile sees of a stream is.
+  char* element(int stream, int64_t number) {
     const Stream& of = task_.streams[static_cast<size_t>(stream)];
-    return of.kind == StreamKind::constant ? data : data + number * of.itemsize;
+    return of.kind == StreamKind::constant ? of.data : places_[stream] + number * of.itemsize;
   }
 
   // Puts the value of a row into `count` elements of a spare tile, from number `at` on.
-  char* spread(const TileOp& op, int i, const char* values, int64_t row, int64_t count,
-               int64_t at) {
+  char* spread(const TileOp& op, int i, int64_t row, int64_t count, int64_t at) {
     int64_t bytes = task_.streams[static_cast<size_t>(op.in[i])].itemsize;
-    const char* value = values + row * bytes;
+    const char* value = element(op.in[i], row);
     alignas(16) char converted[16];
     if (op.cast_in[i]) op.cast_in[i](1, converted, value), value = converted, bytes = op.bytes[i];
     fill_tile(value, bytes, count, spare(i) + at * bytes);
