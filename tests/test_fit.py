@@ -342,6 +342,15 @@ def test_a_loss_that_is_not_finite_stops_before_the_step() -> None:
     assert "detect_anomaly" in str(caught.value) and numbers(model) == before
 
 
+def test_a_batch_that_is_not_finite_is_told_apart_from_a_loss_that_is_not() -> None:
+    model, _, optimizer, _ = parts()
+    x, y = ts.ones(4, 3), ts.zeros(4, 1)
+    x[1, 0], x[3, 1] = float("nan"), float("inf")
+    with pytest.raises(errors.IllegalState, match="the loss is nan in epoch 1, step 1") as caught:
+        ts.fit(model, [(x, y)], nn.functional.mse_loss, optimizer, **QUIET)
+    assert "hint: 2 of the 16 numbers in the batch are NaN or infinite: fill" in str(caught.value)
+
+
 # --- histories and progress -----------------------------------------------------------------------
 
 

@@ -181,7 +181,7 @@ import sys
 sys.modules["numpy"] = None
 import tessella as ts
 x = ts.tensor([[2.0, 1.0], [1.0, 3.0]])
-for call in (lambda: ts.linalg.inv(x), lambda: ts.linalg.svd(x), lambda: ts.fft.fft(x)):
+for call in (lambda: ts.linalg.inv(x), lambda: ts.linalg.svd(x), lambda: ts.fft.fft(x), x.numpy):
     try:
         call()
     except ts.errors.PreconditionFailed as error:
@@ -190,11 +190,12 @@ print(ts.einsum("ij,jk->ik", x, x).tolist(), ts.linalg.matrix_norm(x, ord=1).ite
 print(ts.linalg.solve_triangular(x, ts.ones(2, 1), upper=True).shape, ts.fft.fftfreq(2).tolist())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    what, hint = "NumPy computes this, and it is not installed", 'pip install "tessella[numpy]"'
+    what, hint = "this needs NumPy, which is not installed", 'pip install "tessella[numpy]"'
     assert done.stdout.splitlines() == [
         f"linalg.inv: {what} |  hint: {hint}",
         f"linalg.svd: {what} |  hint: {hint}",
         f"fft.fft: {what} |  hint: {hint}",
+        f"numpy: {what} |  hint: {hint}",
         "[[5.0, 5.0], [5.0, 10.0]] 4.0",
         "(2, 1) [0.0, -0.5]",
     ], done.stderr

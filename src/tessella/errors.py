@@ -458,9 +458,9 @@ def einsum_output(letter: str, is_repeated: bool) -> InvalidArgument:
 
 
 def no_numpy() -> PreconditionFailed:
-    """An operation that NumPy computes, where it is not installed."""
+    """An operation that NumPy computes, or an array of its own, where it is not installed."""
     return PreconditionFailed(
-        "NumPy computes this, and it is not installed", 'pip install "tessella[numpy]"'
+        "this needs NumPy, which is not installed", 'pip install "tessella[numpy]"'
     )
 
 

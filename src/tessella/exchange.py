@@ -18,6 +18,15 @@ _VERSION = (1, 1)  # of DLPack, the newest that the core understands
 _CPU = (1, 0)  # DLPack's name of the device
 
 
+def need_numpy() -> Any:
+    """Import NumPy, or say how to install it."""
+    try:
+        import numpy
+    except ImportError:
+        raise errors.no_numpy() from None
+    return numpy
+
+
 # --- in ------------------------------------------------------------------------------------------
 
 
@@ -82,9 +91,7 @@ def _ask(x: Any, may_copy: bool) -> Tensor:
     """Share what only NumPy can read: objects with __array__ or __array_interface__."""
     if not may_copy:
         raise exchange_errors.copy_needed("only NumPy can read it")
-    import numpy
-
-    return _share_array(numpy.asarray(x), True)
+    return _share_array(need_numpy().asarray(x), True)
 
 
 @composite(
@@ -163,8 +170,6 @@ def numpy_of(self: Tensor, *, force: bool = False) -> Array:
     >>> ts.arange(3).numpy()
     array([0, 1, 2])
     """
-    import numpy
-
     try:
         if self.requires_grad and not to_bool("force", force):
             raise exchange_errors.numpy_of_graph()
@@ -174,9 +179,11 @@ def numpy_of(self: Tensor, *, force: bool = False) -> Array:
             raise exchange_errors.numpy_of_items(self.dtype)
         if self.is_virtual:
             raise errors.virtual_value("numpy()")
+        numpy = need_numpy()
     except errors.TessellaError as error:
         raise error.locate("numpy", [f"x  {self.dtype} {self.shape}"]) from None
-    return numpy.asarray(memoryview(self.detach() if force else self))
+    array: Array = numpy.asarray(memoryview(self.detach() if force else self))
+    return array
 
 
 def array_of(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.dtypes import DType
-from tessella.exchange import share
+from tessella.exchange import need_numpy, share
 from tessella.hints import Any, Callable, Sequence
 from tessella.kinds import cast, common_dtype
 from tessella.ops.creation import copy_of
@@ -19,15 +19,6 @@ _MOST_AXES = 62  # that NumPy has room for beside those of a result
 
 OUTSIDE = "call it outside of the function, and pass what it gives"
 Failure = Callable[[str, bool], errors.TessellaError]
-
-
-def need_numpy() -> Any:
-    """Import NumPy, or say how to install it."""
-    try:
-        import numpy
-    except ImportError:
-        raise errors.no_numpy() from None
-    return numpy
 
 
 def to_array(np: Any, x: Tensor) -> Any:

@@ -36,12 +36,12 @@ def head(x: Tensor, noun: str = "tensor") -> str:
 
 
 def formatted(self: Tensor, specification: str) -> str:
-    """Format each element as Python formats numbers; without a specification, print the tensor.
+    """Format each element as Python formats numbers; without a specification, print more than one.
 
-    >>> f"{ts.tensor([1.0, 2.5]):.2f}"
-    '[1.00, 2.50]'
+    >>> f"{ts.tensor([1.0, 2.5]):.2f}, {ts.tensor(0.5)}"
+    '[1.00, 2.50], 0.5'
     """
-    if not specification:
+    if not specification and (self.ndim or self.is_virtual or self.is_freed):
         return str(self)
     try:
         texts = _map(_values(self), lambda v: v if v is ... else format(v, specification))

@@ -25,6 +25,7 @@ from tessella.nn.clip import clip_grad_norm_
 from tessella.nn.modules import Module
 from tessella.optim.lr_scheduler import ReduceLROnPlateau
 from tessella.standins import Standin
+from tessella.trees import flatten
 
 if TYPE_CHECKING:
     from tessella.optim.lr_scheduler import LRScheduler
@@ -89,7 +90,7 @@ def fit(
             with memory.track() as figures:
                 for batch in run.batches():
                     inputs, targets = split(batch)
-                    value = finite(learn(inputs, targets), run)
+                    value = finite(learn(inputs, targets), run, batch)
                     update()
                     run.add(value, count(inputs))
                     display.advance(run)
@@ -247,12 +248,16 @@ def advised(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def finite(value: Tensor, run: Run) -> float:
+def finite(value: Tensor, run: Run, batch: object) -> float:
     """Refuse a loss that is not finite, before it changes a parameter."""
     number = float(value.item())
-    if not math.isfinite(number):
-        raise training_errors.not_finite(number, run.epoch + 1, run.step + 1).locate("fit", [])
-    return number
+    if math.isfinite(number):
+        return number
+    given = [x for x in flatten(batch)[0] if isinstance(x, Tensor) and x.dtype.is_floating]
+    odd = sum(int(x.isfinite().logical_not().sum().item()) for x in given)
+    place = run.epoch + 1, run.step + 1
+    total = sum(x.size for x in given)
+    raise training_errors.not_finite(number, *place, odd, total).locate("fit", [])
 
 
 class Run:

@@ -15,12 +15,20 @@ from tessella.errors import (
 _COMPARED = "compare it first: probability > 0.5, logit > 0, of the target's shape"
 
 
-def not_finite(loss: float, epoch: int, step: int) -> IllegalState:
-    """A loss that no step can make smaller."""
+def not_finite(loss: float, epoch: int, step: int, odd: int, count: int) -> IllegalState:
+    """A loss that no step can make smaller; `odd` of `count` numbers of the batch are as bad."""
+    hint = (
+        "a smaller lr, clip=1.0, or `with ts.autograd.detect_anomaly():` around fit to see "
+        "which operation made it"
+    )
+    if odd:
+        hint = (
+            f"{odd} of the {count} numbers in the batch are NaN or infinite: fill them before, as "
+            "x = ts.where(x.isfinite(), x, 0.0), or leave their samples out"
+        )
     return IllegalState(
         f"the loss is {loss} in epoch {epoch}, step {step}; the parameters are those before it",
-        "a smaller lr, clip=1.0, or `with ts.autograd.detect_anomaly():` around fit to see "
-        "which operation made it",
+        hint,
     )
 
 
