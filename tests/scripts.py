@@ -20,7 +20,7 @@ from tessella import _core
 FLOATS = ("float32", "float64")
 DTYPES = (*FLOATS * 3, "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64")
 SHAPES = [(3, 4), (3, 4), (4,), (4, 3), (4, 4), (1, 4), (3, 1), (2, 3, 4), (), (5,), (0, 4)]
-LARGE = [(400, 300), (400, 300), (300,), (400, 1), (300, 400), ()]
+LARGE = [(400, 300), (300, 300), (300, 300), (300,), (300, 1), (300, 400), ()]
 LAYOUTS = ["plain", "plain", "plain", "reversed axes", "stepped", "backwards", "later rows"]
 
 
@@ -97,6 +97,7 @@ BINARY = [
 VIEWS = [
     "{x}.permute(tuple(reversed(range({x}.ndim))))", "{x}[::-1]", "{x}[..., ::2]", "{x}[1:]",
     "{x}[..., ::-2]", "{x}[-1]", "{x}[..., 0]", "{x}.reshape(-1)", "{x}[None]", "{x}.detach()",
+    "{x}[0]", "{x}[:1]", "{x}[..., :1]",
     "ts.broadcast_to({x}, (2, *{x}.shape))", "{x}.unsqueeze(-1)", "{x}.squeeze()", "{x}.flip()",
     "{x}.diagonal()", "{x}.reshape(2, -1)", "{x}[:, 1:3]", "{x}.T.reshape(-1)",
 ]  # fmt: skip
@@ -118,6 +119,9 @@ ROWS = [  # what becomes one step with reductions in it
     "({x} + 1).argmax(axis=-1)", "{x} * {x}.sum(axis=(-2, -1), keepdims=True)", "{x} + {x}.sum()",
     "({x} > {x}.mean(axis=-1, keepdims=True)).sum(axis=-1)", "ts.any({x} * 2 > {y}, axis=-1)",
     "({x}.sum(axis=-1, keepdims=True) + {x}).prod(axis=-1)", "{x}.clone().sum(axis=-1) * 3",
+    "(lambda s: s - s[0])({x}.sum(axis=-1))", "(lambda s: s[:1] / s + s)({x}.exp().sum(axis=-1))",
+    "({x} * {x}.sum(axis=0)).sum(axis=-1)",
+    "(lambda s: ({x} - s).max(axis=-1) + 1)({y}.mean(axis=0))",
 ]  # fmt: skip
 PRODUCTS = ["{x} @ {y}", "{x} @ {y}.T", "{x}.T @ {y}", "{x} @ {x}.T", "F.linear({x}, {y})"]
 CASTS = [f"{{x}}.astype(ts.{name})" for name in dict.fromkeys(DTYPES)]
@@ -280,7 +284,7 @@ def large_scripts(draw: Any) -> Script:
     writer = Writer(draw, specs(draw, "a", 2, **options), specs(draw, "c", 1, **options))
     writer.shapes = [(400, 300), (300,)]
     kinds = [UNARY[:19], UNARY[:19], BINARY[:13], BINARY[:13], REDUCTIONS[:13], VIEWS[:5], WRITES]
-    writer.add_steps(8, [*kinds, PRODUCTS])
+    writer.add_steps(8, [*kinds, PRODUCTS, ROWS, ROWS])
     return writer.script(f"({', '.join([*writer.own_names()[-4:], 'a0', ''])})")
 
 

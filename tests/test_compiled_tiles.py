@@ -133,6 +133,21 @@ def test_values_of_rows_are_computed_with_and_spread_again() -> None:
     assert max(sizes_of(compiled)) >= 7
 
 
+FIRST_OF_ROWS: dict[str, Function] = {
+    "less the first": lambda x: (s := x.sum(axis=-1)) - s[0],
+    "by the first": lambda x: (s := x.exp().sum(axis=-1)) / s[:1],
+    "in rows": lambda x: (s := x.sum(axis=-1).reshape(2, -1)) - s[0],
+    "beside a softmax": lambda x: ((m := x.max(axis=-1)) - m[0], softmax(x)),
+    "of what is written": lambda x: (s := x.max(axis=-1)).add_(x.sum(axis=-1) + s[0]),
+}
+
+
+@pytest.mark.parametrize("name", FIRST_OF_ROWS)
+def test_the_first_of_the_values_of_rows_is_there_before_it_is_used(name: str) -> None:
+    check(FIRST_OF_ROWS[name], lambda i: (some(i, 6, 70),))
+    check(FIRST_OF_ROWS[name], lambda i: (some(i, 600, 70),))
+
+
 def test_strided_and_broadcast_operands_of_rows() -> None:
     def f(x: ts.Tensor, y: ts.Tensor, z: ts.Tensor) -> ts.Tensor:
         w = x.T * y + z
@@ -301,6 +316,43 @@ def test_a_place_is_not_taken_before_its_last_reader_is_done() -> None:
         return c @ w, (c * c) @ w
 
     check(f, lambda i: (some(i, 32, 32), some(i + 1, 32, 32)))
+
+
+def far_rows(x: ts.Tensor) -> ts.Tensor:
+    columns = x.sum(axis=0)
+    return (x * columns).sum(axis=-1) @ x
+
+
+def lengths_of_centred(x: ts.Tensor) -> ts.Tensor:
+    centred = x - x.mean(axis=0)
+    return (centred @ centred.T) / centred.square().sum(axis=-1).sqrt()
+
+
+def rank(x: ts.Tensor) -> ts.Tensor:
+    values = ts.ones(len(x))
+    for _ in range(3):
+        values = (x * values).sum(axis=-1)
+        values = values / values.sum()
+    return values
+
+
+@pytest.mark.parametrize("size", [129, 300])  # more rows than one tile has
+@pytest.mark.parametrize("function", [far_rows, lengths_of_centred, rank])
+def test_values_of_rows_do_not_take_the_place_of_what_every_row_reads(
+    function: Function, size: int
+) -> None:
+    check(function, lambda i: (some(i, size, size) + 2,))
+
+
+def test_a_place_is_not_taken_by_wider_elements_than_its_own() -> None:
+    weight = ts.zeros(4, dtype=ts.float64)
+
+    def f(x: ts.Tensor) -> ts.Tensor:
+        at = (x < 0).sum() % 4 - ts.arange(2)
+        weight[at] = (x * 3)[:2]
+        return weight.clone()
+
+    check(f, lambda i: (ts.full((4,), 1.0 + i),))
 
 
 def test_a_call_that_fails_leaves_the_gradient_that_was_there() -> None:

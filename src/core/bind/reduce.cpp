@@ -106,8 +106,8 @@ void init_reduce(nb::module_& module) {
     Tensor* from = numbers_of(x);
     require(is_of(numbers_of(out), from->dtype, from->sizes()) &&
             kind(from->dtype) == DKind::floating);
-    run_rows(static_cast<RowsOp>(code_of(op, 2)), from, axis_of(from, axis), tensor_of(out),
-             interruptible);
+    run_rows(static_cast<RowsOp>(code_of(op, 2)), from, from->ndim ? axis_of(from, axis) : 0,
+             tensor_of(out), interruptible);
   });
 }
 

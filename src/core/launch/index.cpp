@@ -292,7 +292,8 @@ class Mover {
 
 bool gather_chunks(const IndexTask& task, const Moving& move) {
   int64_t points = move.points, rest = move.rest;
-  if (points == 0 || rest == 0) return true;
+  if (points == 0) return true;
+  if (BadIndex bad; rest == 0) return check_indices(task, &bad);
   // An index outside its axis is read as 0, and there is no element 0 on an empty axis.
   if (std::count(task.axis_sizes, task.axis_sizes + task.index_count, 0) > 0) return false;
   // Whichever is inside comes whole into a chunk, if it is not longer than that.

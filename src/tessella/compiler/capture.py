@@ -25,7 +25,8 @@ from tessella.compiler.program import (
     Output,
     Program,
 )
-from tessella.compiler.watch import Watch, is_source
+from tessella.compiler.restless import is_source
+from tessella.compiler.watch import Watch
 from tessella.dtypes import DType
 from tessella.exceptions import PACKAGE, CaptureError, InvalidArgument, site_parts
 from tessella.hints import Any, Callable
@@ -146,6 +147,9 @@ def _add_memories(program: Program, recording: Any, tensors: list[Any]) -> None:
         source = ARENA if is_made else CAPTURED
         program.memories[slot] = Memory(bytes_, source, slot, number, is_written, overlaps)
     for leaf, (tensor, number, before, *_) in enumerate(recording.leaves()):
+        # Held by the recording, its list, the name here, and the question.
+        if number < 0 and sys.getrefcount(tensor) - recording.holds(tensor) <= 4:
+            raise AsWritten("a view that it makes of memory from elsewhere gets a gradient")
         program.leaves.append(tensor if number < 0 else number)
         program.befores.append(before)
         if before >= 0 and program.memories[before].source != CAPTURED:

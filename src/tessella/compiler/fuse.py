@@ -176,7 +176,8 @@ class Step:
                     is_whole = self.length <= LONGEST_ROW and each.form == "elementwise"
                     is_seen = is_whole and self._is_spread(x, y)
                 elif was_of_rows and of_rows:
-                    is_seen = x[:3] == y[:3] and is_flat(x) and is_flat(y)
+                    is_all = prod(x.shape) == prod(y.shape)  # not the first of them alone
+                    is_seen = x[:3] == y[:3] and is_all and is_flat(x) and is_flat(y)
                 else:
                     is_seen = was_of_rows == of_rows and tuple(x) == tuple(y)
                 if not is_seen:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from bisect import insort
 from itertools import accumulate
+from math import prod
 
 from tessella.compiler.fuse import is_flat
 from tessella.compiler.program import ARENA, Instruction, Operand, Program
+from tessella.dtypes import DTYPES
 from tessella.sizes import counted
 
 ALIGNMENT = 64
@@ -75,7 +77,7 @@ def places_taken(program: Program, lives: Lives) -> dict[int, int]:
             if not is_new or out.slot in ended:
                 continue
             for slot, uses in ended.items():
-                if _can_take(program, out, k, uses):
+                if _can_take(program, step, k, uses):
                     homes[out.slot] = homes.get(slot, slot)
                     del ended[slot]
                     break
@@ -91,17 +93,38 @@ def _uses(step: list[Instruction]) -> dict[int, list[tuple[int, Operand]]]:
     return uses
 
 
-def _can_take(program: Program, out: Operand, k: int, uses: list[tuple[int, Operand]]) -> bool:
+def _can_take(
+    program: Program, step: list[Instruction], k: int, uses: list[tuple[int, Operand]]
+) -> bool:
     """Tell whether instruction k can write where others were done reading, element by element."""
+    out = step[k].operands[0]
     size = program.memories[out.slot].bytes
     return all(
         i <= k
         and x.shape == out.shape
         and x.offset == out.offset == 0
         and program.memories[x.slot].bytes == size
+        and DTYPES[x.dtype].itemsize == DTYPES[out.dtype].itemsize
         and is_flat(x)
+        and _is_in_order(step[i], x)
         for i, x in uses
     )
+
+
+def _is_in_order(each: Instruction, x: Operand) -> bool:
+    """Tell whether an instruction is done with an operand's elements one after the other.
+
+    What is spread over leading axes is read again from its first element on; what is spread over
+    the last ones is a number for each row.
+    """
+    whole = each.operands[0].shape
+    if each.form == "reduce":
+        return True
+    if len(x.shape) != len(whole):
+        return False
+    spread = [i for i, (size, all_of) in enumerate(zip(x.shape, whole, strict=True))
+              if size != all_of]  # fmt: skip
+    return not spread or prod(x.shape[spread[0] :]) == 1
 
 
 def _join(lives: Lives, homes: dict[int, int]) -> Lives:

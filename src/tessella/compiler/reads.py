@@ -101,7 +101,8 @@ def _find_reads(code: Any) -> Reads:
         loose.update(texts)
         for kind, name, behind in list(found):
             found.update(dict.fromkeys(Chain(kind, name, (*behind, each)) for each in texts))
-    is_by_name = "__dict__" in loose or any("__dict__" in chain.attributes for chain in found)
+    read = loose.union(*(chain.attributes for chain in found))
+    is_by_name = bool(read & {"__dict__", "__getattribute__"})
     is_by_name |= Chain("global", "vars", ()) in found or _computes_names(code)
     return Reads(list(found), loose, is_by_name)
 

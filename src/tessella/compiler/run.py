@@ -420,7 +420,9 @@ def compile(
 def compile(
     function: None = None, *, check: int = 0, recompute: bool = False
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
-def compile(function: Any = None, *, check: int = 0, recompute: bool = False) -> Any:
+def compile(
+    function: Any = None, *, check: int = 0, recompute: bool = False, **unknown: object
+) -> Any:
     """Make a function of tensors that is recorded at its first calls and repeated afterwards.
 
     A repeated call gives the bits that the function would have given, or raises. With `check=n`
@@ -434,6 +436,8 @@ def compile(function: Any = None, *, check: int = 0, recompute: bool = False) ->
     [3.0, 9.0, 15.0, 21.0]
     """
     try:
+        for name in unknown:
+            raise errors.unknown_keyword(name, "compile(function, *, check=0, recompute=False)")
         count = to_int("check", check)
         recomputes = to_bool("recompute", recompute)
         if count < 0:

@@ -11,19 +11,9 @@ package count their changes themselves.
 from __future__ import annotations
 
 import gc
-import io
-import os
 import sys
 from functools import partial
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    FunctionType,
-    MemberDescriptorType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-)
+from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 from tessella import _core, exceptions
 from tessella.compiler import capture_errors
@@ -40,6 +30,7 @@ from tessella.compiler.held import (
     same_items,
 )
 from tessella.compiler.reads import Chain, arguments_of, reads_of
+from tessella.compiler.restless import holds_source, is_clock, is_source, refuse_restless
 from tessella.hints import Any
 
 MOST_REACHED = 10_000  # objects behind names and in containers
@@ -47,10 +38,6 @@ _ABSENT = object()
 _FIELD: Any = type(vars(Chain)["name"])  # of any named tuple
 Tensor = _core.Tensor
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
-# Modules whose functions give something else at each call, and methods of their classes.
-_RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
-_CLOCKS = ("now", "today", "utcnow")
-_BOUND = BuiltinFunctionType | MethodType | MethodWrapperType
 
 
 class Place:
@@ -112,6 +99,7 @@ class Watch:
         self._functions: dict[Any, list[Any]] = {}  # by their code: whose closures are watched
         self._reached: dict[int, Any] = {}  # objects that names lead to, by their ids
         self._walked: dict[int, Any] = {}  # containers that were looked through, likewise
+        self._owners: dict[int, Any] = {}  # objects whose methods are called by name, likewise
         self.has_missed = False  # there were more than are looked at
         self._loose: set[str] = set()  # attributes that are read of some of them
         self._is_inside = False  # the outermost frame of the user's was seen
@@ -169,7 +157,7 @@ class Watch:
         if key in self._places or isinstance(value, ModuleType):
             return
         if is_outside:
-            _refuse_restless(name, value)
+            refuse_restless(name, value)
         elif is_source(value):
             self.restless = self.restless or name
             return
@@ -206,7 +194,8 @@ class Watch:
                 value = locals_[name]
             else:
                 continue
-            is_given = kind == "local" and (is_outermost or id(value) in self._reached)
+            is_known = id(value) in self._reached or id(value) in self._owners
+            is_given = kind == "local" and (is_outermost or is_known)
             is_outside = kind in ("global", "import") or (kind == "free" and name in free)
             is_outside |= value is self._owner
             end = self._follow(value, attributes, is_outside, is_given)
@@ -215,8 +204,9 @@ class Watch:
 
     def end(self) -> None:
         """Let go of what only a call that is recorded needs."""
-        for held in (self._reached, self._walked, self._sought, self._functions, self._made):
+        for held in (self._reached, self._walked, self._owners, self._sought, self._functions):
             held.clear()
+        self._made.clear()
 
     def note_threads(self) -> None:
         """Keep how many threads there are."""
@@ -240,7 +230,7 @@ class Watch:
             return
         known.append(function)
         if isinstance(value, MethodType):
-            _refuse_restless(function.__name__, value.__self__)
+            refuse_restless(function.__name__, value.__self__)
         is_own = function.__code__.co_filename.startswith(exceptions.PACKAGE)
         for name in () if is_own else _DEFAULTS:
             self.add("attribute", function, name, getattr(function, name))
@@ -289,29 +279,35 @@ class Watch:
         What is neither from outside nor given to the call may be made in it.
         """
         for at, name in enumerate(attributes):
+            if (is_outside or is_given) and parts_of(value) is not None:
+                self._reach(value, is_outside)  # a method of a container gives what it holds
             if isinstance(value, ModuleType):
                 found = getattr(value, name, _ABSENT)
-                if _is_clock(value, name):
+                if is_clock(value, name):
                     raise capture_errors.restless_inside(f"{value.__name__}.{name}")
                 if is_ours(value.__name__) or found is _ABSENT:
                     return None
                 self.add("dict", vars(value), name, found)
                 value = found
                 continue
-            if _is_clock(value, name):
+            if is_clock(value, name):
                 raise capture_errors.restless_inside(f"{value.__name__}.{name}")
             if isinstance(value, Tensor) and (at or is_outside):
                 self._add_state(value, name)
-            if is_ours(module_of(type(value))):
-                return value
             found = static_attribute(value, name)
-            if isinstance(found, property):  # its code is seen; what it gives has no name
+            if is_ours(module_of(type(value))) and not _is_users(value, name, found):
+                return value
+            if _is_computed(found):  # its code is seen; what it gives has no name
                 self._add_loose(set(attributes[at + 1 :]) - self._loose)
+                self._reach(found, is_outside)
                 return value
             if found is not _ABSENT or is_outside or is_given:
                 self.add("attribute", value, name, found, is_outside)
-            if found is _ABSENT:
-                return None
+            if found is _ABSENT:  # code of its class may give it, which reads what it has
+                self._add_loose(set(attributes[at + 1 :]) - self._loose)
+                return value
+            if isinstance(found, FunctionType) and (is_outside or is_given):
+                self._owners[id(value)] = value
             value = found
         return value
 
@@ -335,7 +331,7 @@ class Watch:
                 continue
             parts = parts_of(value)
             if parts is None and _is_module(value) and is_ours(module_of(type(value))):
-                parts = vars(value).values()
+                parts = [*vars(value).values(), *self._look(value, self._loose)]
             is_seen = _has_attributes(value) or (is_outside and isinstance(value, Tensor))
             if parts is not None:
                 if len(parts) > MOST_ITEMS:  # from outside, it is a place that never holds
@@ -365,10 +361,12 @@ class Watch:
                 self._add_state(value, name)
                 continue
             own = static_attribute(value, name)
-            if own is not _ABSENT and _is_clock(value, name):
+            if own is not _ABSENT and is_clock(value, name):
                 self.restless = self.restless or name
             is_method = isinstance(value, type | ModuleType) and callable(own)
-            if own is _ABSENT or isinstance(own, property) or is_method:
+            if own is _ABSENT or _is_computed(own) or is_method:
+                continue
+            if is_ours(module_of(type(value))) and not _is_users(value, name, own):
                 continue
             holder = vars(value) if isinstance(value, ModuleType) else value
             kind = "attribute" if holder is value else "dict"
@@ -405,6 +403,22 @@ def _has_attributes(value: Any) -> bool:
     return hasattr(value, "__dict__") or hasattr(owner, "__slots__")
 
 
+def _is_computed(found: Any) -> bool:
+    """Tell whether an attribute is what code gives: a property, or a descriptor of the user's."""
+    if isinstance(found, property):
+        return True
+    kind = type(found)
+    is_plain = isinstance(found, type) or kind.__module__ in ("builtins", "functools")
+    return hasattr(kind, "__get__") and not is_plain and not isinstance(found, _FIELD)
+
+
+def _is_users(value: Any, name: str, found: Any) -> bool:
+    """Tell whether an attribute of a module of the package is an object that its user put there."""
+    if not _is_module(value) or vars(value).get(name, _ABSENT) is not found:
+        return False
+    return name[0] != "_" and (parts_of(found) is not None or _has_attributes(found))
+
+
 def _is_module(value: Any) -> bool:
     """Tell whether a value is a module of `nn`, if anybody has loaded those."""
     found = sys.modules.get("tessella.nn.walks")
@@ -428,66 +442,6 @@ def static_attribute(owner: Any, name: str) -> Any:
 def _plain(value: Any) -> Any:
     """Give the function of a method; everything else as it is."""
     return value.__func__ if isinstance(value, MethodType) else value
-
-
-def _is_clock(value: Any, name: str) -> bool:
-    """Tell whether an attribute gives something else at each call: of a module, of a class."""
-    if isinstance(value, ModuleType):
-        return value.__name__ in _RESTLESS and not isinstance(getattr(value, name, None), type)
-    return isinstance(value, type) and module_of(value) in _RESTLESS and name in _CLOCKS
-
-
-def _refuse_restless(name: str, value: Any) -> None:
-    """Refuse what gives something else at each call: iterators, clocks, Python's random numbers."""
-    if is_iterator(value):
-        raise capture_errors.iterator_inside(name)
-    if is_source(value):
-        raise capture_errors.restless_inside(name)
-
-
-def is_iterator(value: Any) -> bool:
-    """Tell whether a value gives other items each time; types are asked, which run no code."""
-    return hasattr(type(value), "__next__") and not _takes_text(value)
-
-
-def is_source(value: Any) -> bool:
-    """Tell whether a value gives something else at each call: one of those, or their method."""
-    owner = value.__self__ if isinstance(value, _BOUND) else None
-    if is_iterator(value) or is_iterator(owner):
-        return True
-    for each in (value, owner):
-        if _is_random(each) or module_of(type(each)).startswith("numpy.random"):
-            return True
-    is_function = isinstance(value, FunctionType | _BOUND)
-    return value is os.urandom or (is_function and module_of(value) in _RESTLESS)
-
-
-def holds_source(value: Any) -> bool:
-    """Tell whether a container holds such a thing, however deep."""
-    todo, seen = [value], set()
-    while todo:
-        each = todo.pop()
-        parts = parts_of(each)
-        if parts is None or id(each) in seen or len(parts) > MOST_ITEMS:
-            continue
-        seen.add(id(each))
-        inner = [part for part in parts if not isinstance(part, CONSTANT)]
-        if any(map(is_source, inner)):
-            return True
-        todo += inner
-    return False
-
-
-def _takes_text(value: Any) -> bool:
-    """Tell whether a value is a file to write into: an iterator too, but it is not read."""
-    is_closed_to_writes = isinstance(value, io.IOBase) and not value.closed and not value.writable()
-    return hasattr(value, "write") and not is_closed_to_writes
-
-
-def _is_random(value: Any) -> bool:
-    """Tell whether a value is a generator of Python's, if anybody has loaded those."""
-    found = sys.modules.get("random")
-    return found is not None and isinstance(value, found.Random)
 
 
 def _is_filled(cell: Any) -> bool:

@@ -70,6 +70,7 @@ _SAMPLES = [
     case((2, 3, 4), axis=1),
     case((1000,)),
     case((3, 1)),
+    case(()),
 ]
 _ERRORS = [case((2, 3), axis=2, match="axis 2 is out of range"),
            case((2, 3), axis=None, match="axis must be an integer, got NoneType"),
@@ -102,14 +103,14 @@ softmax_back = Fused(
     vjp=(lambda g, y, axis: softmax_back(g, y, axis),
          lambda g, dy, y, axis: g * (dy - sum(dy * y, axis=axis, keepdims=True))
                                 - dy * sum(g * y, axis=axis, keepdims=True)),
-    doc="The gradient of softmax, from its result and that one's gradient.",
+    doc="The gradient of softmax: y * (dy - sum(dy * y)), of its result y and that one's gradient.",
     ref=lambda np, dy, y, axis: (dy - (dy * y).sum(axis=axis, keepdims=True)) * y,
 ).function  # fmt: skip
 log_softmax_back = Fused(
     "log_softmax_back", **_BACK,
     vjp=(lambda g, y, axis: g - sum(g * exp(y), axis=axis, keepdims=True),
          lambda g, dy, y, axis: -(g * exp(y)) * sum(dy, axis=axis, keepdims=True)),
-    doc="The gradient of log_softmax, from its result and that one's gradient.",
+    doc="The gradient of log_softmax: dy - e ** y * sum(dy), of its result y.",
     ref=lambda np, dy, y, axis: dy - np.exp(y) * dy.sum(axis=axis, keepdims=True),
 ).function  # fmt: skip
 
