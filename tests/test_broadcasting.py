@@ -123,3 +123,13 @@ def test_sum_to_shape_undoes_broadcasting(data: st.DataObject) -> None:
     assert found.shape == shape
     if found.size:
         assert found.tolist() == np.full(shape, x.size / found.size).tolist()
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float16])
+def test_nothing_is_broadcast_over_many_rows_at_once(dtype: ts.DType) -> None:
+    one, many = ts.zeros(1, 0, dtype=dtype), ts.zeros(1 << 40, 0, dtype=dtype)
+    leaf = ts.zeros(1, 0, dtype=dtype, requires_grad=True)
+    (leaf * many).sum().backward()
+    assert leaf.grad is not None and leaf.grad.shape == (1, 0)
+    for found in (one + many, ts.maximum(many, one), ts.where(one > 0, many, 1.0), many.add_(one)):
+        assert found.shape == (1 << 40, 0)

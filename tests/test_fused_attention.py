@@ -342,3 +342,11 @@ def test_values_are_near_those_of_float64() -> None:
     wanted = to_array(attend(*operands))
     found = to_array(attend(*[x.float() for x in operands]))
     assert abs(found - wanted).max() < 2e-5 * abs(wanted).max()
+
+
+def test_more_rows_than_there_can_be_are_refused_before_anything_is_written() -> None:
+    q = ts.ones(1, 1, 1, 1, requires_grad=True).broadcast_to(1 << 31, 1, 1, 1)
+    k = ts.ones(1, 1, 1, 1).broadcast_to(1, 1 << 31, 1, 1)
+    v = ts.ones(1, 1, 1, 2).broadcast_to(1, 1 << 31, 1, 2)
+    with pytest.raises(ts.errors.TessellaError, match="scaled_dot_product_attention"):
+        attend(q, k, v)

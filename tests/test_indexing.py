@@ -6,6 +6,7 @@ The examples that docs/capabilities.md names are in test_capabilities.py.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -398,3 +399,17 @@ def test_masks_without_elements_select_nothing(shape: tuple[int, ...]) -> None:
     before = x.tolist()
     x[ts.zeros(shape, dtype=ts.bool)] = 9
     assert x.tolist() == before
+
+
+BESIDE_NOTHING: list[Callable[[], object]] = [
+    lambda: ts.ones(0, 4)[:, ts.tensor([9])],
+    lambda: ts.ones(4, 0)[ts.tensor([9])],
+    lambda: ts.take(ts.ones(0, 4), ts.tensor([0, -9]), axis=1),
+    lambda: ts.ones(4, 4, 3, 4)[ts.tensor([9]), :, 0, 4:4],
+]
+
+
+@pytest.mark.parametrize("read", BESIDE_NOTHING)
+def test_indices_are_checked_where_there_is_nothing_to_read(read: Callable[[], object]) -> None:
+    with pytest.raises(IndexError, match="index -?9 is out of bounds for axis [01] of size 4"):
+        read()

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import tessella as ts
-from tessella import memory
+from tessella import memory, nn
 
 PAIR = ts.dtypes.register("interfering", fmt="hh")
 
@@ -188,3 +188,102 @@ def test_child_of_a_fork_resets_what_threads_of_its_parent_work_on() -> None:
     command = [sys.executable, "-c", textwrap.dedent(FORKED)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
     assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+
+
+# --- collections in the middle of work ------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def collecting(action: Callable[[], object]) -> Iterator[None]:
+    """Let the first collection inside run an action; so many objects wait that there is one soon."""
+    waiting = [action]
+
+    def run(phase: str, info: object) -> None:
+        if phase == "start" and waiting:
+            waiting.pop()()
+
+    before = gc.get_threshold()
+    gc.disable()
+    junk = [[i] for i in range(2000)]
+    gc.callbacks.append(run)
+    gc.set_threshold(10, 1000, 1000)
+    gc.enable()
+    try:
+        yield
+    finally:
+        gc.callbacks.remove(run)
+        gc.set_threshold(*before)
+        junk.clear()
+    assert not waiting, "there was no collection"
+
+
+def test_a_module_is_not_converted_while_a_tensor_is_made_of_its_parameters() -> None:
+    module = nn.Module()
+    module.weight = weight = nn.Parameter(ts.ones(1024, dtype=ts.float64))
+    told: list[str] = []
+
+    def convert() -> None:
+        try:
+            module.to(ts.float16)
+        except ts.errors.IllegalState as error:
+            told.append(str(error))
+
+    with ts.no_grad(), collecting(convert):
+        y = weight * 2
+    assert y.dtype == ts.float64 and y.sum().item() == 2048
+    if told:  # else it was before the operation had looked at the dtype
+        assert "is in use by an operation that is making a tensor" in told[0]
+
+
+@pytest.mark.parametrize("name", ["inputs", "input_shapes", "input_dtypes"])
+def test_what_a_node_says_of_its_inputs_is_whole_though_it_is_freed_meanwhile(name: str) -> None:
+    parts = [ts.ones(3, requires_grad=True) for _ in range(40)]
+    joined = ts.concat(parts)
+    node = joined.grad_fn
+    with collecting(lambda: joined.sum().backward()):
+        found = getattr(node, name)
+    assert len(found) == 40 and repr(found[-1])
+
+
+def test_a_recording_does_not_grow_while_it_is_described() -> None:
+    scaled = ts.compile(lambda p, q: (p * 2 + q).sum(axis=1))
+    made: list[ts.Tensor] = []
+
+    def make(phase: str, info: object) -> None:
+        made.extend(ts.ones(3) + 1 for _ in range(20))
+
+    before = gc.get_threshold()
+    gc.callbacks.append(make)
+    gc.set_threshold(20, 5, 5)
+    try:
+        for i in range(12):
+            x = ts.ones(8, i + 1)
+            with contextlib.suppress(ts.errors.CaptureError):
+                assert scaled(x, x).tolist() == [3.0 * (i + 1)] * 8
+            made.clear()
+    finally:
+        gc.callbacks.remove(make)
+        gc.set_threshold(*before)
+
+
+def test_memory_of_others_that_ends_sees_a_parameter_that_is_whole() -> None:
+    code = """
+        import tessella as ts
+        from tessella import nn
+
+        class Last(bytearray):
+            def __del__(self):
+                weight = holder[0].weight
+                print(weight.dtype, weight.shape, weight.sum().item())
+
+        memory = Last((1 << 20) * 8)
+        module = nn.Module()
+        module.weight = nn.Parameter(ts.asarray(memory).view(ts.float64))
+        holder = [module]
+        del memory
+        module.to(ts.float16)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "float16 (1048576,) 0.0\n"), done.stderr

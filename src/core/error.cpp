@@ -272,7 +272,7 @@ void fail_pinned(const Allocator& allocator, const std::string& who) {
 void fail_in_making(const Allocator& allocator) {
   fail(Code::illegal_state,
        "memory of " + name_of(allocator) + " is in use by an operation that is making a tensor",
-       "a finalizer runs in the middle of it: reset outside of __del__ and weakref callbacks");
+       "a finalizer runs in the middle of it: reset and convert outside of __del__ and callbacks");
 }
 
 void fail_mark(const Allocator& allocator) {

@@ -14,6 +14,7 @@ void init_dtype(nb::module_& module) {
     return rows;
   });
   module.def("register_dtype", [](const std::string& name, int64_t itemsize) {
+    require(itemsize > 0 && itemsize <= MOST_ITEM_BYTES);
     return register_dtype(name.c_str(), itemsize);
   });
   module.def("free_dtypes", free_dtypes);

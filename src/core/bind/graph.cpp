@@ -71,16 +71,22 @@ void init_graph(nb::module_& module) {
   // Lets a leaf show the memory of another tensor from now on, in that one's shape and dtype.
   module.def("adopt", [](nb::handle x, nb::handle y) {
     Tensor *leaf = tensor_of(x), *source = tensor_of(y);
+    const Allocator* home = leaf->buffer ? leaf->buffer->allocator : nullptr;
+    if (tensors_in_making) fail_in_making(home ? *home : heap());
+    // An operation of another thread may look at the shape: one that stays the same stays there.
+    size_t bytes = 2 * sizeof(int64_t) * static_cast<size_t>(leaf->ndim);
+    bool is_alike =
+        leaf->ndim == source->ndim && memcmp(leaf->dims.data(), source->dims.data(), bytes) == 0;
     Dims dims;
-    if (!dims.set(source->dims)) throw nb::python_error();
-    leaf->dims.release();
-    memcpy(&leaf->dims, &dims, sizeof dims);
-    release(std::exchange(leaf->buffer, retain(source->buffer)));
+    if (!is_alike && !dims.set(source->dims)) throw nb::python_error();
+    if (!is_alike) leaf->dims.release(), memcpy(&leaf->dims, &dims, sizeof dims);
+    Buffer* before = std::exchange(leaf->buffer, retain(source->buffer));
     leaf->offset = source->offset;
     leaf->size = source->size;
     leaf->ndim = source->ndim;
     leaf->dtype = source->dtype;
     leaf->is_contiguous = source->is_contiguous;
+    release(before);  // last: the end of memory of others runs their code
   });
   module.def("set_node_hooks", [](nb::handle node, nb::handle hooks) {
     Py_XSETREF(node_of(node)->hooks, Py_NewRef(hooks.ptr()));
@@ -100,6 +106,7 @@ void init_graph(nb::module_& module) {
         check_tensors(roots, false);
         check_tensors(gradients, true);
         if (roots.size() != gradients.size()) throw nb::type_error("a gradient for each root");
+        require(!in_parts || !wanted.is_none());
         if (!wanted.is_none()) check_tensors(nb::cast<nb::tuple>(wanted), false);
         return nb::steal(
             sweep({roots.ptr(), gradients.ptr(), wanted.ptr(), retains, creates, since, in_parts}));

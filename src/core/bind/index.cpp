@@ -14,11 +14,15 @@ namespace {
 using Axes = std::vector<int>;
 using Tensors = std::span<Tensor* const>;
 
-std::vector<Tensor*> tensors_of(nb::sequence indices) {
+// A sequence may make its items as it is asked for them: they are held.
+struct Indices {
+  nb::tuple held;
   std::vector<Tensor*> tensors;
-  for (nb::handle index : indices) tensors.push_back(tensor_of(index));
-  return tensors;
-}
+
+  explicit Indices(const nb::sequence& given) : held(given) {
+    for (nb::handle index : held) tensors.push_back(tensor_of(index));
+  }
+};
 
 // The axes are different ones of x; in `values` those of the indices stand at `place` among the
 // others.
@@ -168,21 +172,22 @@ void run_limit(Tensor* out, Tensor* x, int64_t low, int64_t high, const Error& t
 }  // namespace
 
 void init_index(nb::module_& module) {
-  module.def("gather",
-             [](nb::handle out, nb::handle x, const Axes& axes, nb::sequence indices, int place) {
-               run_gather(tensor_of(out), tensor_of(x), axes, tensors_of(indices), place, 0);
-             });
-  module.def("scatter", [](nb::handle values, nb::handle x, const Axes& axes, nb::sequence indices,
-                           int place) {
-    run_scatter(tensor_of(values), tensor_of(x), axes, tensors_of(indices), place, 0);
+  module.def("gather", [](nb::handle out, nb::handle x, const Axes& axes,
+                          const nb::sequence& indices, int place) {
+    run_gather(tensor_of(out), tensor_of(x), axes, Indices(indices).tensors, place, 0);
+  });
+  module.def("scatter", [](nb::handle values, nb::handle x, const Axes& axes,
+                           const nb::sequence& indices, int place) {
+    run_scatter(tensor_of(values), tensor_of(x), axes, Indices(indices).tensors, place, 0);
   });
   module.def("scatter_add", [](nb::handle values, nb::handle x, const Axes& axes,
-                               nb::sequence indices, int place) {
-    run_scatter_add(numbers_of(values), numbers_of(x), axes, tensors_of(indices), place, 0);
+                               const nb::sequence& indices, int place) {
+    run_scatter_add(numbers_of(values), numbers_of(x), axes, Indices(indices).tensors, place, 0);
   });
   module.def("scatter_join", [](nb::handle values, nb::handle x, const Axes& axes,
-                                nb::sequence indices, int place, int joining) {
-    run_scatter_join(numbers_of(values), numbers_of(x), axes, tensors_of(indices), place, joining);
+                                const nb::sequence& indices, int place, int joining) {
+    run_scatter_join(numbers_of(values), numbers_of(x), axes, Indices(indices).tensors, place,
+                     joining);
   });
   module.def("limit", [](nb::handle out, nb::handle x, int64_t low, int64_t high, int code,
                          const char* what, const char* hint) {

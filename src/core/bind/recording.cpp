@@ -13,6 +13,20 @@ nb::tuple to_tuple(Shape numbers) {
   return nb::tuple(list);
 }
 
+// While tuples are made of a tape: a collection may run operations, which it would record.
+class NoCollection {
+ public:
+  NoCollection() : was_enabled_(PyGC_Disable()) {}
+  ~NoCollection() {
+    if (was_enabled_) PyGC_Enable();
+  }
+  NoCollection(const NoCollection&) = delete;
+  NoCollection& operator=(const NoCollection&) = delete;
+
+ private:
+  int was_enabled_;
+};
+
 // Only memory of others can lie in several buffers.
 bool overlaps(const Tape& tape, const Store& store) {
   if (store.is_made || !store.buffer || store.buffer->allocator) return false;
@@ -40,6 +54,7 @@ Place place_from(const nb::tuple& given) {
 namespace {
 
 nb::list instructions_of(const Recording& self) {
+  NoCollection guard;
   nb::list rows;
   for (const Instruction& each : self.tape->instructions) {
     nb::list operands;
@@ -57,6 +72,7 @@ nb::list instructions_of(const Recording& self) {
 // (bytes, made inside, written, lives, a number that is that of no other memory that lives,
 // whether it may overlap with other memory from outside)
 nb::list slots_of(const Recording& self) {
+  NoCollection guard;
   nb::list rows;
   for (const Store& each : self.tape->slots)
     rows.append(nb::make_tuple(each.bytes, each.is_made, each.is_written, each.buffer != nullptr,
@@ -68,6 +84,7 @@ nb::list slots_of(const Recording& self) {
 // (tensor, its number among the arguments or -1, slot of its gradient before or -1, its gradient
 // now as a place or None, the line that touched it), while the function runs
 nb::list leaves_of(const Recording& self) {
+  NoCollection guard;
   nb::list rows;
   for (const Leaf& each : self.tape->leaves) {
     const Tensor* leaf = as_tensor(each.tensor);
@@ -84,6 +101,7 @@ nb::list leaves_of(const Recording& self) {
 }
 
 nb::list drawings_of(const Recording& self) {
+  NoCollection guard;
   nb::list rows;
   for (const Drawing& each : self.tape->drawings)
     rows.append(

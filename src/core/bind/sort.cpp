@@ -28,8 +28,11 @@ void run_sort(Tensor* x, int axis, Tensor* sorted, Tensor* order, bool descendin
                });
   }
   if (noted.is_rehearsed()) return;
+  Tensor* out = sorted ? sorted : order;
+  int along = axis_of(x, axis);
+  require(out && out->ndim == x->ndim);
   Layout first = x->layout();
-  first.shape[axis_of(x, axis)] = (sorted ? sorted : order)->shape()[axis];
+  first.shape[along] = out->shape()[along];
   require(kind(x->dtype) != DKind::complex && first.shape[axis] <= x->shape()[axis]);
   if (sorted) require(is_of(sorted, x->dtype, first.sizes()));
   if (order) require(is_of(order, DType::int64, first.sizes()));

@@ -167,6 +167,7 @@ bool can_write(const Operands& operands, int count, const Tensor* out) {
     const char* z = count > 2 ? operands.inputs[2].tensor->data() : nullptr;
     return kernel(out->size, out->data(), x, y, z), true;
   }
+  if (out->size == 0) return true;
   if (out->size * itemsize(operands.dtype) > SPREAD_BYTES) return false;
   return run_spread(kernel, operands, count, out), true;
 }

@@ -21,6 +21,20 @@ int64_t size_at(const Tensor* x,
                 int axis) {  // counted from the last; 1 where there is no such axis
   return axis <= x->ndim ? x->shape()[x->ndim - axis] : 1;
 }
+// Where a number would overflow it is as large as there is none, so that no allocator has as much.
+int64_t product(std::initializer_list<int64_t> sizes) {
+  int64_t all = 1;
+  for (int64_t size : sizes)
+    if (size == 0) return 0;
+  for (int64_t size : sizes)
+    if (__builtin_mul_overflow(all, size, &all)) return INT64_MAX;
+  return all;
+}
+int64_t sum(int64_t x, int64_t y) {
+  int64_t both;
+  return __builtin_add_overflow(x, y, &both) ? INT64_MAX : both;
+}
+
 int64_t stride_at(const Tensor* x, int axis) {  // 0 where it is repeated
   return axis <= x->ndim && x->shape()[x->ndim - axis] != 1 ? x->strides()[x->ndim - axis] : 0;
 }
@@ -136,13 +150,22 @@ struct AttentionValues {
     task.workers = num_threads();
   }
 
-  int64_t rows() const { return task.heads() * task.rows(); }
+  int64_t heads() const {  // of keys
+    int64_t all = 1;
+    for (int i = 0; i < task.batch_ndim; ++i) all = product({all, task.batch_shape[i]});
+    return all;
+  }
+  int64_t kept_size() const {
+    return product({heads(), task.group, task.queries, sum(task.width, 2)});
+  }
 
   // In units of an element of elementwise work; a float, so that it cannot overflow.
   int64_t work() const {
     constexpr double PRODUCTS_PER_ELEMENT = 8;
-    double products = static_cast<double>(task.features + task.width) / PRODUCTS_PER_ELEMENT + 1;
-    double work = static_cast<double>(rows()) * static_cast<double>(task.keys) * products;
+    double terms = static_cast<double>(task.features) + static_cast<double>(task.width);
+    double products = terms / PRODUCTS_PER_ELEMENT + 1;
+    double rows = static_cast<double>(product({heads(), task.group, task.queries}));
+    double work = rows * static_cast<double>(task.keys) * products;
     return work < 1e18 ? static_cast<int64_t>(work) : INT64_MAX;
   }
 };
@@ -155,7 +178,7 @@ bool attention_outline(Values values, Outline* out) {
   if (keeps) {
     out->dtype = compute_dtype(of.q->dtype);
     out->ndim = 1;
-    out->shape[0] = of.rows() * (of.task.width + 2);
+    out->shape[0] = of.kept_size();
     return true;
   }
   out->dtype = of.q->dtype;
@@ -184,8 +207,7 @@ struct BackValues : AttentionValues {
     if (dout->dtype != q->dtype || dout->ndim != ndim || !has_rows(dout)) return false;
     for (int i = 0; i < ndim; ++i)
       if (dout->shape()[i] != shape[i]) return false;
-    return is_plain(kept, compute_dtype(q->dtype)) && kept->ndim == 1 &&
-           kept->size == rows() * (task.width + 2);
+    return is_plain(kept, compute_dtype(q->dtype)) && kept->ndim == 1 && kept->size == kept_size();
   }
 };
 
@@ -194,8 +216,8 @@ bool back_outline(Values values, Outline* out) {
   if (!of.read(values)) return false;
   out->dtype = compute_dtype(of.q->dtype);
   out->ndim = 1;
-  out->shape[0] = of.rows() * of.task.features +
-                  of.task.heads() * of.task.keys * (of.task.features + of.task.width);
+  out->shape[0] = sum(product({of.heads(), of.task.group, of.task.queries, of.task.features}),
+                      product({of.heads(), of.task.keys, sum(of.task.features, of.task.width)}));
   return true;
 }
 

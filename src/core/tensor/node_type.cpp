@@ -17,6 +17,7 @@ PyObject* get_params(PyObject* self, void*) {
 }
 PyObject* get_inputs(PyObject* self, void*) {
   Node* node = as_node(self);
+  Visit visit(node);  // to make tuples may run any code
   PyObject* tuple = PyTuple_New(node->inputs);
   for (int i = 0; tuple && i < node->inputs; ++i) {
     PyObject* target = node->edges[i].target;
@@ -52,6 +53,7 @@ PyObject* get_saved(PyObject* self, void*) {
 }
 PyObject* get_input_shapes(PyObject* self, void*) {
   Node* node = as_node(self);
+  Visit visit(node);  // to make tuples may run any code
   PyObject* tuple = PyTuple_New(node->inputs);
   for (int i = 0; tuple && i < node->inputs; ++i) {
     PyObject* shape = PyTuple_New(node->edges[i].ndim);
@@ -66,6 +68,7 @@ PyObject* get_input_shapes(PyObject* self, void*) {
 // A scalar input has the dtype of the call and no gradient: None.
 PyObject* get_input_dtypes(PyObject* self, void*) {
   Node* node = as_node(self);
+  Visit visit(node);  // to make tuples may run any code
   PyObject* tuple = PyTuple_New(node->inputs);
   for (int i = 0; tuple && i < node->inputs; ++i) {
     bool is_wanted = node->edges[i].target != nullptr;

@@ -203,6 +203,7 @@ void pause_tape() {
 }
 
 void resume_tape() {
+  if (paused.empty()) return;
   const Paused& before = paused.back();
   tape = before.tape;
   running = before.running;
