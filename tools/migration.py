@@ -14,23 +14,22 @@ from tessella.declarations import KEYWORDS, Refusal
 HEAD = """\
 # From PyTorch
 
-Written by tools/generate.py, from the errors themselves and from tools/migration.py: change those,
-not this page.
+<!-- Written by tools/generate.py, from the errors themselves and from tools/migration.py: change
+those, not this page. -->
 
-A page of PyTorch runs here, or an error says what to change. Its imports work with the name of the
-package changed: `from tessella.utils.data import DataLoader`, `import tessella.backends.cudnn`.
-Tensors follow the array API standard; PyTorch's spellings work wherever they do not contradict it:
-`dim` and `keepdim`, an axis by position, sizes and axes as separate arguments, methods that end in
-`_`, `x.float()`, `x.view(…)`.
+Most pages of PyTorch run with their imports changed. Where a call means something else, either an
+error shows what to write, or the call is listed below among those that *run*: read those first.
 
-## What is different
+Imports work with the name of the package changed: `from tessella.utils.data import DataLoader`,
+`import tessella.backends.cudnn`. Tensors follow the array API standard; PyTorch's spellings work
+wherever they do not contradict it: `dim` and `keepdim`, an axis by position, sizes and axes as
+separate arguments, methods that end in `_`, `x.float()`, `x.view(…)`.
 
-A call that *raises* would give something else than in PyTorch, or nothing that is here; the error
-shows what to write. One that *runs* has another meaning here, most often that of the standard or of
-NumPy.
+## What runs and means something else
+
+Nothing tells of these. Most often the meaning is that of the standard or of NumPy.
 """
-SEEN = """
-Some of those that run:
+SEEN = """Some of them:
 
 ```pycon
 >>> import numpy
@@ -57,8 +56,13 @@ float64
 >>> optim.SGD(attention.parameters(), lr=0.5).param_groups[0]["lr"]
 tensor float64 () 0.5000
 ```
+"""
+RAISING = """## What raises
 
-And some that raise:
+These would give something else than in PyTorch, or nothing that is here. The error shows what to
+write.
+"""
+RAISED = """Some of them:
 
 ```pycon
 >>> def raises(call):
@@ -82,8 +86,7 @@ And some that raise:
 [True, True, True, True, True, True, True]
 ```
 """
-KEYWORD = """
-## Keywords
+KEYWORD = """## Keywords
 
 These keywords of PyTorch's work too. Another one that is not here raises, and the error shows the
 signature.
@@ -155,15 +158,18 @@ OTHERS = (
 )  # fmt: skip
 
 
-def row_of(row: Refusal, outcome: str) -> tuple[str, str, str, str]:
+Row = tuple[str, str, str, str]  # the call, what it does here, what to write, why
+
+
+def row_of(row: Refusal, outcome: str) -> Row:
     """Give the cells of a difference that an error, or the standard, knows."""
     return f"`{row.torch}`", outcome, " or ".join(f"`{text}`" for text in row.here), row.why
 
 
-def table(rows: Iterable[tuple[str, str, str, str]]) -> str:
-    """Write rows as a table."""
-    lines = ["| in PyTorch | here it | write | because there it |", "|---|---|---|---|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
+def table(rows: Iterable[Row], outcome: str) -> str:
+    """Write the rows of one outcome as a table."""
+    lines = ["| in PyTorch | write | because there it |", "|---|---|---|"]
+    lines += [f"| {call} | {write} | {why} |" for call, does, write, why in rows if does == outcome]
     return "\n".join(lines) + "\n"
 
 
@@ -185,4 +191,5 @@ def migration_page() -> str:
         *(row_of(row, "runs") for row in spellings.STANDARD),
         *OTHERS,
     ]
-    return "\n".join([HEAD, table(rows), SEEN, KEYWORD, *keyword_lines()]) + "\n"
+    parts = [HEAD, table(rows, "runs"), SEEN, RAISING, table(rows, "raises"), RAISED, KEYWORD]
+    return "\n".join([*parts, *keyword_lines()]) + "\n"

@@ -1,14 +1,15 @@
 """The pages of docs/operations/, and their index: every operation, with an example that was run.
 
-An example that the record does not bring is derived: an elementwise operation is shown on two
-numbers of its domain, another on the first sample of its tests whose result can be shown and has
-several elements. Gradients are what the rules say.
+An example that the record does not bring is derived: an elementwise operation is shown on a number
+near each end of its domain, another on the first sample of its tests whose result can be shown and
+has several elements. Gradients are what the rules say. The topics are in topics.py.
 """
 
 from __future__ import annotations
 
 import inspect
-import sys
+import math
+import re
 from typing import Any
 
 import tessella as ts
@@ -17,11 +18,12 @@ from rules import gradient_facts
 from tessella import _core, dtypes, namespace
 from tessella.composites import Composite
 from tessella.records import Op
+from topics import TOPICS
 
 HEAD = """\
 # Operations
 
-Written by tools/generate.py from the table of operations: change that, not these pages.
+<!-- Written by tools/generate.py from the table of operations: change that, not these pages. -->
 
 Operands may be tensors of any layout. Elementwise operations promote and broadcast their operands,
 and take Python numbers in place of tensors. `axis`, `keepdims` and their kin have PyTorch's
@@ -45,6 +47,11 @@ GROUPS = {
     "floats": ("real floating",),
     "complex": ("complex floating",),
 }
+# Numbers that functions ask for, which no domain has.
+ODD = {"isnan": math.nan, "isinf": math.inf, "isfinite": math.inf}
+# Dtypes that show more of a function than the first of those that are tried.
+BEST = dict.fromkeys(("angle", "conj", "imag", "real"), ts.complex64)
+BEST |= {f"logical_{name}": ts.bool for name in ("and", "not", "or", "xor")}
 TRIED = (ts.float32, ts.int64, ts.bool, ts.complex64)
 
 
@@ -80,12 +87,13 @@ def dtypes_of(op: Op) -> str:
 
 
 def elementwise_text(op: Op) -> str:
-    """Write a call on two numbers of the domain."""
-    dtype = next((dtype for dtype in TRIED if is_defined(op, dtype)), None)
+    """Write a call on a number near each end of the domain."""
+    found = next((dtype for dtype in TRIED if is_defined(op, dtype)), None)
+    dtype = BEST.get(op.name, found)
     if dtype is None:
         return ""
     low, high = op.domain
-    x: list[Any] = [round(low + (high - low) * part, 1) for part in (0.75, 0.95)]
+    x: list[Any] = [round(low + (high - low) * part, 1) for part in (0.25, 0.95)]
     y: list[Any] = [round(low + (high - low) * part, 1) for part in (0.85, 0.75)]
     if dtype is ts.int64:
         x, y = [6, 13], [2, 3] if op.count else [4, 7]
@@ -93,16 +101,18 @@ def elementwise_text(op: Op) -> str:
         x, y = [True, False], [True, True]
     elif dtype is ts.complex64:
         x = [3 + 4j, 1j]
-    shown = {"x": f"ts.tensor({listed(x)})", "y": f"ts.tensor({listed(y)})", "min": repr(x[0] - 1),
-             "max": repr(x[0]), "condition": "ts.tensor([True, False])", "alpha": "0.5",
+    elif op.name in ODD:
+        x = [1.5, ODD[op.name]]
+    shown = {"x": f"ts.tensor({listed(x)})", "y": f"ts.tensor({listed(y)})", "min": "-1.0",
+             "max": "2.0", "condition": "ts.tensor([True, False])", "alpha": "0.5",
              "negative_slope": "0.1"}  # fmt: skip
     return f"ts.{op.name}({', '.join(shown[name] for name in op.operands)})"
 
 
 def listed(values: list[Any]) -> str:
     """Write numbers as a list, complex ones as ruff wants them: 3 + 4j."""
-    texts = [repr(x).strip("()").replace("+", " + ") if type(x) is complex else repr(x)
-             for x in values]  # fmt: skip
+    texts = [repr(x).strip("()").replace("+", " + ") if type(x) is complex
+             else repr(x) if math.isfinite(x) else f"ts.{x}" for x in values]  # fmt: skip
     return f"[{', '.join(texts)}]"
 
 
@@ -186,7 +196,7 @@ def entry(each: Op | Composite) -> str:
     """Write the entry of one operation."""
     facts = [f"dtypes: {dtypes_of(each)}"] if isinstance(each, Op) else []
     lines = [f"- {fact}" for fact in (*facts, *names_of(each), *gradient_facts(each))]
-    head = f"## {heading(each.name)}\n\n`{called(each)}{each.signature()}`\n\n{each.doc}\n"
+    head = f"## {heading(each.name)}\n\n`{called(each)}`\n\n{each.doc}\n"
     listed = "\n" + "\n".join(lines) + "\n"
     shown = f"\n![{each.name}]({name_of_picture(each)})\n" if has_picture(each) else ""
     example = example_of(each) if isinstance(each, Op) else each.example
@@ -194,8 +204,12 @@ def entry(each: Op | Composite) -> str:
 
 
 def called(each: Op | Composite) -> str:
-    """Write how it is called: as a function, or else as a method."""
-    return f"ts.{each.name}" if each.is_function else f"x.{each.name}"
+    """Write how it is called: as a function, or else as a method, whose tensor stands before it."""
+    if each.name == "getitem":
+        return "x[key]"
+    if each.is_function:
+        return f"ts.{each.name}{each.signature()}"
+    return f"x.{each.name}{re.sub(r'^[(]x(, )?', '(', each.signature())}"
 
 
 def names_of(each: Op | Composite) -> list[str]:
@@ -212,20 +226,19 @@ def names_of(each: Op | Composite) -> list[str]:
     return facts
 
 
-def function_entry(name: str, function: Any) -> str:
-    """Write the entry of a plain function or method."""
+def function_entry(name: str, function: Any, is_method: bool = False) -> str:
+    """Write the entry of a plain function or method; one by another name is shown by that."""
     doc, _, example = inspect.cleandoc(function.__doc__ or "").partition(">>>")
-    signature = str(inspect.signature(function)).replace("'", "").split(" -> ")[0]
+    signature = inspect.signature(function, eval_str=False)
+    taken = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    call = signature.replace(parameters=taken[is_method:], return_annotation=signature.empty)
+    example = example.replace(f".{function.__name__}(", f".{name}(")
     shown = f">>>{example}".strip() if example else ""
-    return f"## {heading(name)}\n\n`{name}{signature}`\n\n{doc.strip()}\n{fenced(shown)}"
+    title, place = heading(name), "x" if is_method else "ts"
+    return f"## {title}\n\n`{place}.{name}{call}`\n\n{doc.strip()}\n{fenced(shown)}"
 
 
 # --- pages ---------------------------------------------------------------------------------------
-
-
-def intro(module: str) -> str:
-    """Give the first paragraph of a module's docstring."""
-    return inspect.cleandoc(sys.modules[f"tessella.{module}"].__doc__ or "").split("\n\n")[0]
 
 
 def topics() -> dict[str, dict[str, str]]:
@@ -238,10 +251,10 @@ def topics() -> dict[str, dict[str, str]]:
     for module, names in namespace.FUNCTIONS.items():
         entries = found.setdefault(module.__name__.removeprefix("tessella."), {})
         entries |= {name: function_entry(name, getattr(module, name)) for name in names}
-    methods = {name: method for name, method in namespace.METHODS.items()
-               if inspect.isfunction(method)}  # fmt: skip
-    found["methods"] = {name: function_entry(name, method) for name, method in methods.items()}
-    return dict(sorted(found.items(), key=lambda pair: stem(pair[0])))
+    found["methods"] = {name: function_entry(name, method, True)
+                        for name, method in namespace.METHODS.items()
+                        if inspect.isfunction(method)}  # fmt: skip
+    return dict(sorted(found.items(), key=lambda pair: title(pair[0]).lower()))
 
 
 def stem(topic: str) -> str:
@@ -251,15 +264,12 @@ def stem(topic: str) -> str:
 
 def title(topic: str) -> str:
     """Give the heading of a topic."""
-    is_package = topic in namespace.SUBPACKAGES
-    return topic if is_package else stem(topic).capitalize()
+    return TOPICS[stem(topic)][0]
 
 
-def introduction(topic: str) -> str:
-    """Say what a topic is about."""
-    if topic == "methods":
-        return "Methods of `Tensor` that are not operations."
-    return intro(topic)
+def introduction(topic: str, folder: str = "") -> str:
+    """Say what a topic is about, with links from a folder."""
+    return TOPICS[stem(topic)][1].replace("](", f"]({folder}")
 
 
 def topic_page(topic: str, entries: dict[str, str]) -> str:
@@ -275,7 +285,7 @@ def index_page(found: dict[str, dict[str, str]]) -> str:
     for topic, entries in found.items():
         page = f"operations/{stem(topic)}.md"
         links = [f"[{shown(name, topic)}]({page}#{anchor(name)})" for name in sorted(entries)]
-        lines.append(f"## [{title(topic)}]({page})\n\n{introduction(topic)}\n")
+        lines.append(f"## [{title(topic)}]({page})\n\n{introduction(topic, 'operations/')}\n")
         lines.append(" · ".join(links) + "\n")
     return "\n".join(lines)
 

@@ -47,16 +47,26 @@ def first_line(function: Any) -> str:
 
 
 def rule_text(rule: Callable[..., Any]) -> str:
-    """Write what a rule gives: its expression, and what the docstrings of private functions say."""
+    """Write what a rule gives: its expression, and what the functions in it do that users lack."""
     if rule.__name__ != "<lambda>":
         return first_line(rule)
     found = [node for node in lambdas(rule.__code__.co_filename) if is_within(rule.__code__, node)]
     body = max(found, key=lambda node: (node.body.lineno, node.body.col_offset)).body
     called = [node.func.id for node in ast.walk(body)
               if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]  # fmt: skip
-    docs = {name: first_line(rule.__globals__[name]) for name in called if name[0] == "_"}
-    told = [f"`{name}`: {doc}" for name, doc in docs.items() if doc]
+    told = [f"`{name}`: {doc}" for name in dict.fromkeys(called)
+            if (doc := meaning(rule.__globals__.get(name)))]  # fmt: skip
     return "; ".join([f"`{ast.unparse(body)}`", *told])
+
+
+def meaning(function: Any) -> str:
+    """Say what a function does that users do not have; nothing of one that they have."""
+    record = getattr(function, "record", None)
+    if record is not None:
+        return "" if record.is_function else record.doc.rstrip(".")
+    is_ours = str(getattr(function, "__module__", "")).startswith("tessella.")
+    is_told = inspect.isfunction(function) and is_ours
+    return first_line(function).removeprefix("Give ") if is_told else ""
 
 
 def gradient_facts(each: Op | Composite) -> list[str]:

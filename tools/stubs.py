@@ -427,6 +427,8 @@ def subpackage_stub(home: str) -> str:
 
 
 def submodules() -> list[str]:
-    """Give the modules that are attributes of the package, at once or when first used."""
-    loaded = (name for name, value in vars(tessella).items() if inspect.ismodule(value))
-    return sorted({*loaded, *namespace.MODULES})
+    """Give the public modules of the package."""
+    held = vars(tessella)
+    loaded = [name for name in held["__all__"] if inspect.ismodule(held[name])]
+    parts = [name for name in namespace.SUBPACKAGES if "." not in name]
+    return sorted({*loaded, *namespace.MODULES, *parts})
