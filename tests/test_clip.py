@@ -47,6 +47,18 @@ def test_the_norm_of_all_gradients_is_brought_down(order: float, most: float) ->
         np.testing.assert_allclose(g, old * factor, rtol=1e-6)
 
 
+def test_the_largest_is_asked_for_by_its_word() -> None:
+    norm: Any = "inf"
+    params = parameters()
+    largest = max(float(abs(g).max()) for g in gradients(params) if g.size)
+    assert get_total_norm([p.grad for p in params if p.grad is not None], norm).item() == (
+        pytest.approx(largest)
+    )
+    assert clip_grad_norm_(params, 1.0, norm_type=norm).item() == pytest.approx(largest)
+    with pytest.raises(ts.errors.ArgumentError, match="norm_type must be a real number, got str"):
+        clip_grad_norm_(params, 1.0, norm_type="most")  # type: ignore[arg-type]
+
+
 def test_gradients_keep_their_memory_and_their_version_advances() -> None:
     params = parameters()
     held = [p.grad for p in params]

@@ -88,6 +88,8 @@ def test_output_size_chooses_among_the_sizes_of_a_stride() -> None:
     assert model(x, output_size=(1, 3, 8, 8)).shape == (1, 3, 8, 8)
     with pytest.raises(ts.errors.InvalidArgument, match="output_size is 9"):
         model(x, output_size=(9, 7))
+    with pytest.raises(ts.errors.TessellaError, match=r"^conv_transpose2d: "):
+        model(ts.ones(3), output_size=(8, 7))
     with pytest.raises(ts.errors.InvalidArgument, match="output_size is"):
         model(x, output_size=7)
 

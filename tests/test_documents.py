@@ -189,6 +189,23 @@ def test_operations_explain_themselves(name: str) -> None:
         assert f"## {op.name}\n" in page.read_text().replace("\\", ""), "it names its page"
 
 
+OWNERS = {f"{module}.{name}": value for module in ("nn", "optim", "optim.lr_scheduler")
+          for name, value in offered(module).items() if inspect.isclass(value)}  # fmt: skip
+# What takes one or two says so in its first sentence.
+TAKING = [name for name, each in OWNERS.items() if len(inspect.signature(each).parameters) > 2]
+
+
+@pytest.mark.parametrize("name", TAKING)
+def test_parameters_of_a_class_are_explained(name: str) -> None:
+    """By the class, by a public one that it extends, or by the module, of what many take."""
+    owner = OWNERS[name]
+    taken = [each for each in inspect.signature(owner).parameters if each[0] != "_"]
+    homes = [each for each in owner.__mro__ if each in OWNERS.values()]
+    text = "\n".join(each.__doc__ or "" for each in (*homes, ts.nn, ts.optim))
+    told = re.sub(r"^ *(>>>|\.\.\.).*", "", text, flags=re.MULTILINE)
+    assert not [each for each in taken if not re.search(rf"\b{each}\b", told)]
+
+
 def test_properties_of_tensors_explain_themselves() -> None:
     for name in attributes_of_tensors():
         assert (getattr(ts.Tensor, name).__doc__ or "").strip(), name
@@ -226,6 +243,20 @@ def test_operation_reference_lists_every_operation_with_its_gradient() -> None:
         assert f"#{name.replace('.', '')})" in index
 
 
+def test_operation_reference_shows_calls_as_they_are_written() -> None:
+    calls = re.findall(r"^## .*\n\n`(.*)`$", REFERENCE, re.MULTILINE)
+    assert len(calls) > 500 and "x[key]" in calls and "x.at(*index)" in calls
+    assert not [call for call in calls if re.search(r"\bself\b|\w: |^x\.\w+\(x\b", call)]
+    assert not [call for call in calls if not re.match(r"(?:ts|x)\.[\w.]+\(|x\[", call)]
+
+
+def test_introductions_of_the_operation_reference_name_no_file() -> None:
+    index = (ROOT / "docs" / "operations.md").read_text()
+    found = re.findall(r"^## \[.*\]\(.*\)\n\n(.*)\n\n\[", index, re.MULTILINE)
+    assert len(found) == len(TOPICS)
+    assert not [text for text in found if re.search(r"\w\.(?:py|def|cpp)\b", text)]
+
+
 @pytest.mark.parametrize("name", sorted(COMPOSITES))
 def test_operation_reference_says_what_the_gradient_of_a_composite_is(name: str) -> None:
     each = COMPOSITES[name]
@@ -237,7 +268,19 @@ def test_operation_reference_says_what_the_gradient_of_a_composite_is(name: str)
         assert each.no_gradient in told
 
 
-PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
+COSTS = {"worth_sharing_ns": "Below {:g} µs it stays", "helper_share_ns": "thread needs {:g} µs",
+         "worth_waking_ns": "for some {:g} µs of work", "spin_ns": "spin for {:g} µs"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_the_page_of_threads_has_the_costs_of_the_pool(name: str) -> None:
+    source = (ROOT / "src" / "core" / "threads.cpp").read_text()
+    (cost,) = re.findall(rf"^constexpr int64_t {name} = ([\d']+);", source, re.MULTILINE)
+    page = " ".join((ROOT / "docs" / "threads.md").read_text().split())
+    assert COSTS[name].format(int(cost.replace("'", "")) / 1000) in page
+
+
+PAGES = ["README.md", "DESCRIPTION.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
          *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]  # fmt: skip
 
 # Blocks that are not run, by their first lines: records of an operation that there is not, and of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -139,6 +141,17 @@ def test_binary_search_and_brackets() -> None:
         ts.errors.InvalidArgument, match=r"bracket: items of int64 .* have no order"
     ):
         rows.bracket(4)
+
+
+def test_a_search_for_what_has_no_order_is_refused() -> None:
+    a, z = array([1, 3, 3, 8]), array([1j, 2j], ts.complex64)
+    with pytest.raises(ts.errors.ArgumentError, match=r"^binary_search: int and str have no order"):
+        a.binary_search("a")
+    wrong: list[tuple[Any, Any, Any]] = [(a, None, None), (a, 1j, None), (z, 1j, None), (a, 3, str)]
+    for items, value, key in wrong:
+        with pytest.raises(ts.errors.ArgumentError, match=r"^bracket: .* have no order"):
+            items.bracket(value, key=key)
+    assert a.bracket("3", key=str) == (1, 1)
 
 
 @pytest.mark.parametrize("dtype, whole", [(ts.float64, 2**53), (ts.float32, 2**24),

@@ -213,8 +213,6 @@ def test_models_of_random_sizes_take_no_more(seed: int, tmp_path: Path) -> None:
 
 # --- files that nobody could load ----------------------------------------------------------------
 
-SEVEN_BILLION = LlamaConfig(max_position_embeddings=4096)
-
 
 def large_file(path: Path) -> int:
     """Write the header of Llama 7B with blocks of q4_0 and no data; give the bytes of weights."""

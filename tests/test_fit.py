@@ -454,6 +454,13 @@ def test_evaluation_means_are_over_samples() -> None:
     assert found == {"val_loss": (3 * 1.0 + 9.0) / 4}
 
 
+def test_samples_are_counted_in_nested_inputs_or_else_in_targets() -> None:
+    x, y = ts.ones(3, 2), ts.ones(3)
+    nested = [(x, "text"), {"scale": ts.tensor(2.0), "x": x}, ["some", "words", "here"]]
+    assert [training.count(inputs, y) for inputs in (x, *nested)] == [3] * 4
+    assert training.count("text", "text") == 1
+
+
 # --- metrics --------------------------------------------------------------------------------------
 
 
@@ -465,6 +472,14 @@ def test_metrics_refuse_numbers_that_are_no_classes() -> None:
         ts.metrics.accuracy(one.squeeze(-1), ts.tensor([1, 0]))
     assert "hint: compare it first: probability > 0.5" in str(caught.value)
     assert ts.metrics.accuracy(one > 0.5, ts.tensor([[1], [1]])).item() == 0.5
+
+
+def test_scores_of_places_are_those_of_cross_entropy() -> None:
+    target = ts.tensor([[0, 2, 1, 1], [2, 2, 0, 1]])
+    scores = F.one_hot(target, 3).moveaxis(-1, 1).astype(ts.float32)
+    assert scores.shape == (2, 3, 4) and ts.metrics.accuracy(scores, target).item() == 1
+    assert ts.metrics.confusion_matrix(scores, target, 3).diagonal().tolist() == [2, 3, 3]
+    assert ts.metrics.accuracy(ts.tensor([0.1, 0.9]), ts.tensor(1)).item() == 1
 
 
 def test_metrics_refuse_shapes_that_do_not_fit() -> None:

@@ -282,7 +282,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "open path": (lambda p: ts.io.open_gguf(None), TypeError, "path must be a path or a binary"),  # type: ignore[arg-type]
     "open text": (lambda p: ts.io.open_gguf(io.StringIO("")), TypeError, "does not give bytes"),  # type: ignore[arg-type]
     "missing": (lambda p: ts.io.open_gguf(p), FileNotFoundError, "there is no file /"),
-    "folder": (lambda p: ts.io.open_gguf(p.parent), IsADirectoryError, "Is a directory"),
+    "folder": (lambda p: ts.io.open_gguf(p.parent), IsADirectoryError, "is a folder"),
     "device": (lambda p: ts.io.open_gguf("/dev/zero"), ValueError, "a pipe, a socket or a device"),
 }  # fmt: skip
 

@@ -411,5 +411,5 @@ BESIDE_NOTHING: list[Callable[[], object]] = [
 
 @pytest.mark.parametrize("read", BESIDE_NOTHING)
 def test_indices_are_checked_where_there_is_nothing_to_read(read: Callable[[], object]) -> None:
-    with pytest.raises(IndexError, match="index -?9 is out of bounds for axis [01] of size 4"):
+    with pytest.raises(IndexError, match=r"index -?9 is out of bounds for axis [01] of size 4"):
         read()

@@ -195,7 +195,7 @@ def test_child_of_a_fork_resets_what_threads_of_its_parent_work_on() -> None:
 
 @contextlib.contextmanager
 def collecting(action: Callable[[], object]) -> Iterator[None]:
-    """Let the first collection inside run an action; so many objects wait that there is one soon."""
+    """Let the first collection inside run an action; there are so many objects that one is near."""
     waiting = [action]
 
     def run(phase: str, info: object) -> None:

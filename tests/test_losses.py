@@ -344,6 +344,18 @@ def test_modules_of_classes_give_what_their_functions_give() -> None:
     assert nn.BCELoss(weight)(p, p).item() == F.binary_cross_entropy(p, p, weight).item()
 
 
+@pytest.mark.parametrize(("p", "margin", "torch"), [
+    (1, -0.6, [0.3, 0.0]), (1, 0.75, [0.75, 0.0]), (2, -0.6, [0.27, 0.0]), (2, 0.75, [1.6875, 0.0]),
+])  # fmt: skip
+def test_the_target_itself_has_no_margin_loss(p: int, margin: float, torch: list[float]) -> None:
+    x, y = ts.tensor([[0.5, -0.25, 2.0], [1.0, 3.0, 0.0]]), ts.tensor([0, 1])
+    for shift in (0, 4096):  # which rounds a margin that is added to it
+        found = F.multi_margin_loss(x + shift, y, p, margin, reduction="none").tolist()
+        assert found == pytest.approx(torch, abs=1e-3 if shift else 1e-7) and found[1] == 0
+    large = ts.tensor([[1e4, 0.0]])
+    assert F.multi_margin_loss(large, ts.tensor([0]), p, 1.1).item() == 0
+
+
 def test_modules_refuse_what_pytorch_has_given_up() -> None:
     makers: tuple[Any, ...] = (nn.MSELoss, nn.CrossEntropyLoss, nn.TripletMarginLoss)
     for make in makers:

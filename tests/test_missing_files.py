@@ -79,3 +79,14 @@ def test_save_into_a_missing_folder_says_how_to_make_it(name: str, tmp_path: Pat
         f"{name}: there is no folder {tmp_path}/none to save x in\n"
         f"  hint: os.makedirs('{tmp_path}/none', exist_ok=True)"
     )
+
+
+@pytest.mark.parametrize("name", ["load", "load_file", "load_pt", "open_gguf", "load_checkpoint"])
+def test_a_folder_in_the_place_of_a_file_is_named(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ts.errors.InvalidArgument) as caught:
+        READERS[name](tmp_path)
+    assert told(caught.value) == (
+        f"{name}: {tmp_path} is a folder\n  hint: give the path of a file"
+    )
+    assert isinstance(caught.value, IsADirectoryError)
+    assert (caught.value.errno, caught.value.filename) == (errno.EISDIR, str(tmp_path))

@@ -104,6 +104,22 @@ def test_inputs_without_gradients_are_none_in_backward_hooks() -> None:
     assert len(seen) == 1
 
 
+def test_backward_hooks_of_a_first_layer_are_called() -> None:
+    layer, seen = nn.Linear(2, 1), list[Any]()
+    layer.register_full_backward_hook(
+        lambda module, inputs, outputs: seen.append((inputs, outputs))
+    )
+    layer(ts.ones(3, 2)).sum().backward()
+    [(inputs, outputs)] = seen
+    assert inputs == (None,) and outputs[0].tolist() == [[1.0]] * 3
+    table = nn.Embedding(4, 2)
+    table.register_full_backward_hook(lambda module, inputs, outputs: (None,))
+    table(ts.tensor([1, 2])).sum().backward()
+    table.register_full_backward_hook(lambda module, inputs, outputs: (ts.ones(2),))
+    with pytest.raises(errors.ArgumentError, match="gave tuple"):  # there is nothing to replace
+        table(ts.tensor([1, 2])).sum().backward()
+
+
 def test_a_backward_hook_that_gives_nonsense_is_named() -> None:
     layer = nn.ReLU()
     layer.register_full_backward_hook(lambda module, inputs, outputs: (1, 2, 3))

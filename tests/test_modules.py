@@ -121,7 +121,7 @@ REFUSED = [
      r"Net: scale is a parameter, and .*Tensor is none"),
     (lambda net: setattr(net, "mean", 3), "mean is a buffer: it must be a tensor or None, got int"),
     (lambda net: setattr(net, "layers", [nn.ReLU()]),
-     "layers is a list with 1 modules or parameters, which would not be trained, saved or moved"),
+     "layers is a list with 1 module or parameter, which would not be trained, saved or moved"),
     (lambda net: setattr(net, "table", {"a": nn.Parameter(ts.ones(1))}), "table is a dict with 1"),
     (lambda net: net.register_parameter("a.b", None), "the name 'a.b' has a dot"),
     (lambda net: net.register_buffer("", None), "the name '' is empty"),
@@ -204,10 +204,52 @@ def test_a_move_that_fails_moves_nothing() -> None:
     assert all(x.allocator == ts.memory.heap for x in net.parameters())
 
 
-def test_a_function_is_applied_to_the_parts_first() -> None:
-    seen: list[str] = []
-    Net().apply(lambda part: seen.append(type(part).__name__))
-    assert seen == ["Linear", "ReLU", "Sequential", "Linear", "Net"]
+@pytest.mark.parametrize("dtype", [ts.int32, ts.bool, "uint8"])
+def test_weights_are_not_cut_off_to_integers(dtype: Any) -> None:
+    net = Net()
+    before = net.scale.tolist()
+    with pytest.raises(errors.DTypeMismatch, match=r"Module.to: not defined for (int|bool|uint)"):
+        net.to(dtype)
+    with pytest.raises(errors.DTypeMismatch, match="hint: weights are floats or complex numbers"):
+        net.to(ts.ones(1, dtype=dtype))
+    assert {x.dtype for x in net.parameters()} == {ts.float32} and net.scale.tolist() == before
+
+
+def test_a_function_is_applied_to_the_parts_first_in_their_order() -> None:
+    shared, seen = nn.Tanh(), list[str]()
+    net = nn.Sequential(nn.Sequential(nn.Linear(1, 1), shared), nn.ReLU(), shared, shared)
+    assert net.apply(lambda part: seen.append(type(part).__name__)) is net
+    # As in PyTorch: what several modules hold is visited for each of them.
+    assert seen == ["Linear", "Tanh", "Sequential", "ReLU", "Tanh", "Sequential"]
+    net.add_module("self", net)
+    assert net.apply(lambda part: None) is net
+    with pytest.raises(errors.ArgumentError, match=r"Module.apply: fn must be a function"):
+        net.apply(3)  # type: ignore[arg-type]
+
+
+def test_a_name_is_registered_for_one_kind_of_part() -> None:
+    net = Net()
+    net.plain = 3
+    parts = {"parameter": nn.Parameter(ts.ones(2)), "buffer": ts.ones(2), "module": nn.ReLU()}
+    registered = {
+        "scale": "parameter",
+        "mean": "buffer",
+        "up": "module",
+        "plain": "plain attribute",
+    }
+    for name, kind in registered.items():
+        before = getattr(net, name)
+        for other, part in parts.items():
+            register = getattr(net, f"register_{other}")
+            if other == kind:
+                register(name, before)
+            else:
+                with pytest.raises(errors.InvalidArgument, match=f"'{name}' is that of a {kind}"):
+                    register(name, part)
+            assert getattr(net, name) is before
+    assert [name for name, _ in net.named_buffers(recurse=False)] == ["mean", "cache"]
+    net.bias = None
+    net.register_buffer("bias", ts.ones(1))
 
 
 # --- copies, pickles, cycles ----------------------------------------------------------------------
@@ -295,6 +337,21 @@ def test_lists_and_dicts_of_parts() -> None:
     assert [name for name, _ in weights.named_parameters()] == ["0", "1", "2"]
     named = nn.ParameterDict({"w": ts.zeros(2)})
     assert named["w"].requires_grad and list(named.state_dict()) == ["w"]
+
+
+def test_dicts_of_parts_take_all_of_an_update_or_none() -> None:
+    table, weights = nn.ModuleDict({"a": nn.ReLU()}), nn.ParameterDict({"a": ts.zeros(2)})
+    wrong: list[tuple[Any, str]] = [
+        ({"b": nn.Tanh(), "c": 3}, "c must be a module"),
+        ({"b": nn.Tanh(), "c": None}, "c must be a module"),
+        ({"b": nn.Tanh(), "c.d": nn.Tanh()}, "'c.d' has a dot"),
+    ]  # fmt: skip
+    for items, message in wrong:
+        with pytest.raises(errors.TessellaError, match=message):
+            table.update(items)
+        with pytest.raises(errors.TessellaError):
+            weights.update({"b": ts.ones(1), **dict.fromkeys(items, 3)})
+        assert list(table) == list(weights) == ["a"]
 
 
 def test_text_is_that_of_pytorch() -> None:
@@ -390,6 +447,14 @@ def test_trained_weights_are_a_kind_of_parameter_in_gradients() -> None:
         (lambda: nn.ModuleList(3), "ModuleList: parts must be a list"),  # type: ignore[arg-type]
         (lambda: nn.ParameterDict("ab"), "ParameterDict: items must be a dict, or pairs of names"),  # type: ignore[arg-type]
         (lambda: nn.BatchNorm2d(3)("x"), "BatchNorm2d: x must be a tensor, got str"),  # type: ignore[arg-type]
+        (lambda: nn.Embedding(5, 3, _weight=0.0),  # type: ignore[arg-type]
+         "Embedding: _weight must be a tensor, got float"),
+        (lambda: nn.ConvTranspose1d(2, 2, 2)(0.0, [1]),  # type: ignore[arg-type]
+         "conv_transpose1d: x must be a tensor, got float"),
+        (lambda: nn.utils.rnn.pad_sequence(5),  # type: ignore[arg-type]
+         "pad_sequence: sequences must be a list of tensors, got int"),
+        (lambda: nn.functional.linear(ts.ones(2), ts.ones(2), ts.float32),  # type: ignore[arg-type]
+         "linear: bias must be a tensor or a number, got tessella.dtypes.DType"),
         (lambda: nn.Flatten()(None), "flatten: x must be a tensor, got NoneType"),  # type: ignore[arg-type]
         (lambda: nn.ReLU(inplace=True)("x"), "relu: x must be a tensor or a number, got str"),  # type: ignore[arg-type]
         (lambda: ts.optim.Optimizer([ts.ones(2, requires_grad=True)], 3),  # type: ignore[arg-type]

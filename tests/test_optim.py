@@ -82,6 +82,26 @@ def test_betas_are_written_into_their_tensors() -> None:
     assert [x.item() for x in tensors] == [0.25, 0.75]
 
 
+def test_options_are_written_all_or_none() -> None:
+    optimizer = optim.Adam(start(), lr=0.5)
+    group = optimizer.param_groups[0]
+    before = group.plain()
+    wrong: list[dict[str, Any]] = [
+        {"lr": 0.7, "betas": 3}, {"lr": 0.7, "params": [3]},
+        {"lr": 0.7, "note": 1, "eps": 1e-3, "betas": (0.5, "x")},
+    ]  # fmt: skip
+    for options in wrong:
+        with pytest.raises(ts.errors.ArgumentError, match=r"^group\['(betas|params)'\]: "):
+            group.update(**options)
+        with pytest.raises(ts.errors.ArgumentError):
+            group |= options
+        assert group.plain() == before
+    group.update([("lr", 0.25)], amsgrad=True, betas=(0.5, 0.75))
+    assert group["lr"].item() == 0.25 and group["amsgrad"] is True
+    assert [x.item() for x in group["betas"]] == [0.5, 0.75]
+    assert all("max_exp_avg_sq" in optimizer.state[p] for p in group["params"])
+
+
 @pytest.mark.parametrize("wrong", [None, "fast", True, 1j, ts.ones(2), [0.1]], ids=repr)
 def test_what_is_no_number_is_not_written(wrong: Any) -> None:
     group = optim.SGD(start(), lr=0.5).param_groups[0]
@@ -269,7 +289,7 @@ def test_a_failed_step_changes_no_group() -> None:
         optimizer.step()
     text = str(caught.value)
     assert text.startswith(r"Adam.step: exp_avg[0] is float32 (3,), params[0] float32 (2,)")
-    assert "    group 1  1 tensors" in text and "  at test_optim.py:" in text
+    assert "    group 1  1 tensor" in text and "  at test_optim.py:" in text
     assert "  hint: gradients and states are like their parameter; make the optimizer after" in text
     assert x.tolist() == [0.0, 0.0] and optimizer.state[x]["step"].item() == 0
 

@@ -186,7 +186,7 @@ LOADED: dict[str, tuple[Any, str]] = {
     "more": (lambda saved: {**saved, "param_groups": saved["param_groups"] * 2},
              "the state has 2 parameter groups, the optimizer 1"),
     "fewer": (lambda saved: {**saved, "param_groups": [{"params": [0]}]},
-              "group 0 of the state has 1 parameters, that of the optimizer 2"),
+              "group 0 of the state has 1 parameter, that of the optimizer 2"),
     "shape": (lambda saved: {**saved, "state": {1: {"exp_avg": ts.ones(3)}}},
               r"state\[1\]\['exp_avg'\] has shape \(3,\), its parameter needs \(2, 2\)"),
     "complex": (lambda saved: {**saved, "state": {0: {"exp_avg": ts.ones(5, dtype=ts.complex64)}}},

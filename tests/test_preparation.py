@@ -41,6 +41,17 @@ def test_min_max_reaches_both_ends() -> None:
     assert data.min_max(x, -1, 1)(x).tolist() == [[-1, -1], [1, 0], [0, 1]]
 
 
+def test_large_integers_are_scaled_before_they_are_rounded() -> None:
+    days = ts.tensor([[20240101], [20240102], [20240103]])
+    found: Any = data.standardize(days)(days).reshape(-1).tolist()
+    assert found == pytest.approx([-math.sqrt(1.5), 0, math.sqrt(1.5)])
+    seconds = 1_700_000_000 + ts.arange(101).reshape(-1, 1)
+    out = data.min_max(seconds)(seconds)
+    assert out.dtype is ts.float32
+    assert np.allclose(out.numpy(), np.arange(101).reshape(-1, 1) / 100)
+    assert out.max().item() == 1
+
+
 @pytest.mark.parametrize("name", SCALERS)
 @given(
     rows=st.lists(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3), min_size=1, max_size=20)

@@ -226,7 +226,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "text file": (lambda p: files.load_file(io.StringIO("")), TypeError, "does not give bytes"),
     "mmap": (lambda p: files.load_file(p, mmap=1), TypeError, "mmap must be True or False"),
     "missing": (lambda p: files.load_file(p), FileNotFoundError, "there is no file /"),
-    "folder": (lambda p: files.load_file(p.parent), IsADirectoryError, "Is a directory"),
+    "folder": (lambda p: files.load_file(p.parent), IsADirectoryError, "is a folder"),
     "into folder": (lambda p: files.save_file({}, p.parent), ValueError, "is a folder"),
     "device": (lambda p: files.save_file({}, "/dev/null"), ValueError, "a pipe, a socket or a dev"),
     "from device": (lambda p: files.load_file("/dev/zero"), ValueError, "a pipe, a socket or a de"),

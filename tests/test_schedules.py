@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
         optim.Adagrad([ts.zeros(1, requires_grad=True)]), 1.0, 10), "Adagrad has neither momentum"),
     "resume": (lambda: lr_scheduler.StepLR(sgd(), 1, last_epoch=3),
                "group 0 has no 'initial_lr', and last_epoch is given"),
+    "chained": (lambda: lr_scheduler.SequentialLR(OTHER, [
+        lr_scheduler.ChainedScheduler([lr_scheduler.StepLR(OTHER, 1)]),
+        lr_scheduler.StepLR(OTHER, 1)], [2]),
+        r"schedulers\[0\] must be a schedule that can begin at a milestone"),
+    "sequence": (lambda: lr_scheduler.SequentialLR(OTHER, [
+        lr_scheduler.SequentialLR(OTHER, [lr_scheduler.LambdaLR(OTHER, float)], []),
+        lr_scheduler.StepLR(OTHER, 1)], [2]),
+        r"schedulers\[0\] must be a schedule that can begin at a milestone"),
     "lambdas": (lambda: lr_scheduler.LambdaLR(sgd(), [abs, abs]), "lr_lambda has 2 values for 1"),
     "lambda": (lambda: lr_scheduler.LambdaLR(sgd(), 3), "lr_lambda must be a function"),  # type: ignore[arg-type]
     "mode": (lambda: lr_scheduler.ReduceLROnPlateau(sgd(), mode="x"), "mode is 'x'"),
@@ -335,3 +344,108 @@ def test_a_group_that_came_later_has_no_rate_to_begin_with() -> None:
     with pytest.raises(ValueError, match="group 1 was added after the schedule was made"):
         schedule.step()
     assert schedule.last_epoch == 0
+
+
+class Counting(lr_scheduler.LRScheduler):
+    """A user's schedule, with what it keeps itself."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self.seen: list[float] = []
+        self.table: dict[str, Any] = {"calls": 0, "best": None}
+        self.function: Callable[[], int] = lambda: 3  # not saved, as it is no plain value
+        super().__init__(optimizer)
+
+    def get_lr(self) -> list[float]:
+        self.seen.append(float(self.last_epoch))
+        self.table["calls"] += 1
+        return [1 / (1 + self.table["calls"])] * len(self.optimizer.param_groups)
+
+
+def test_what_a_users_schedule_keeps_is_saved_and_loaded(tmp_path: Path) -> None:
+    first, second = Counting(sgd()), Counting(sgd())
+    for _ in range(3):
+        first.step()
+    ts.save(first.state_dict(), tmp_path / "schedule")
+    saved: Any = ts.load(tmp_path / "schedule")
+    assert "function" not in saved and "optimizer" not in saved
+    before = saved["table"]["calls"]
+    second.load_state_dict(saved)
+    assert second.seen == [0.0, 1.0, 2.0, 3.0] and second.table == {"calls": 4, "best": None}
+    assert second.function() == 3
+    first.step()
+    second.step()
+    assert first.get_last_lr() == second.get_last_lr() == [1 / 6]
+    assert saved["table"]["calls"] == before, "what is saved is a copy"
+    with pytest.raises(TypeError, match="last_epoch must be an integer"):
+        second.load_state_dict({**saved, "last_epoch": "x"})
+    assert second.table["calls"] == 5
+
+
+class Factor:
+    """A callable object, with a state."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, epoch: int) -> float:
+        self.calls += 1
+        return 1 / self.calls
+
+
+@pytest.mark.parametrize("kind", [lr_scheduler.LambdaLR, lr_scheduler.MultiplicativeLR])
+def test_what_callable_objects_hold_is_saved_and_loaded(kind: Any) -> None:
+    first, second = Factor(), Factor()
+    schedule = kind(make_optimizer(), [first, math.cos])
+    for _ in range(3):
+        schedule.step()
+    saved = pickle.loads(pickle.dumps(schedule.state_dict()))
+    assert saved["lr_lambdas"] == [{"calls": first.calls}, None]
+    other = kind(make_optimizer(), [second, math.cos])
+    calls = second.calls
+    for wrong in (3, [None], [3, None], [None, {"calls": 3}]):
+        with pytest.raises(TypeError, match="state_dict is not that of such a schedule"):
+            other.load_state_dict({**saved, "lr_lambdas": wrong})
+        assert second.calls == calls and other.last_epoch == 0
+    other.load_state_dict(saved)
+    assert second.calls == first.calls and other.last_epoch == 3
+    other.load_state_dict({"last_epoch": 1})
+    assert other.last_epoch == 1
+
+
+@pytest.mark.parametrize("is_chained", [True, False])
+def test_a_step_of_which_a_part_fails_changes_no_part(is_chained: bool) -> None:
+    optimizer = sgd()
+    factor = Factor()
+
+    def failing(epoch: int) -> float:
+        if epoch == 2:
+            raise RuntimeError("not today")
+        return 1.0
+
+    first = lr_scheduler.ExponentialLR(optimizer, 0.5)
+    middle = lr_scheduler.LambdaLR(optimizer, factor)
+    last = lr_scheduler.LambdaLR(optimizer, failing)
+    parts: list[Any] = [first, middle, last] if is_chained else [first, last]
+    schedule: Any = (
+        lr_scheduler.ChainedScheduler(parts) if is_chained
+        else lr_scheduler.SequentialLR(optimizer, parts, [1])
+    )  # fmt: skip
+    for _ in range(1 if is_chained else 2):
+        schedule.step()
+    rate, saved = schedule.get_last_lr(), schedule.state_dict()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="not today"):
+            schedule.step()
+        assert schedule.get_last_lr() == rate and schedule.state_dict() == saved
+
+
+def test_a_chain_that_knows_too_few_groups_changes_no_part() -> None:
+    optimizer = sgd()
+    schedule = lr_scheduler.ChainedScheduler(
+        [lr_scheduler.ExponentialLR(optimizer, 0.5), lr_scheduler.CosineAnnealingLR(optimizer, 9)]
+    )
+    optimizer.add_param_group({"params": [ts.zeros(1, requires_grad=True)]})
+    before = schedule.state_dict()
+    with pytest.raises(ValueError, match="group 1 was added after the schedule was made"):
+        schedule.step()
+    assert schedule.state_dict() == before

@@ -76,7 +76,13 @@ def test_call_that_the_standard_defines_runs(row: Refusal) -> None:
         ("ts.zeroes", "did you mean zeros?"),
         ("x.concat", r"it is a function: ts.concat(x, …)"),
         ("ts.view", r"call it as x.view(…)"),
-        ("x.nothing_like_it", "docs/operations.md lists the names"),
+        *((f"ts.{name}", f"read it as x.{name}") for name in ("ndim", "shape", "size", "T")),
+        *((f"x.{name}()", f"write ts.linalg.{name}(…)") for name in ("det", "svd", "qr")),
+        ("x.inverse()", "write ts.linalg.inv(x)"),
+        ("ts.inverse", "write ts.linalg.inv(x)"),
+        ("x.logdet()", "write ts.log(ts.linalg.det(x))"),
+        ("x.fft()", "write ts.fft.fft(…)"),
+        ("x.nothing_like_it", "dir(x) lists the names"),
         ("x.copy()", "NumPy's arrays have it; write x.clone()"),
         ("ts.det(x)", "write ts.linalg.det(…)"),
         ("ts.rfft(x)", "write ts.fft.rfft(…)"),
@@ -296,6 +302,16 @@ def test_data_shares_the_memory_and_is_outside_the_graph() -> None:
     assert message.endswith("  hint: write x.detach().copy_(y)")
 
 
+def test_data_may_be_written_in_place() -> None:
+    x = ts.ones(2, 2, requires_grad=True)
+    x.data -= 0.5  # type: ignore[misc]  # the stub has no setter, as other memory is refused
+    x.data *= 4  # type: ignore[misc]
+    assert x.tolist() == [[2.0, 2.0], [2.0, 2.0]] and x.requires_grad and x.is_leaf
+    for other in (x.detach().T, x.detach()[0], x.detach().clone(), x.detach().view(ts.int32), 3):
+        with pytest.raises(ts.errors.ArgumentError, match=r"x.data = y gives x other memory"):
+            x.data = other  # type: ignore[misc, assignment]
+
+
 def test_what_is_written_through_data_is_noticed_by_backward() -> None:
     x = ts.ones(2, requires_grad=True)
     y = (x * x).sum()
@@ -360,7 +376,7 @@ def test_import_of_what_nobody_knows_fails_as_any_other() -> None:
     ("ts.nn.Liner", "did you mean Linear"),
     ("ts.optim.Adma", "did you mean Adam"),
     ("ts.data.DataLaoder", "did you mean DataLoader"),
-    ("ts.utils.nothing", "docs/operations.md lists the names"),
+    ("ts.utils.nothing", "dir(ts.utils) lists the names"),
     ("ts.nn.utils.rnn.unpad_sequence", "did you mean pad_sequence"),
     ("ts.linalg.choleski", "did you mean cholesky"),
     ("ts.fft.fft2", "did you mean fft"),

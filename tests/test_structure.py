@@ -1,7 +1,7 @@
 """What the design promises about the code itself: layers, names, sizes, generated files, examples.
 
 It reads sources and compiled objects; what operations compute is tested elsewhere. The order of the
-Python layers is read from ARCHITECTURE.md, so that the page cannot go stale.
+Python layers is read from docs/design/modules.md, so that the page cannot go stale.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def tracked(*suffixes: str) -> list[Path]:
 
 
 def documented_order() -> list[str]:
-    """Read the Python layers from ARCHITECTURE.md: the first word of each line of the block."""
-    page = (ROOT / "ARCHITECTURE.md").read_text()
-    block = re.search(r"## The Python layers.*?```text\n(.*?)```", page, re.DOTALL)
-    assert block, "ARCHITECTURE.md has no block of layers"
+    """Read the Python layers from docs/design/modules.md: the first words of the block's lines."""
+    page = (ROOT / "docs" / "design" / "modules.md").read_text()
+    block = re.search(r"```text\n(.*?)```", page, re.DOTALL)
+    assert block, "docs/design/modules.md has no block of layers"
     return [line.split()[0] for line in block[1].splitlines() if line.strip()]
 
 
@@ -84,8 +84,8 @@ def test_python_modules_import_only_what_stands_above_them() -> None:
     files = {module_name(path): path for path in tracked(".py") if path.is_relative_to(PACKAGE)}
     modules = {name: path for name, path in files.items() if name and name != "ops"}
     for name in sorted(set(modules) ^ set(order)):
-        assert name in order, f"add {name} to ARCHITECTURE.md's layers, below what it imports"
-        assert name in modules, f"ARCHITECTURE.md's layers name {name}, which there is not"
+        assert name in order, f"add {name} to docs/design/modules.md, below what it imports"
+        assert name in modules, f"docs/design/modules.md names {name}, which there is not"
     assert len(order) == len(modules)
     upwards = [
         f"{name} imports {other}"

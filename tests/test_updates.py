@@ -259,7 +259,7 @@ WRONG: dict[str, tuple[Any, type[ts.errors.TessellaError], str]] = {
     "memory": (lambda args: args[2].__setitem__(1, args[0][1].T), ts.errors.InvalidArgument,
                r"params\[1\] and exp_avg\[1\] share memory"),
     "length": (lambda args: args[1].pop(), ts.errors.InvalidArgument,
-               "grads has 1 tensors, params 2"),
+               "grads has 1 tensor, params 2"),
     "list": (lambda args: args.__setitem__(0, None), ts.errors.ArgumentError,
              "params must be a list of tensors, got NoneType"),
     "rate": (lambda args: args.__setitem__(6, 0.1), ts.errors.ArgumentError,

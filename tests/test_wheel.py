@@ -85,6 +85,11 @@ def test_wheel_says_what_it_is(wheel: Path) -> None:
     assert needed == []
 
 
+def test_the_description_links_to_nothing_that_a_wheel_lacks() -> None:
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["readme"]
+    assert "](" not in (ROOT / said).read_text()
+
+
 def test_wheel_is_ready_to_be_uploaded(wheel: Path) -> None:
     command = [sys.executable, "-m", "twine", "check", "--strict", str(wheel)]
     done = subprocess.run(command, capture_output=True, text=True)

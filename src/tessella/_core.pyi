@@ -393,7 +393,7 @@ class Tensor:
     def __dlpack_device__(self) -> tuple[_int, _int]:
         """Name the device as DLPack does."""
     def __format__(self, specification: _str) -> _str:
-        """Format each element as Python formats numbers; without a specification, print the tensor."""
+        """Format each element as Python formats numbers; without a specification, print more than one."""
     def __reduce_ex__(self, protocol: SupportsIndex = 2) -> tuple[object, ...]:
         """Give what rebuilds the tensor; from protocol 5 on its bytes may travel out of band."""
     def __reversed__(self) -> Iterator[Tensor]:

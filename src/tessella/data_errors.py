@@ -20,6 +20,7 @@ from tessella.errors import (
 )
 from tessella.exceptions import alike
 from tessella.hints import TYPE_CHECKING, Any
+from tessella.sizes import counted
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -78,7 +79,7 @@ def no_tensors() -> ArgumentError:
 def rows_differ(place: int, rows: int, first: int) -> ShapeError:
     """Tensors of one set with different numbers of rows."""
     return ShapeError(
-        f"tensors[{place}] has {rows} rows, tensors[0] has {first}",
+        f"tensors[{place}] has {counted(rows, 'row')}, tensors[0] has {first}",
         "row i of every tensor belongs to sample i; 0-d tensors have no rows",
     )
 
@@ -210,7 +211,7 @@ def no_column(name: object, names: object) -> InvalidArgument:
 def column_lengths(name: str, rows: int, first: int) -> ShapeError:
     """Columns of different lengths."""
     return ShapeError(
-        f"column {name!r} has {rows} rows, the first column has {first}",
+        f"column {name!r} has {counted(rows, 'row')}, the first column has {first}",
         "columns are vectors of one length",
     )
 

@@ -105,6 +105,14 @@ def no_order(dtype: object, shape: object) -> InvalidArgument:
     )
 
 
+def not_comparable(x: object, y: object) -> ArgumentError:
+    """A value that is searched for among others of another kind."""
+    return ArgumentError(
+        f"{type_name(x)} and {type_name(y)} have no order",
+        "search for a value that can be compared with the items, or with what key= gives",
+    )
+
+
 def two_orders() -> ArgumentError:
     """A key and a comparator."""
     return ArgumentError("both key= and compare= were given", "one of them says the order")

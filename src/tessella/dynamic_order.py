@@ -196,6 +196,7 @@ class OrderedArray(ShapedArray[I]):
     def __contains__(self, value: object) -> bool:
         return self._find(value) is not None
 
+    @explained
     def binary_search(
         self, value: object, *, descending: bool = False, key: Callable[[I], object] | None = None
     ) -> int | None:
@@ -209,7 +210,7 @@ class OrderedArray(ShapedArray[I]):
         >>> a.binary_search(3), a.binary_search(4)
         (1, None)
         """
-        low, high = self.bracket(value, descending=descending, key=key)
+        low, high = self._bracket(value, descending, key)
         return low if low == high else None
 
     @explained
@@ -226,6 +227,9 @@ class OrderedArray(ShapedArray[I]):
         >>> a.bracket(4), a.bracket(3), a.bracket(0), a.bracket(9)
         ((2, 3), (1, 1), (None, 0), (3, None))
         """
+        return self._bracket(value, descending, key)
+
+    def _bracket(self, value: Any, descending: bool, key: Any) -> tuple[int | None, int | None]:
         value, falls = to_number(value), to_bool("descending", descending)
         if self.item_shape and key is None:
             raise dynamic_errors.no_order(self.dtype, self.item_shape)
@@ -338,7 +342,10 @@ class Rank:
         is_last, is_other_last = is_nan(x), is_nan(y)
         if is_last or is_other_last:
             return is_other_last and not is_last
-        return bool(y < x if self.falls else x < y)
+        try:
+            return bool(y < x if self.falls else x < y)
+        except TypeError as error:
+            raise dynamic_errors.not_comparable(x, y) from error
 
 
 def is_nan(value: Any) -> bool:

@@ -42,13 +42,14 @@ def _measure(function: Callable[P, Tensor]) -> Callable[P, Tensor]:
 
 
 def _classes(prediction: Tensor, target: Tensor) -> Tensor:
-    """Give the class of each sample: of scores (n, classes), or of classes themselves."""
+    """Give the class of each sample: of scores (n, classes, …), or of classes themselves."""
     has_scores = prediction.ndim == target.ndim + 1
-    if has_scores and prediction.shape[-1] == 1:
+    axis = min(1, prediction.ndim - 1)  # as in cross_entropy
+    if has_scores and prediction.shape[axis] == 1:
         raise training_errors.one_score()
     if not has_scores and prediction.shape == target.shape and prediction.dtype.is_floating:
         raise training_errors.no_classes(prediction.dtype)
-    found = argmax(prediction, axis=-1) if has_scores else prediction
+    found = argmax(prediction, axis=axis) if has_scores else prediction
     if found.shape != target.shape:
         raise errors.wrong_value("target.shape", target.shape, f"{found.shape}: one class each")
     return found
@@ -58,7 +59,8 @@ def _classes(prediction: Tensor, target: Tensor) -> Tensor:
 def accuracy(prediction: Tensor, target: Tensor) -> Tensor:
     """Give the share of samples whose largest score, or whose class, is that of the target.
 
-    Classes are integers or bools: of one probability or logit for each sample, compare it first.
+    Scores are (n, classes, …), as those of cross_entropy. Classes are integers or bools: of one
+    probability or logit for each sample, compare it first.
 
     >>> ts.metrics.accuracy(ts.tensor([[0.1, 0.9], [0.8, 0.2]]), ts.tensor([1, 1])).item()
     0.5

@@ -149,7 +149,7 @@ PROPERTIES: dict[str, Any] = {
         lambda x: find("memory").allocator_of(x),
         doc="What its memory came from; None: it is shared or virtual.",
     ),
-    "data": property(tensors.detach, tensors.refuse_data),
+    "data": property(tensors.detach, tensors.set_data),
     "device": property(lambda x: CPU, doc="Where it lives: 'cpu', the memory of the host."),
     "imag": property(tensors.imaginary_part, tensors.set_imaginary_part),
     "is_cuda": property(lambda x: False, doc="Whether it lives on a GPU: no tensor does."),

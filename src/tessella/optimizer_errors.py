@@ -11,6 +11,7 @@ from tessella.errors import (
     brief,
     type_name,
 )
+from tessella.sizes import counted
 
 # --- parameters -----------------------------------------------------------------------------------
 
@@ -174,7 +175,7 @@ def not_list(name: str, value: object) -> ArgumentError:
 def list_length(name: str, length: int, wanted: int) -> InvalidArgument:
     """Lists of an update that do not fit together."""
     return InvalidArgument(
-        f"{name} has {length} tensors, params {wanted}", "one for each parameter"
+        f"{name} has {counted(length, 'tensor')}, params {wanted}", "one for each parameter"
     )
 
 
@@ -218,7 +219,8 @@ def group_count(found: int, wanted: int) -> InvalidArgument:
 def group_size(group: int, found: int, wanted: int) -> InvalidArgument:
     """A state of another number of parameters."""
     return InvalidArgument(
-        f"group {group} of the state has {found} parameters, that of the optimizer {wanted}",
+        f"group {group} of the state has {counted(found, 'parameter')}, "
+        f"that of the optimizer {wanted}",
         "make the optimizer with the parameters that it had when its state was saved",
     )
 

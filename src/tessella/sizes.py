@@ -10,6 +10,10 @@ _UNITS |= {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
 _UNITS |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
 
 
+_PLURALS = {"axis": "axes", "category": "categories", "class": "classes", "leaf": "leaves",
+            "module or parameter": "modules or parameters"}  # fmt: skip
+
+
 def to_bytes(name: str, value: int | str) -> int:
     """Read a size: a number of bytes, or text such as "512MB" (10**6) and "512MiB" (2**20).
 
@@ -52,5 +56,5 @@ def described(x: object, *facts: str, **values: object) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Show a number of things: 1 leaf, 1,000 leaves."""
-    plural = {"leaf": "leaves", "category": "categories"}.get(noun, f"{noun}s")
+    plural = _PLURALS.get(noun, f"{noun}s")
     return f"{number:,} {noun if number == 1 else plural}"

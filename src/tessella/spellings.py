@@ -12,6 +12,7 @@ from importlib import import_module
 from operator import attrgetter
 
 from tessella import errors
+from tessella._core import Tensor
 from tessella.declarations import Refusal, refusal
 from tessella.exceptions import alike
 from tessella.hints import Callable, Iterable, NoReturn
@@ -19,10 +20,15 @@ from tessella.hints import Callable, Iterable, NoReturn
 # --- properties that PyTorch has as methods ------------------------------------------------------
 
 SIZE = refusal("x.size()", "x.shape", "gives the shape; here x.size is the number of elements")
-SIZE_OF_AXIS = refusal(
-    "x.size(0)", "x.shape[0]", "gives the size of an axis; here x.size is the number of elements"
-)
-CALLED = (SIZE, SIZE_OF_AXIS)
+
+
+def size_of_axis(axis: object) -> Refusal:
+    """Tell how the size of an axis is spelled here."""
+    why = "gives the size of an axis; here x.size is the number of elements"
+    return refusal(f"x.size({axis!r})", f"x.shape[{axis!r}]", why)
+
+
+CALLED = (SIZE, size_of_axis(0))
 
 
 class Count(builtins.int):
@@ -31,10 +37,11 @@ class Count(builtins.int):
     __slots__ = ()
 
     def __call__(self, *axis: object, **keywords: object) -> NoReturn:
-        raise (SIZE_OF_AXIS if axis or keywords else SIZE).error().locate("size", [])
+        given = (*axis, *keywords.values())
+        raise (size_of_axis(given[0]) if given else SIZE).error().locate("size", [])
 
     def __getitem__(self, axis: object) -> NoReturn:
-        raise SIZE_OF_AXIS.error().locate("size", [])
+        raise size_of_axis(axis).error().locate("size", [])
 
     def __reduce__(self) -> tuple[object, ...]:
         return builtins.int, (builtins.int(self),)
@@ -98,6 +105,9 @@ ABSENT: dict[str, Refusal] = {
     "nn.EmbeddingBag": refusal(
         "torch.nn.EmbeddingBag(9, 4)(i)", "ts.nn.Embedding(9, 4)(i).mean(dim=1)",
         "gives means of rows: pad the bags to one length"),
+    "nn.functional.gumbel_softmax": refusal(
+        "torch.nn.functional.gumbel_softmax(x)",
+        "ts.softmax(x - ts.log(-ts.log(ts.rand_like(x))), dim=-1)", "draws shares by scores"),
     "nn.parallel": refusal(
         "torch.nn.parallel.DistributedDataParallel(model)", "model",
         "shares batches among processes; here threads do"),
@@ -132,18 +142,29 @@ ABSENT: dict[str, Refusal] = {
         "gives the state of the default generator; here generators that are passed have one"),
     "ts.jit": refusal(
         "torch.jit.script(model)", "ts.compile(model)", "compiles"),
+    "ts.logspace": refusal(
+        "torch.logspace(0, 2, 3)", "10 ** ts.linspace(0, 2, 3)", "gives powers of ten"),
     "ts.promote_types": refusal(
         "torch.promote_types(torch.int8, torch.half)", "ts.result_type(ts.int8, ts.half)",
         "gives the dtype of both together"),
     "ts.set_default_dtype": refusal(
         "torch.set_default_dtype(torch.double)", ("ts.ones(2, dtype=ts.double)", "model.double()"),
         "changes the dtype of what is made later; here it is float32"),
+    "ts.set_float32_matmul_precision": refusal(
+        'torch.set_float32_matmul_precision("high")', "x @ x.T",
+        "lets products be less precise; here float32 is computed in float32"),
     "ts.set_printoptions": refusal(
         "torch.set_printoptions(precision=2)", 'f"{x:.2f}"',
         "changes how tensors are shown later; here each text says how"),
     "ts.special": refusal(
-        "torch.special.expit(x)", ("ts.sigmoid(x)", "ts.erf(x)"),
+        "torch.special.expit(x)", "ts.sigmoid(x)",
         "has further names of functions that are here too"),
+    "ts.use_deterministic_algorithms": refusal(
+        "torch.use_deterministic_algorithms(True)", "ts.manual_seed(0)",
+        "asks for the same results each time; here they are, and seeds make draws so"),
+    "ts.vmap": refusal(
+        "torch.vmap(f)(x)", "ts.stack([f(row) for row in x])",
+        "maps over the first axis; here operations take leading axes as they come"),
     "utils.tensorboard": refusal(
         "torch.utils.tensorboard.SummaryWriter()", ("ts.fit", "ts.History"),
         "writes figures to be looked at; here fit shows them, and its History draws them"),
@@ -168,10 +189,9 @@ OF_NUMPY = {
 # What its namespace has, and other words for it.
 OF_NAMESPACES = {
     "array": "ts.tensor(data), or ts.asarray(data) without a copy where that can be",
-    "seed": "ts.manual_seed(0)", "inverse": "ts.linalg.inv(x)",
-    "logdet": "ts.log(ts.linalg.det(x))",
-    "get_default_dtype": "ts.float32, which is always the default",
+    "seed": "ts.manual_seed(0)", "get_default_dtype": "ts.float32, which is always the default",
 }  # fmt: skip
+OF_BOTH = {"inverse": "ts.linalg.inv(x)", "logdet": "ts.log(ts.linalg.det(x))"}
 
 # Calls that the array API standard defines: they run, with its meaning.
 STANDARD = (
@@ -204,14 +224,20 @@ def suggest(owner: str, name: str, own: Iterable[str], others: Iterable[str]) ->
         return f"NumPy's arrays have it; write {OF_NUMPY[name]}"
     if owner == "ts" and name in OF_NAMESPACES:
         return f"write {OF_NAMESPACES[name]}"
-    if owner == "ts":
+    if owner in ("x", "ts"):
+        if name in OF_BOTH:
+            return f"write {OF_BOTH[name]}"
         for home in ("linalg", "fft", "nn.functional"):
             if name in import_module(f"tessella.{home}").__all__:
                 return f"write ts.{home}.{name}(…)"
     if name in others:
-        return f"it is a function: ts.{name}(x, …)" if owner == "x" else f"call it as x.{name}(…)"
+        if owner == "x":
+            return f"it is a function: ts.{name}(x, …)"
+        is_method = callable(getattr(Tensor, name))
+        return f"call it as x.{name}(…)" if is_method else f"read it as x.{name}"
     near = alike(name, own)
-    return f"did you mean {', '.join(near)}?" if near else "docs/operations.md lists the names"
+    listed = owner if owner in ("x", "ts") else f"ts.{owner}"
+    return f"did you mean {', '.join(near)}?" if near else f"dir({listed}) lists the names"
 
 
 def refuser(module: str, hint: str = "") -> Callable[[str], NoReturn]:

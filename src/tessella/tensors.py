@@ -28,7 +28,6 @@ from tessella.hints import (
     DeviceLike,
     Iterator,
     Nested,
-    NoReturn,
     Operand,
     Real,
 )
@@ -391,8 +390,13 @@ def detach(self: Tensor) -> Tensor:
     return _core.view(self, _core.layout_of(self))
 
 
-def refuse_data(self: Tensor, value: Any) -> NoReturn:
-    """Refuse to give a tensor other memory, as `x.data = y` does in PyTorch."""
+def set_data(self: Tensor, value: Any) -> None:
+    """Take its own memory, which `x.data -= y` has written; refuse other memory."""
+    if isinstance(value, Tensor) and all(
+        getattr(value, name) == getattr(self, name)
+        for name in ("data_ptr", "dtype", "shape", "strides")
+    ):
+        return
     raise errors.means_otherwise(
         "x.data = y", "gives x other memory", ("x.detach().copy_(y)",)
     ).locate("data", [f"x  {self.dtype} {self.shape}"])

@@ -92,7 +92,7 @@ def fit(
                     inputs, targets = split(batch)
                     value = finite(learn(inputs, targets), run, batch)
                     update()
-                    run.add(value, count(inputs))
+                    run.add(value, count(inputs, targets))
                     display.advance(run)
                     if interrupt.is_asked:
                         break
@@ -179,7 +179,7 @@ def evaluate(
         with no_grad():
             for batch in walk("validation", data):
                 inputs, targets = split(batch)
-                prediction, size = model(inputs), count(inputs)
+                prediction, size = model(inputs), count(inputs, targets)
                 for name, measure in {"val_loss": loss, **metrics}.items():
                     sums[name] += measured(name, measure(prediction, targets)) * size
                 samples += size
@@ -207,9 +207,10 @@ def split(batch: Any) -> tuple[Any, Any]:
     raise training_errors.odd_batch(batch).locate("fit", [])
 
 
-def count(inputs: Any) -> int:
-    """Give the number of samples of a batch."""
-    return int(inputs.shape[0]) if isinstance(inputs, Tensor) and inputs.ndim else 1
+def count(inputs: object, targets: object) -> int:
+    """Give the number of samples of a batch: how many its first tensor with axes has."""
+    leaves = flatten((inputs, targets))[0]
+    return next((x.shape[0] for x in leaves if isinstance(x, Tensor) and x.ndim), 1)
 
 
 def steps(

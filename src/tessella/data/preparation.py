@@ -15,6 +15,7 @@ from tessella import data_errors, errors
 from tessella._core import Tensor
 from tessella.arguments import to_float, to_list, to_word
 from tessella.dtypes import DType, as_dtype, float32, float64, int64
+from tessella.kinds import cast
 from tessella.located import located
 from tessella.ops.creation import eye, zeros
 from tessella.ops.elementwise import isfinite, isnan, where
@@ -62,7 +63,7 @@ class Scaler:
 
     def __call__(self, x: Tensor) -> Tensor:
         shift, scale = self._statistics(x, "")
-        return (self._floats(x) - shift) / scale
+        return self._rounded((cast(x, shift.dtype) - shift) / scale, x)
 
     def inverse(self, x: Tensor) -> Tensor:
         """Give data as they were before.
@@ -72,10 +73,10 @@ class Scaler:
         [[3.0]]
         """
         shift, scale = self._statistics(x, ".inverse")
-        return self._floats(x) * scale + shift
+        return self._rounded(cast(x, shift.dtype) * scale + shift, x)
 
-    def _floats(self, x: Tensor) -> Tensor:
-        return x if x.dtype.is_floating else x.astype(float32)
+    def _rounded(self, out: Tensor, x: Tensor) -> Tensor:
+        return out if x.dtype.is_floating else cast(out, float32)
 
     def _statistics(self, x: Tensor, method: str) -> tuple[Tensor, Tensor]:
         name = f"data.{type(self).__name__}"
@@ -88,7 +89,8 @@ class Scaler:
                 raise data_errors.other_features(x.shape[1:], self.shift.shape)
         except errors.TessellaError as error:
             raise error.locate(name + method, []) from None
-        dtype = x.dtype if x.dtype.is_floating else float32
+        # Large integers, such as dates, are no float32; how far they are from the shift may be one.
+        dtype = x.dtype if x.dtype.is_floating else float64
         return self.shift.astype(dtype), self.scale.astype(dtype)
 
     def state_dict(self) -> dict[str, Tensor | None]:

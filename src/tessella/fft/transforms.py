@@ -96,11 +96,13 @@ def _weights(n: int, axis: int, ndim: int, inner: float, dtype: DType) -> Tensor
 
 
 def _rfft_back(g: Tensor, x_shape: Sequence[int], n: int, axis: int, norm: str) -> Tensor:
+    """Give irfft(g), with those bins halved that stand for two, by the opposite norm."""
     halved = g * _weights(n, axis, g.ndim, 0.5, g.dtype)
     return resized(irfft(halved, n, axis, SWAPPED[norm]), x_shape[axis], axis)
 
 
 def _irfft_back(g: Tensor, x_shape: Sequence[int], n: int, axis: int, norm: str) -> Tensor:
+    """Give rfft(g), with those bins doubled that stand for two, by the opposite norm."""
     spectrum = rfft(g, n, axis, SWAPPED[norm])
     doubled = spectrum * _weights(n, axis, g.ndim, 2.0, spectrum.dtype)
     return resized(doubled, x_shape[axis], axis)

@@ -27,6 +27,10 @@ OLD_FILE_STAYS = "nothing was saved; what the path named before is as it was"
 DAMAGED = "the file is damaged or was not written whole: copy it again, or save it again"
 
 
+class FolderError(InvalidArgument, IsADirectoryError):
+    """A folder where a file should be."""
+
+
 class calling:  # noqa: N801 - used like a function
     """Names the function that the user called in the errors of a `with` block."""
 
@@ -96,8 +100,12 @@ def missing_folder(path: str, folder: str) -> MissingFile:
 
 def not_regular(path: str) -> InvalidArgument:
     """A folder, a pipe or a device where a file should be."""
-    what = "a folder" if os.path.isdir(path) else "a pipe, a socket or a device"
-    return InvalidArgument(f"{path} is {what}", "give the path of a file")
+    cure = "give the path of a file"
+    if not os.path.isdir(path):
+        return InvalidArgument(f"{path} is a pipe, a socket or a device", cure)
+    error = FolderError(f"{path} is a folder", cure)
+    error.errno, error.filename = errno.EISDIR, path
+    return error
 
 
 def ends_early(name: str, size: int, start: int, count: int) -> FormatError:

@@ -7,7 +7,6 @@ is no write to the others.
 
 from __future__ import annotations
 
-import errno
 import mmap as mapping
 import os
 import stat
@@ -229,8 +228,6 @@ def path_of(file: Any) -> str:
 
 
 def _check_regular(path: str, mode: int) -> None:
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not stat.S_ISREG(mode):
         raise file_errors.not_regular(path)
 

@@ -268,6 +268,7 @@ def _svdvals_shape(x: Tensor) -> Sequence[int]:
 
 
 def _svdvals_back(g: Tensor, x: Tensor) -> Tensor:
+    """Give U diag(g) V^H, of x = U S V^H."""
     u, _, vh = svd(x, full_matrices=False)
     return (u * unsqueeze(g, -2)) @ vh
 

@@ -68,13 +68,14 @@ def _square_solved_shape(a: Tensor, b: Tensor) -> Sequence[int]:
 
 
 def _solve_back(g: Tensor, a: Tensor, b_shape: Sequence[int]) -> Tensor:
-    """Give the gradient of b: the solution of the adjoint system."""
+    """Give the solution y of a^H y = g."""
     if len(b_shape) > 1:
         return solve(adjoint(a), g)
     return solve(adjoint(a), unsqueeze(g, -1))[..., 0]
 
 
 def _solve_matrix_back(g: Tensor, a: Tensor, b_shape: Sequence[int], out: Tensor) -> Tensor:
+    """Give -y out^H, where a^H y = g."""
     back = _solve_back(g, a, b_shape)
     if len(b_shape) > 1:
         return -(back @ adjoint(out))
@@ -253,7 +254,7 @@ def _substitute(a: Tensor, x: Tensor, upper: bool, unit: bool) -> None:
 def _triangular_back(
     g: Tensor, a: Tensor, out: Tensor, upper: bool, left: bool, unitriangular: bool
 ) -> Tensor:
-    """Give the gradient of a, within its triangle."""
+    """Give the triangle of -y out^H, where a^H y = g; of -out^H y, y a^H = g, with left=False."""
     back = solve_triangular(adjoint(a), g, not upper, left, unitriangular)
     full = -(back @ adjoint(out)) if left else -(adjoint(out) @ back)
     return triu(full, k=int(unitriangular)) if upper else tril(full, k=-int(unitriangular))

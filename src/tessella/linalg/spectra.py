@@ -158,6 +158,7 @@ def _values_shape(x: Tensor) -> Sequence[int]:
 
 
 def _eigvalsh_back(g: Tensor, x: Tensor) -> Tensor:
+    """Give V diag(g) V^H, of x = V diag(out) V^H."""
     vectors = eigh(x).eigenvectors
     return (vectors * unsqueeze(g, -2)) @ adjoint(vectors)
 

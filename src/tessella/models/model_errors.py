@@ -14,7 +14,7 @@ from tessella.errors import (
 )
 from tessella.exceptions import alike
 from tessella.hints import Sequence
-from tessella.sizes import to_text
+from tessella.sizes import counted, to_text
 
 
 def wrong_padding(dtype: object, shape: object, batch: int) -> ShapeError:
@@ -40,7 +40,7 @@ def wrong_tokens(dtype: object, shape: object) -> ShapeError:
 def other_batch(rows: int, batch: int) -> ShapeError:
     """Tokens for another number of rows than the cache was made for."""
     return ShapeError(
-        f"tokens has {rows} rows, and the cache {batch}", "they must be the same rows"
+        f"tokens has {counted(rows, 'row')}, and the cache {batch}", "they must be the same rows"
     )
 
 

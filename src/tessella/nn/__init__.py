@@ -1,4 +1,9 @@
-"""Networks: modules with parameters, and the functions that they are made of."""
+"""Networks: modules with parameters, and the functions that they are made of.
+
+Parameters are made with `dtype`, float32 by default, on the `device` "cpu"; where there may be a
+bias, `bias` says whether there is. The `reduction` of a loss is "none", "mean" or "sum"; PyTorch's
+old `size_average` and `reduce` are refused. With `inplace` a result is written into the operand.
+"""
 
 from tessella import spellings
 from tessella.hints import TYPE_CHECKING

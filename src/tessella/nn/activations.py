@@ -86,8 +86,8 @@ class LeakyReLU(Activation):
 class ELU(Activation):
     """x where it is positive, else alpha * (e ** x - 1).
 
-    >>> nn.ELU()(ts.tensor([0.0, 2.0])).tolist()
-    [0.0, 2.0]
+    >>> nn.ELU()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-0.6321,  2.0000]
     """
 
     _options = ("alpha",)
@@ -107,8 +107,8 @@ class ELU(Activation):
 class CELU(Activation):
     """x where it is positive, else alpha * (e ** (x / alpha) - 1).
 
-    >>> nn.CELU()(ts.tensor([0.0, 2.0])).tolist()
-    [0.0, 2.0]
+    >>> nn.CELU()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-0.6321,  2.0000]
     """
 
     _options = ("alpha",)
@@ -128,8 +128,8 @@ class CELU(Activation):
 class SELU(Activation):
     """ELU with the two constants that keep mean 0 and variance 1.
 
-    >>> nn.SELU()(ts.tensor([0.0])).tolist()
-    [0.0]
+    >>> nn.SELU()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-1.1113,  2.1014]
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -146,8 +146,8 @@ class SELU(Activation):
 class GELU(Activation):
     """x times the normal distribution's share below x; or an approximation of it, "tanh".
 
-    >>> nn.GELU()(ts.tensor([0.0])).tolist()
-    [0.0]
+    >>> nn.GELU()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-0.1587,  1.9545]
     """
 
     _options = ("approximate",)
@@ -164,8 +164,8 @@ class GELU(Activation):
 class SiLU(Activation):
     """x * sigmoid(x).
 
-    >>> nn.SiLU()(ts.tensor([0.0])).tolist()
-    [0.0]
+    >>> nn.SiLU()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-0.2689,  1.7616]
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -182,8 +182,8 @@ class SiLU(Activation):
 class Mish(Activation):
     """x * tanh(softplus(x)).
 
-    >>> nn.Mish()(ts.tensor([0.0])).tolist()
-    [0.0]
+    >>> nn.Mish()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-0.3034,  1.9440]
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -212,8 +212,8 @@ class Sigmoid(Activation):
 class LogSigmoid(Activation):
     """The logarithm of sigmoid, without overflow.
 
-    >>> nn.LogSigmoid()(ts.tensor([200.0])).tolist()
-    [-0.0]
+    >>> nn.LogSigmoid()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-1.3133, -0.1269]
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -224,8 +224,8 @@ class LogSigmoid(Activation):
 class Tanh(Activation):
     """The hyperbolic tangent.
 
-    >>> nn.Tanh()(ts.tensor([0.0])).tolist()
-    [0.0]
+    >>> nn.Tanh()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-0.7616,  0.9640]
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -234,7 +234,7 @@ class Tanh(Activation):
 
 
 class Hardtanh(Activation):
-    """x, kept between two numbers.
+    """x, kept between `min_val` and `max_val`.
 
     >>> nn.Hardtanh()(ts.tensor([-3.0, 0.5])).tolist()
     [-1.0, 0.5]
@@ -333,8 +333,8 @@ class Softshrink(Activation):
 class Tanhshrink(Activation):
     """x - tanh(x).
 
-    >>> nn.Tanhshrink()(ts.tensor([0.0])).tolist()
-    [0.0]
+    >>> nn.Tanhshrink()(ts.tensor([-1.0, 2.0]))
+    tensor float32 (2,) [-0.2384,  1.0360]
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -357,8 +357,8 @@ class Softsign(Activation):
 class Softplus(Activation):
     """log(1 + e ** (beta * x)) / beta; x itself where beta * x is over the threshold.
 
-    >>> nn.Softplus()(ts.tensor([100.0])).tolist()
-    [100.0]
+    >>> nn.Softplus()(ts.tensor([-1.0, 100.0]))
+    tensor float32 (2,) [  0.3133, 100.0000]
     """
 
     _options = (
@@ -377,7 +377,7 @@ class Softplus(Activation):
 
 
 class Threshold(Activation):
-    """x where it is over a threshold, else a value.
+    """x where it is over `threshold`, else `value`.
 
     >>> nn.Threshold(1.0, 7.0)(ts.tensor([0.5, 2.0])).tolist()
     [7.0, 2.0]
@@ -405,6 +405,8 @@ class PReLU(Module):
     """x where it is positive, else weight * x, with a weight that is learned.
 
     One weight for all, or one for each channel (axis 1).
+
+    There are `num_parameters` weights, which begin as `init`.
 
     >>> nn.PReLU()(ts.tensor([-1.0, 2.0])).tolist()
     [-0.25, 2.0]

@@ -34,6 +34,11 @@ class MultiheadAttention(Module):
     other), the heads' results side by side by out_proj. Masks are True where nobody may look, or
     are added. Gives the output, and the weights: their mean over the heads, or each head's.
 
+    `dropout` is the share of weights that training sets to 0. `kdim` and `vdim` are the features of
+    keys and values, where they are others than embed_dim. `add_bias_kv` adds a learned key and
+    value that every query may look at, `add_zero_attn` one of zeros. With `batch_first` operands
+    are (batch, places, features), in place of (places, batch, features).
+
     >>> output, weights = nn.MultiheadAttention(8, 2)(*[ts.ones(5, 3, 8)] * 3)
     >>> output.shape, weights.shape
     ((5, 3, 8), (3, 5, 5))

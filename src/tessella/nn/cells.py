@@ -99,6 +99,8 @@ class RNNCellBase(Module):
 class RNNCell(RNNCellBase):
     """tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh), or relu of it.
 
+    Inputs have `input_size` features, states `hidden_size`. `nonlinearity` is "tanh" or "relu".
+
     >>> nn.RNNCell(3, 4)(ts.ones(2, 3)).shape
     (2, 4)
     """
@@ -129,6 +131,8 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of long short-term memory: gives (h, c).
 
+    Inputs have `input_size` features, states `hidden_size`.
+
     >>> h, c = nn.LSTMCell(3, 4)(ts.ones(2, 3))
     >>> h.shape, c.shape
     ((2, 4), (2, 4))
@@ -153,6 +157,8 @@ class LSTMCell(RNNCellBase):
 
 class GRUCell(RNNCellBase):
     """One step of a gated recurrent unit.
+
+    Inputs have `input_size` features, states `hidden_size`.
 
     >>> nn.GRUCell(3, 4)(ts.ones(2, 3)).shape
     (2, 4)

@@ -139,7 +139,7 @@ def gradients_of(parameters: Any) -> list[Tensor]:
 
 def total_norm(tensors: list[Tensor], norm_type: Any, is_checked: bool) -> Tensor:
     """Give the norm of norms."""
-    order = to_order("norm_type", norm_type)
+    order = to_order("norm_type", math.inf if norm_type == "inf" else norm_type)  # as in PyTorch
     is_checked = to_bool("error_if_nonfinite", is_checked)
     with no_grad():
         out = _norm(tensors, order)

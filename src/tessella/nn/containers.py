@@ -20,7 +20,7 @@ from tessella.hints import (
 from tessella.nn import module_errors
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
-from tessella.nn.walks import callables_of, parameters_of, part_of
+from tessella.nn.walks import callables_of, check_name, parameters_of, part_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -229,9 +229,13 @@ class _Named(Module, Generic[Kept, Given]):
             raise module_errors.no_part(str(key), "", "module").locate(type(self).__name__, [])
         return parts[key]
 
-    def __setitem__(self, key: str, part: Given) -> None:
-        if part is None:
+    def _check(self, key: str, part: Any) -> None:
+        check_name(self, key, "module")
+        if part_of(part) is None:
             raise module_errors.not_module(key, part).locate(type(self).__name__, [])
+
+    def __setitem__(self, key: str, part: Given) -> None:
+        self._check(key, part)
         self.add_module(key, part)  # type: ignore[arg-type]  # any callable may be kept
 
     def __delitem__(self, key: str) -> None:
@@ -260,12 +264,14 @@ class _Named(Module, Generic[Kept, Given]):
         return self._parts().items()
 
     def update(self, items: Items[Given]) -> None:
-        """Add all of a dict, or of pairs."""
+        """Add all of a dict, or of pairs, or none if one of them does not fit."""
         try:
             pairs = dict(items)
         except (TypeError, ValueError):
             error = errors.wrong_type("items", items, "a dict, or pairs of names and parts")
             raise error.locate(type(self).__name__, []) from None
+        for key, part in pairs.items():
+            self._check(key, part)
         for key, part in pairs.items():
             self[key] = part
 
@@ -298,6 +304,11 @@ class ParameterDict(_Named[Parameter, Tensor]):
 
     def _parts(self) -> dict[str, Parameter]:
         return dict(parameters_of(self))
+
+    def _check(self, key: str, part: Any) -> None:
+        check_name(self, key, "parameter")
+        if not isinstance(part, Parameter):
+            Parameter(part)  # raises for what can be none
 
     def __setitem__(self, key: str, part: Tensor) -> None:
         self.register_parameter(key, part if isinstance(part, Parameter) else Parameter(part))

@@ -96,6 +96,12 @@ class Convolution(Module):
 class Conv1d(Convolution):
     """Correlates (n, in, length) with weights (out, in / groups, window), plus bias.
 
+    `kernel_size` is the size of the window, `stride` the step from one window to the next, and
+    `dilation` that from one of its elements to the next. `padding` is how many zeros stand at
+    either end, "same" (the size stays) or "valid" (none); `padding_mode` "reflect", "replicate" or
+    "circular" takes what stands there from x, in place of "zeros". `groups` parts `in_channels` and
+    `out_channels` alike: outputs see the inputs of their group only.
+
     >>> nn.Conv1d(3, 5, 3, padding=1)(ts.ones(2, 3, 8)).shape
     (2, 5, 8)
     """
@@ -120,6 +126,13 @@ class Conv1d(Convolution):
 
 class Conv2d(Convolution):
     """Correlates (n, in, height, width) with weights (out, in / groups, rows, columns), plus bias.
+
+    `kernel_size` is the size of the window, `stride` the step from one window to the next, and
+    `dilation` that from one of its elements to the next; each may be one number for both axes.
+    `padding` is how many zeros stand at either end, "same" (the size stays) or "valid" (none);
+    `padding_mode` "reflect", "replicate" or "circular" takes what stands there from x, in place of
+    "zeros". `groups` parts `in_channels` and `out_channels` alike: outputs see the inputs of their
+    group only.
 
     >>> nn.Conv2d(1, 4, 3, stride=2)(ts.ones(2, 1, 9, 7)).shape
     (2, 4, 4, 3)
@@ -160,8 +173,8 @@ class TransposedConvolution(Convolution):
 
     def added(self, x: Tensor, output_size: Ints | None) -> tuple[int, ...]:
         """Give the output padding that makes the result of the asked size."""
-        if output_size is None:
-            return self.output_padding
+        if output_size is None or not isinstance(x, Tensor) or x.ndim < self._axes:
+            return self.output_padding  # the operation says what is wrong with x
         wanted = to_ints("output_size", output_size)[-self._axes :]
         if len(wanted) != self._axes:
             raise errors.wrong_value("output_size", output_size, f"{self._axes} integers")
@@ -180,6 +193,11 @@ class TransposedConvolution(Convolution):
 class ConvTranspose1d(TransposedConvolution):
     """Applies the adjoint of a convolution to (n, in, length).
 
+    Weights are (in, out / groups, window). `kernel_size`, `stride`, `padding` and `dilation` are
+    those of the convolution: `padding` takes elements away at either end. `output_padding` adds
+    some at the far end, where several sizes would fit; `output_size` of a call finds it. `groups`
+    parts the `in_channels` and `out_channels`. `padding_mode` is "zeros".
+
     >>> nn.ConvTranspose1d(3, 5, 2, stride=2)(ts.ones(2, 3, 4)).shape
     (2, 5, 8)
     """
@@ -195,6 +213,11 @@ class ConvTranspose1d(TransposedConvolution):
 
 class ConvTranspose2d(TransposedConvolution):
     """Applies the adjoint of a convolution to (n, in, height, width).
+
+    Weights are (in, out / groups, rows, columns). `kernel_size`, `stride`, `padding` and `dilation`
+    are those of the convolution: `padding` takes elements away at either end. `output_padding` adds
+    some at the far end, where several sizes would fit; `output_size` of a call finds it. `groups`
+    parts the `in_channels` and `out_channels`. `padding_mode` is "zeros".
 
     >>> nn.ConvTranspose2d(3, 5, 2, stride=2)(ts.ones(2, 3, 4, 4)).shape
     (2, 5, 8, 8)

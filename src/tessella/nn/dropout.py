@@ -27,8 +27,8 @@ class _Dropping(Module):
 class Dropout(_Dropping):
     """Sets a share p of the numbers to 0 and divides the others by 1 - p, in training.
 
-    >>> nn.Dropout(0.5).eval()(ts.ones(2)).tolist()
-    [1.0, 1.0]
+    >>> sorted(set(nn.Dropout(0.5)(ts.ones(99)).tolist()))
+    [0.0, 2.0]
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -63,8 +63,8 @@ class Dropout2d(_Dropping):
 class AlphaDropout(_Dropping):
     """Drops to SELU's lowest value, and keeps mean 0 and variance 1: after nn.SELU.
 
-    >>> nn.AlphaDropout().eval()(ts.ones(2)).tolist()
-    [1.0, 1.0]
+    >>> len(nn.AlphaDropout(0.5)(ts.zeros(99)).unique())  # those that stay, and others
+    2
     """
 
     def forward(self, x: Tensor) -> Tensor:

@@ -29,6 +29,11 @@ class Embedding(Module):
 
     The row `padding_idx` begins as 0 and is not trained.
 
+    There are `num_embeddings` rows of `embedding_dim` numbers. `max_norm` first makes the rows that
+    are asked for at most so long, in place, by the norm of order `norm_type`. `scale_grad_by_freq`
+    divides gradients by how often a row was asked for. `sparse` changes nothing: gradients are
+    dense.
+
     >>> nn.Embedding(10, 4)(ts.tensor([[1, 2], [3, 3]])).shape
     (2, 2, 4)
     """
@@ -62,6 +67,8 @@ class Embedding(Module):
             self.weight = Parameter(empty(shape, device=device, dtype=dtype), not _freeze)
             self.reset_parameters()
             return
+        if not isinstance(_weight, Tensor):
+            raise errors.not_tensor("_weight", _weight, "a tensor")
         if _weight.shape != shape:
             raise errors.wrong_value("_weight.shape", _weight.shape, f"{shape}")
         self.weight = Parameter(_weight, not _freeze)

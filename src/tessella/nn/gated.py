@@ -41,6 +41,8 @@ class Gated(Module):
 class SwiGLU(Gated):
     """down_proj(silu(gate_proj(x)) * up_proj(x)): the feed-forward layer of Llama.
 
+    `features` go in and come out, with `hidden_features` between.
+
     >>> nn.SwiGLU(8, 16)(ts.ones(2, 8)).shape
     (2, 8)
     """
@@ -50,6 +52,8 @@ class SwiGLU(Gated):
 
 class GeGLU(Gated):
     """down_proj(gelu(gate_proj(x)) * up_proj(x)).
+
+    `features` go in and come out, with `hidden_features` between.
 
     >>> nn.GeGLU(8, 16)(ts.ones(2, 8)).shape
     (2, 8)

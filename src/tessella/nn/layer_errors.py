@@ -6,12 +6,13 @@ import math
 
 from tessella.errors import DTypeMismatch, IndexOutOfBounds, InvalidArgument, ShapeError
 from tessella.hints import Sequence
+from tessella.sizes import counted
 
 
 def wrong_features(given: int, taken: int, name: str = "x") -> ShapeError:
     """A last axis of another length than weights have."""
     return ShapeError(
-        f"{name} has {given} features, and weight takes {taken}",
+        f"{name} has {counted(given, 'feature')}, and weight takes {taken}",
         f"the last axis of {name} must be {taken}",
     )
 
@@ -33,7 +34,7 @@ def wrong_channels(name: str, given: int, taken: int, groups: int) -> ShapeError
     """An axis of channels of another length than weights have."""
     shared = f" in {groups} groups" if groups > 1 else ""
     return ShapeError(
-        f"{name} has {given} channels, and weight takes {taken}{shared}",
+        f"{name} has {counted(given, 'channel')}, and weight takes {taken}{shared}",
         f"axis 1 of {name} (0 without a batch) holds the channels and must be {taken}",
     )
 
@@ -41,7 +42,7 @@ def wrong_channels(name: str, given: int, taken: int, groups: int) -> ShapeError
 def wrong_groups(groups: int, channels: int, name: str) -> ShapeError:
     """Channels that cannot be shared out."""
     return ShapeError(
-        f"groups is {groups}, and {name} has {channels} channels",
+        f"groups is {groups}, and {name} has {counted(channels, 'channel')}",
         "groups must divide the channels that go in and those that come out",
     )
 
@@ -49,7 +50,7 @@ def wrong_groups(groups: int, channels: int, name: str) -> ShapeError:
 def wrong_bias(shape: tuple[int, ...], channels: int) -> ShapeError:
     """A bias that is not one number for each channel."""
     return ShapeError(
-        f"bias has the shape {shape}, and there are {channels} channels",
+        f"bias has the shape {shape}, and the layer {counted(channels, 'channel')}",
         f"bias must have the shape ({channels},)",
     )
 
@@ -75,7 +76,7 @@ def wrong_rows(given: int, window: tuple[int, ...]) -> ShapeError:
     """Columns whose length is no multiple of a window."""
     each = math.prod(window)
     return ShapeError(
-        f"x has {given} rows, and a window of {window} has {each} elements",
+        f"x has {counted(given, 'row')}, and a window of {window} has {each} elements",
         f"the last axis but one must be channels * {each}",
     )
 
@@ -84,7 +85,7 @@ def wrong_columns(given: int, places: tuple[int, ...]) -> ShapeError:
     """Another number of columns than there are windows."""
     count = math.prod(places)
     return ShapeError(
-        f"x has {given} columns, and there are {count} windows, {places}",
+        f"x has {counted(given, 'column')}, and there are {count} windows, {places}",
         f"the last axis must be {count}; output_size is that of the whole image",
     )
 

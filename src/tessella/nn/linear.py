@@ -100,7 +100,7 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """x @ weight[k] @ y + bias[k] for each output k; weight is (out, in1, in2).
+    """x @ weight[k] @ y + bias[k] for each k; weight is (out_features, in1_features, in2_features).
 
     >>> nn.Bilinear(2, 3, 4)(ts.ones(5, 2), ts.ones(5, 3)).shape
     (5, 4)

@@ -24,6 +24,8 @@ class LoRA(Module):
 
     lora_b begins as zeros, so that nothing changes at first. The layer may be quantised.
 
+    `dropout` is the share of x that lora_a does not see in training.
+
     >>> layer = nn.LoRA(nn.Linear(8, 4), rank=2)
     >>> [name for name, x in layer.named_parameters() if x.requires_grad]
     ['lora_a', 'lora_b']

@@ -12,6 +12,7 @@ from tessella.errors import (
     ShapeError,
 )
 from tessella.hints import Sequence
+from tessella.sizes import counted
 
 Shape = Sequence[int]
 
@@ -82,7 +83,8 @@ def probability_dtype(dtype: object) -> DTypeMismatch:
 def class_weights(shape: Shape, classes: int) -> ShapeError:
     """Other than one weight for each class."""
     return ShapeError(
-        f"weight has shape {tuple(shape)}, x {classes} classes", f"weight must be ({classes},)"
+        f"weight has shape {tuple(shape)}, x {counted(classes, 'class')}",
+        f"weight must be ({classes},)",
     )
 
 
@@ -120,7 +122,7 @@ def made_with_operands(name: str) -> ArgumentError:
 
 def too_few_axes(name: str, ndim: int, wanted: str) -> ShapeError:
     """An operand with fewer axes than a loss needs."""
-    return ShapeError(f"{name} has {ndim} axes", f"{name} must have {wanted}")
+    return ShapeError(f"{name} has {counted(ndim, 'axis')}", f"{name} must have {wanted}")
 
 
 def not_parameters(what: str) -> ArgumentError:

@@ -102,7 +102,13 @@ class HuberLoss(Loss):
 
 
 class CrossEntropyLoss(Loss):
-    """The cross entropy of softmax(x), with a class or a probability for each class a line.
+    """The cross entropy of softmax(x).
+
+    The target is the class of each row, or a probability for each class.
+
+    `weight` has a number for each class, which the losses of that class are multiplied by, and the
+    mean is divided by their sum. Lines whose class is `ignore_index` do not count.
+    `label_smoothing` is the share of each target that is spread evenly over the classes.
 
     >>> x = ts.tensor([[99.0, -99.0], [-99.0, 99.0]])
     >>> nn.CrossEntropyLoss()(x, ts.tensor([0, 1])).item()
@@ -130,6 +136,9 @@ class CrossEntropyLoss(Loss):
 class NLLLoss(Loss):
     """The negative of x, logarithms of probabilities, at the class of each line.
 
+    `weight` has a number for each class, which the losses of that class are multiplied by, and the
+    mean is divided by their sum. Lines whose class is `ignore_index` do not count.
+
     >>> nn.NLLLoss()(ts.tensor([[-1.0, -2.0]]), ts.tensor([1])).item()
     2.0
     """
@@ -153,6 +162,8 @@ class NLLLoss(Loss):
 class BCELoss(Loss):
     """The cross entropy of probabilities; their logarithms end at -100.
 
+    The losses are multiplied by `weight`.
+
     >>> nn.BCELoss()(ts.ones(2), ts.ones(2)).item()
     0.0
     """
@@ -173,6 +184,8 @@ class BCELoss(Loss):
 
 class BCEWithLogitsLoss(Loss):
     """The cross entropy of sigmoid(pred), without overflow.
+
+    The losses are multiplied by `weight`, those of positive targets by `pos_weight`.
 
     >>> nn.BCEWithLogitsLoss()(ts.tensor([999.0, -999.0]), ts.tensor([1.0, 0.0])).item()
     0.0
@@ -198,6 +211,9 @@ class BCEWithLogitsLoss(Loss):
 class KLDivLoss(Loss):
     """target * (log(target) - pred), where pred holds logarithms of probabilities.
 
+    With `log_target` the target holds logarithms too. The `reduction` "batchmean" divides the sum
+    by the first size.
+
     >>> half = ts.tensor([[0.5, 0.5]])
     >>> nn.KLDivLoss(reduction="batchmean")(half.log(), half).item()
     0.0
@@ -218,6 +234,9 @@ class KLDivLoss(Loss):
 
 class PoissonNLLLoss(Loss):
     """The negative log likelihood of counts, from the logarithms of their means or the means.
+
+    `log_input` says that pred is the logarithm; where it is the mean, `eps` is added before its
+    logarithm is taken. `full` adds Stirling's formula for log(target!), for targets above 1.
 
     >>> nn.PoissonNLLLoss()(ts.zeros(1), ts.ones(1)).item()
     1.0
@@ -240,6 +259,8 @@ class PoissonNLLLoss(Loss):
 
 class GaussianNLLLoss(Loss):
     """The negative log likelihood of normal distributions of given means and variances.
+
+    Variances are at least `eps`. `full` adds the constant log(2 pi) / 2.
 
     >>> nn.GaussianNLLLoss()(ts.zeros(1), ts.ones(1), ts.ones(1)).item()
     0.5

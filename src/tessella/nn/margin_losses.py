@@ -41,6 +41,8 @@ class SoftMarginLoss(Loss):
 class MultiMarginLoss(Loss):
     """The hinge of several classes: the mean of max(0, margin - x[target] + x[i]) ** p.
 
+    The losses of a class are multiplied by its number in `weight`.
+
     >>> nn.MultiMarginLoss()(ts.tensor([[1.0, 0.5, 3.0, 0.0]]), ts.tensor([2])).item()
     0.0
     """
@@ -102,6 +104,8 @@ class CosineEmbeddingLoss(Loss):
 class TripletMarginLoss(Loss):
     """max(0, margin + |anchor - positive| - |anchor - negative|), by the p-norm.
 
+    `eps` is added to differences, and `swap` takes |positive - negative| where that is the smaller.
+
     >>> nn.TripletMarginLoss()(ts.zeros(1, 2), ts.zeros(1, 2), ts.ones(1, 2)).item()
     0.0
     """
@@ -145,7 +149,7 @@ class CosineSimilarity(Module):
 
 
 class PairwiseDistance(Module):
-    """The p-norm of x1 - x2 + eps along the last axis.
+    """The p-norm of x1 - x2 + eps along the last axis, which `keepdim` keeps, of size 1.
 
     >>> nn.PairwiseDistance(eps=0.0)(ts.zeros(1, 2), ts.tensor([[3.0, 4.0]])).tolist()
     [5.0]

@@ -13,6 +13,7 @@ from tessella.errors import (
     type_name as type_name,
 )
 from tessella.hints import Sequence
+from tessella.sizes import counted
 
 MOST = 8  # lines of a list in a message
 
@@ -43,15 +44,16 @@ def hidden_parts(name: str, value: object, count: int) -> ArgumentError:
     """Modules or parameters in a plain container, where nobody would find them."""
     wrapper = "nn.ModuleDict" if isinstance(value, dict) else "nn.ModuleList"
     return ArgumentError(
-        f"{name} is a {type(value).__name__} with {count} modules or parameters, which would not "
-        "be trained, saved or moved",
+        f"{name} is a {type(value).__name__} with {counted(count, 'module or parameter')}, "
+        "which would not be trained, saved or moved",
         f"self.{name} = {wrapper}(…), or nn.ParameterList(…) for parameters",
     )
 
 
 def wrong_name(name: object, why: str) -> InvalidArgument:
     """A name that no part of a module can have."""
-    return InvalidArgument(f"the name {brief(name)} {why}", "names are words without a dot")
+    hint = "a name is a word without a dot that nothing else has"
+    return InvalidArgument(f"the name {brief(name)} {why}", hint)
 
 
 def not_module(name: str, value: object) -> ArgumentError:

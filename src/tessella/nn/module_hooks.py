@@ -148,6 +148,7 @@ class _Watch:
     def __init__(self, module: Module, hooks: ModuleHooks) -> None:
         self.module, self.hooks = module, hooks
         self.outputs: tuple[Any, ...] = ()  # gradients, when they are known
+        self.unseen: tuple[None, ...] | None = None  # those of inputs, if none asks for any
 
     def enter(
         self, args: tuple[Any, ...], keywords: dict[str, Any]
@@ -155,6 +156,9 @@ class _Watch:
         """Put the operation before the module that sees the gradients of its inputs."""
         given: Any = [list(args), keywords]
         leaves, rebuild = flatten(given)
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        if not any(x.requires_grad for x in tensors):
+            self.unseen = (None,) * len(tensors)
         passed = self._through(leaves, self._see_inputs)
         inputs, named = rebuild(passed)
         return tuple(inputs), named
@@ -183,12 +187,16 @@ class _Watch:
         for hook in self.hooks.ordered("backward_before"):
             gradients = _replaced(hook, hook.call(self.module, gradients), gradients)
         self.outputs = gradients
+        if self.unseen is not None:
+            self._see_inputs(self.unseen)
         return gradients
 
     def _see_inputs(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         for hook in self.hooks.ordered("backward"):
             given = hook.call(self.module, gradients, self.outputs)
             gradients = _replaced(hook, given, gradients)
+            if self.unseen is not None and any(x is not None for x in gradients):
+                raise module_errors.hook_result(hook.call, given)
         return gradients
 
 

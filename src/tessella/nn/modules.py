@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 
-from tessella import _core, changes, spellings
+from tessella import _core, changes, errors, spellings
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.hints import (
@@ -161,7 +161,7 @@ class Module(walks.Owner):
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter; None keeps its name for later."""
-        walks.check_name(self, name)
+        walks.check_name(self, name, "parameter")
         if param is not None and not isinstance(param, Parameter):
             raise module_errors.not_parameter(name, param).locate(type(self).__name__, [])
         setattr(self, name, param)
@@ -174,7 +174,7 @@ class Module(walks.Owner):
         >>> list(layer.state_dict())
         ['mask']
         """
-        walks.check_name(self, name)
+        walks.check_name(self, name, "buffer")
         if not (tensor is None or isinstance(tensor, Tensor)):
             raise module_errors.not_buffer(name, tensor).locate(type(self).__name__, [])
         if "_persistence" not in self.__dict__:
@@ -185,7 +185,7 @@ class Module(walks.Owner):
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under a name, which may be a number."""
-        walks.check_name(self, name)
+        walks.check_name(self, name, "module")
         if module is not None and walks.part_of(module) is None:
             raise module_errors.not_module(name, module).locate(type(self).__name__, [])
         setattr(self, name, module)
@@ -261,7 +261,9 @@ class Module(walks.Owner):
 
     def apply(self, fn: Callable[[Module], None]) -> Self:
         """Call a function with every module, the parts before the whole."""
-        for module in reversed(list(self.modules())):
+        if not callable(fn):
+            raise errors.wrong_type("fn", fn, "a function of a module").locate("Module.apply", [])
+        for module in walks.parts_first(self):
             fn(module)
         return self
 

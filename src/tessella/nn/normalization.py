@@ -45,6 +45,9 @@ class Affine(Module):
 class LayerNorm(Affine):
     """(x - mean) / sqrt(variance + eps) * weight + bias, over the last axes.
 
+    `normalized_shape` is the sizes of these axes. Without `elementwise_affine` there is no weight
+    and no bias.
+
     >>> nn.LayerNorm(4)(ts.ones(2, 4)).tolist()
     [[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
     """
@@ -72,6 +75,9 @@ class LayerNorm(Affine):
 
 class RMSNorm(Affine):
     """x / sqrt(mean(x ** 2) + eps) * weight, over the last axes.
+
+    `normalized_shape` is the sizes of these axes; `eps` is by default the distance from 1 to the
+    next number of x's dtype. Without `elementwise_affine` there is no weight.
 
     >>> nn.RMSNorm(2, eps=0.0)(ts.tensor([3.0, -3.0])).tolist()
     [1.0, -1.0]
@@ -101,6 +107,9 @@ class RMSNorm(Affine):
 
 class GroupNorm(Affine):
     """Normalises (N, C, …) over groups of channels, with a weight and a bias for each channel.
+
+    `num_groups` divides `num_channels`; `eps` is added to the variance. Without `affine` there is
+    no weight and no bias.
 
     >>> nn.GroupNorm(2, 4)(ts.ones(3, 4, 5)).shape
     (3, 4, 5)
@@ -216,6 +225,11 @@ class BatchNorm(ChannelNorm):
 class BatchNorm1d(BatchNorm):
     """Batch norm of (N, C) or (N, C, L). Without training the running statistics are used.
 
+    `num_features` is C; `eps` is added to the variance. In training the running statistics move by
+    `momentum` of the way to those of the batch; None makes them the mean of all batches. `affine`
+    adds a weight and a bias for each channel. Without `track_running_stats` those of the batch are
+    used always.
+
     >>> layer = nn.BatchNorm1d(1, eps=0.0)
     >>> layer(ts.tensor([[1.0], [3.0]])).tolist(), layer.running_mean.tolist()
     ([[-1.0], [1.0]], [0.20000000298023224])
@@ -226,6 +240,11 @@ class BatchNorm1d(BatchNorm):
 
 class BatchNorm2d(BatchNorm):
     """Batch norm of (N, C, H, W). Without training the running statistics are used.
+
+    `num_features` is C; `eps` is added to the variance. In training the running statistics move by
+    `momentum` of the way to those of the batch; None makes them the mean of all batches. `affine`
+    adds a weight and a bias for each channel. Without `track_running_stats` those of the batch are
+    used always.
 
     >>> nn.BatchNorm2d(3)(ts.randn(2, 3, 4, 4)).shape
     (2, 3, 4, 4)
@@ -260,6 +279,10 @@ class InstanceNorm(ChannelNorm):
 class InstanceNorm1d(InstanceNorm):
     """Instance norm of (N, C, L), or of (C, L).
 
+    `num_features` is C; `eps` is added to the variance. `affine` adds a weight and a bias for each
+    channel. With `track_running_stats` there are running statistics: training moves them by
+    `momentum` of the way to those of x, and evaluation uses them.
+
     >>> nn.InstanceNorm1d(1, eps=0.0)(ts.tensor([[[1.0, 3.0]]])).tolist()
     [[[-1.0, 1.0]]]
     """
@@ -269,6 +292,10 @@ class InstanceNorm1d(InstanceNorm):
 
 class InstanceNorm2d(InstanceNorm):
     """Instance norm of (N, C, H, W), or of (C, H, W).
+
+    `num_features` is C; `eps` is added to the variance. `affine` adds a weight and a bias for each
+    channel. With `track_running_stats` there are running statistics: training moves them by
+    `momentum` of the way to those of x, and evaluation uses them.
 
     >>> nn.InstanceNorm2d(3)(ts.randn(2, 3, 4, 4)).shape
     (2, 3, 4, 4)

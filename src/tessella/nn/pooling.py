@@ -50,6 +50,11 @@ class _MaxPool(Pool, Generic[Given]):
 class MaxPool1d(_MaxPool[Given]):
     """The largest element of each window of (n, channels, length).
 
+    `kernel_size` is the size of the window, `stride` the step to the next one: by default its size.
+    `padding` adds places at either end that are never chosen; `dilation` is the step from one
+    element of a window to the next. With `ceil_mode` the last window may reach over the end.
+    `return_indices` gives the places of the elements too.
+
     >>> nn.MaxPool1d(2)(ts.ones(2, 3, 8)).shape
     (2, 3, 4)
     """
@@ -63,6 +68,11 @@ class MaxPool1d(_MaxPool[Given]):
 class MaxPool2d(_MaxPool[Given]):
     """The largest element of each window of (n, channels, height, width).
 
+    `kernel_size` is the size of the window, `stride` the step to the next one: by default its size.
+    `padding` adds places at either end that are never chosen; `dilation` is the step from one
+    element of a window to the next. With `ceil_mode` the last window may reach over the end.
+    `return_indices` gives the places of the elements too.
+
     >>> nn.MaxPool2d(2)(ts.ones(2, 3, 8, 6)).shape
     (2, 3, 4, 3)
     """
@@ -75,6 +85,10 @@ class MaxPool2d(_MaxPool[Given]):
 
 class AvgPool1d(Pool):
     """The mean of each window of (n, channels, length).
+
+    `kernel_size` is the size of the window, `stride` the step to the next one: by default its size.
+    `padding` adds zeros at either end, which count in the mean unless `count_include_pad` is False.
+    With `ceil_mode` the last window may reach over the end.
 
     >>> nn.AvgPool1d(2)(ts.ones(2, 3, 8)).shape
     (2, 3, 4)
@@ -100,6 +114,11 @@ class AvgPool1d(Pool):
 
 class AvgPool2d(Pool):
     """The mean of each window of (n, channels, height, width).
+
+    `kernel_size` is the size of the window, `stride` the step to the next one: by default its size.
+    `padding` adds zeros at either end, which count in the mean unless `count_include_pad` is False.
+    With `ceil_mode` the last window may reach over the end. `divisor_override` is what sums are
+    divided by instead.
 
     >>> nn.AvgPool2d(2)(ts.ones(2, 3, 8, 6)).shape
     (2, 3, 4, 3)
@@ -141,6 +160,9 @@ class _LPPool(Pool):
 class LPPool1d(_LPPool):
     """(sum of x ** p) ** (1 / p) of each window of (n, channels, length).
 
+    p is `norm_type`. `kernel_size` is the size of the window, `stride` the step to the next one: by
+    default its size. With `ceil_mode` the last window may reach over the end.
+
     >>> nn.LPPool1d(2, 2)(ts.tensor([[3.0, 4.0]])).tolist()
     [[5.0]]
     """
@@ -153,6 +175,9 @@ class LPPool1d(_LPPool):
 
 class LPPool2d(_LPPool):
     """(sum of x ** p) ** (1 / p) of each window of (n, channels, height, width).
+
+    p is `norm_type`. `kernel_size` is the size of the window, `stride` the step to the next one: by
+    default its size. With `ceil_mode` the last window may reach over the end.
 
     >>> nn.LPPool2d(2, 2)(ts.ones(1, 2, 2)).tolist()
     [[[2.0]]]
@@ -247,6 +272,9 @@ class AdaptiveMaxPool2d(_AdaptiveMax[Given]):
 class Unfold(Pool):
     """The windows of images as columns.
 
+    `kernel_size` is the size of the window, `stride` the step to the next one, `dilation` that from
+    one of its elements to the next, and `padding` how many zeros stand at either end.
+
     >>> nn.Unfold(2)(ts.ones(1, 3, 4, 4)).shape
     (1, 12, 9)
     """
@@ -269,6 +297,10 @@ class Unfold(Pool):
 
 class Fold(Pool):
     """Columns added up where they came from.
+
+    `output_size` is the height and width of the images. `kernel_size` is the size of the window,
+    `stride` the step to the next one, `dilation` that from one of its elements to the next, and
+    `padding` how many zeros stood at either end.
 
     >>> nn.Fold((4, 4), 2)(ts.ones(1, 12, 9)).shape
     (1, 3, 4, 4)

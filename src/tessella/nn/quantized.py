@@ -38,6 +38,8 @@ def _features_of(owner: str, blocks: Tensor, format: Any) -> int:
 class QuantizedLinear(Module):
     """x @ w.T + bias, where the rows of w are blocks: `weight` is a buffer of uint8.
 
+    w is (`out_features`, `in_features`), in blocks of `format`, such as "q8_0".
+
     The weights begin as 0, and are read from a file or taken from a Linear. Gradients flow to x and
     to the bias.
 
@@ -108,6 +110,8 @@ class QuantizedLinear(Module):
 
 class QuantizedEmbedding(Module):
     """A row of numbers for each integer, where the rows are blocks: `weight` is of uint8.
+
+    There are `num_embeddings` rows of `embedding_dim` numbers, in blocks of `format`.
 
     >>> nn.QuantizedEmbedding(10, 32, "q4_0")(ts.tensor([[1, 2], [3, 3]])).shape
     (2, 2, 32)

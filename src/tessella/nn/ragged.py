@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tessella import errors, spellings
 from tessella._core import Tensor
-from tessella.arguments import to_bool, to_float
+from tessella.arguments import to_bool, to_float, to_list
 from tessella.composites import check_tensors
 from tessella.hints import TYPE_CHECKING
 from tessella.nn import sequence_errors
@@ -36,7 +36,7 @@ def pad_sequence(
     [[1, 2, 3], [4, 0, 0]]
     """
     try:
-        parts = check_tensors("sequences", list(sequences))
+        parts = check_tensors("sequences", to_list("sequences", sequences, "a list of tensors"))
         value = to_float("padding_value", padding_value)
         value = int(value) if value.is_integer() else value  # for integers, too
         if padding_side not in ("right", "left"):

@@ -228,6 +228,11 @@ class RNN(RNNBase):
 
     Gives the outputs of all steps and the last state.
 
+    Inputs have `input_size` features, states `hidden_size`. `num_layers` lie one above the other,
+    with `dropout` between them in training. With `batch_first` sequences are (batch, steps,
+    features), in place of (steps, batch, features). `bidirectional` adds layers that walk from the
+    end; their outputs stand beside the others. `nonlinearity` is "tanh" or "relu".
+
     >>> output, h_n = nn.RNN(3, 4)(ts.ones(5, 2, 3))
     >>> output.shape, h_n.shape
     ((5, 2, 4), (1, 2, 4))
@@ -269,6 +274,11 @@ class LSTM(RNNBase):
 
     Gives the outputs of all steps, and the last states (h_n, c_n). proj_size > 0 makes outputs
     smaller than the memory, by a product of their own.
+
+    Inputs have `input_size` features, states `hidden_size`. `num_layers` lie one above the other,
+    with `dropout` between them in training. With `batch_first` sequences are (batch, steps,
+    features), in place of (steps, batch, features). `bidirectional` adds layers that walk from the
+    end; their outputs stand beside the others.
 
     >>> output, (h_n, c_n) = nn.LSTM(3, 4, batch_first=True)(ts.ones(2, 5, 3))
     >>> output.shape, h_n.shape, c_n.shape
@@ -316,6 +326,11 @@ class GRU(RNNBase):
     """Gated recurrent units: gates r, z, n in the rows of the weights.
 
     Gives the outputs of all steps and the last state.
+
+    Inputs have `input_size` features, states `hidden_size`. `num_layers` lie one above the other,
+    with `dropout` between them in training. With `batch_first` sequences are (batch, steps,
+    features), in place of (steps, batch, features). `bidirectional` adds layers that walk from the
+    end; their outputs stand beside the others.
 
     >>> output, h_n = nn.GRU(3, 4, bidirectional=True)(ts.ones(5, 2, 3))
     >>> output.shape, h_n.shape

@@ -11,6 +11,10 @@ from tessella.nn.modules import Module
 class Upsample(Module):
     """Images of another size, or of one that is `scale_factor` times as large.
 
+    `mode` is "nearest", "nearest-exact", "linear", "bilinear" or "trilinear". `align_corners` lays
+    the middles of the outermost elements on each other, in place of the edges.
+    `recompute_scale_factor` computes places by the sizes, and not by the factor.
+
     >>> nn.Upsample(scale_factor=2, mode="bilinear")(ts.ones(1, 3, 4, 5)).shape
     (1, 3, 8, 10)
     """

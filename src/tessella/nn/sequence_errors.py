@@ -11,12 +11,14 @@ from tessella.errors import (
     brief,
     type_name,
 )
+from tessella.sizes import counted
 
 
 def wrong_input_size(given: int, size: int) -> ShapeError:
     """Inputs of a recurrent network that are not as wide as it was made for."""
     return ShapeError(
-        f"x has {given} features, and input_size is {size}", f"the last axis of x must be {size}"
+        f"x has {counted(given, 'feature')}, and input_size is {size}",
+        f"the last axis of x must be {size}",
     )
 
 

@@ -36,6 +36,13 @@ def to_activation(value: Any) -> Activation:
 class TransformerEncoderLayer(Module):
     """x + attention(x), normalised; then that plus two products with an activation between.
 
+    There are `d_model` features, `nhead` heads, and `dim_feedforward` features between the two
+    products. `dropout` is the share of attention's weights, of hidden features and of what each
+    part adds that training sets to 0. `activation` is "relu", "gelu" or a function. With
+    `norm_first` each part normalises what goes in, and not the sum; `layer_norm_eps` is the norms'
+    eps. With `batch_first` operands are (batch, places, features), in place of (places, batch,
+    features).
+
     >>> nn.TransformerEncoderLayer(8, 2, 16)(ts.ones(5, 3, 8)).shape
     (5, 3, 8)
     """
@@ -99,6 +106,13 @@ class TransformerEncoderLayer(Module):
 
 class TransformerDecoderLayer(Module):
     """As an encoder's layer, and between its two parts attention to what an encoder gave.
+
+    There are `d_model` features, `nhead` heads, and `dim_feedforward` features between the two
+    products. `dropout` is the share of attention's weights, of hidden features and of what each
+    part adds that training sets to 0. `activation` is "relu", "gelu" or a function. With
+    `norm_first` each part normalises what goes in, and not the sum; `layer_norm_eps` is the norms'
+    eps. With `batch_first` operands are (batch, places, features), in place of (places, batch,
+    features).
 
     >>> nn.TransformerDecoderLayer(8, 2, 16)(ts.ones(4, 3, 8), ts.ones(5, 3, 8)).shape
     (4, 3, 8)
@@ -187,6 +201,9 @@ def copies(layer: Any, count: Any) -> ModuleList:
 class TransformerEncoder(Module):
     """Several copies of a layer, one after the other.
 
+    There are `num_layers` copies of `encoder_layer`, and `norm` after the last.
+    `enable_nested_tensor` and `mask_check` change nothing.
+
     >>> layer = nn.TransformerEncoderLayer(8, 2, 16)
     >>> nn.TransformerEncoder(layer, 2)(ts.ones(5, 3, 8)).shape
     (5, 3, 8)
@@ -223,6 +240,8 @@ class TransformerEncoder(Module):
 class TransformerDecoder(Module):
     """Several copies of a decoder's layer, one after the other.
 
+    There are `num_layers` copies of `decoder_layer`, and `norm` after the last.
+
     >>> layer = nn.TransformerDecoderLayer(8, 2, 16)
     >>> nn.TransformerDecoder(layer, 2)(ts.ones(4, 3, 8), ts.ones(5, 3, 8)).shape
     (4, 3, 8)
@@ -258,6 +277,11 @@ class Transformer(Module):
     """An encoder, and a decoder that attends to what it gives.
 
     Weights of two and more axes begin as Glorot's.
+
+    `num_encoder_layers` and `num_decoder_layers` are made as TransformerEncoderLayer and
+    TransformerDecoderLayer say, with `d_model` features, `nhead` heads, `dim_feedforward`,
+    `dropout`, `activation`, `layer_norm_eps`, `batch_first` and `norm_first`; after the last of
+    either is a norm. `custom_encoder` and `custom_decoder` stand in their place.
 
     >>> model = nn.Transformer(8, 2, 1, 1, 16)
     >>> model(ts.ones(5, 3, 8), ts.ones(4, 3, 8)).shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tessella import _core, changes, errors
 from tessella._core import Tensor
+from tessella.dtypes import boolean
 from tessella.hints import Any, Callable, Iterator
 from tessella.modes import no_grad
 from tessella.nn import module_errors
@@ -59,8 +60,8 @@ def part_of(value: Any) -> Any:
     return value if isinstance(value, Owner) else None
 
 
-def check_name(module: Owner, name: Any) -> None:
-    """Refuse a name that would hide something or could not be found again."""
+def check_name(module: Owner, name: Any, kind: str) -> None:
+    """Refuse a name that would hide something, or a part of another kind, or be found no more."""
     why = ""
     if not isinstance(name, str):
         why = "is no text"
@@ -68,8 +69,22 @@ def check_name(module: Owner, name: Any) -> None:
         why = "is empty" if name == "" else "has a dot, which separates modules in a path"
     elif hasattr(type(module), name):
         why = f"is that of {type(module).__name__}.{name}"
+    elif (held := kind_of(module, name)) not in ("", kind):
+        why = f"is that of a {held}"
     if why:
         raise module_errors.wrong_name(name, why).locate(type(module).__name__, [])
+
+
+def kind_of(module: Owner, name: str) -> str:
+    """Say what has a name: a parameter, buffer, module, or no part; "" for nothing, or None."""
+    value = vars(module).get(name)
+    if name in module._persistence:
+        return "buffer"
+    if isinstance(value, Parameter):
+        return "parameter"
+    if part_of(value) is not None:
+        return "module"
+    return "" if value is None else "plain attribute"
 
 
 def hidden_parts(value: Any) -> int:
@@ -97,6 +112,18 @@ def modules(
         head = f"{path}." if path else ""
         inside = above | {id(module)}
         stack += [(head + name, x, inside) for name, x in reversed(children_of(module))]
+
+
+def parts_first(root: Owner) -> Iterator[Any]:
+    """Give all below a module, then itself; what several modules hold as often, as PyTorch does."""
+    stack, found = [(root, frozenset[int]())], list[Owner]()
+    while stack:  # the whole before its parts, the last of them first
+        module, above = stack.pop()
+        if id(module) not in above:
+            found.append(module)
+            inside = above | {id(module)}
+            stack += [(x, inside) for x in {id(x): x for _, x in children_of(module)}.values()]
+    return reversed(found)
 
 
 def members(
@@ -160,6 +187,10 @@ def move(root: Owner, *args: Any, **keywords: Any) -> None:
 def _moved(x: Tensor, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
     """Give x as asked; integers and bools keep their dtype."""
     out = x.to(*args, **keywords)
+    is_whole = out.dtype.is_integer or out.dtype is boolean
+    if is_whole and (x.dtype.is_floating or x.dtype.is_complex):
+        error = errors.no_kernel(out.dtype, "weights are floats or complex numbers")
+        raise error.locate("Module.to", [])
     if out.dtype is x.dtype or x.dtype.is_floating or x.dtype.is_complex:
         return out
     kept = out.to(x.dtype)  # where it was moved to another allocator, too

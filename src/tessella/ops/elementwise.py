@@ -373,7 +373,9 @@ round = unary(
     ref="round",
     aliases=["rint"],
     step=True,
-)
+    refuses=[refusal("x.round(decimals=2)", "(x * 100).round() / 100", "keeps digits of a fraction",
+                     lambda args, keywords: "decimals" in keywords)],
+)  # fmt: skip
 copysign = binary(
     "copysign",
     ulps=0,
@@ -385,6 +387,7 @@ copysign = binary(
 nextafter = binary(
     "nextafter", ulps=0, doc="The next number after x towards y.", ref=references.nextafter,
     no_gradient="steps of one unit say nothing about slopes",
+    example=">>> ts.nextafter(ts.tensor(1.0), ts.tensor(2.0)).item()\n1.0000001192092896",
 )  # fmt: skip
 conj = unary("conj", ulps=0, vjp=lambda g: conjugate(g), doc="Complex conjugate.", ref="conj")
 real = unary(
@@ -488,12 +491,6 @@ where = Where(
     doc="x where the condition holds, else y.",
     ref="where",
     is_method=False,  # that of tensors.py has x before the condition
-    refuses=[
-        refusal(
-            "torch.where(x > 0)",
-            "ts.nonzero(x > 0)",
-            "gives the indices where it holds",
-            lambda args, keywords: len(args) == 1 and not keywords,
-        )
-    ],
-).function
+    refuses=[refusal("torch.where(x > 0)", "ts.nonzero(x > 0)", "gives the indices where it holds",
+                     lambda args, keywords: len(args) == 1 and not keywords)],
+).function  # fmt: skip

@@ -1,4 +1,10 @@
-"""Optimizers, and schedules of their learning rates."""
+"""Optimizers, and schedules of their learning rates.
+
+`lr` is the learning rate. `weight_decay` adds that part of a parameter to its gradient; where
+`decoupled_weight_decay` is True, that part times `lr` is taken from the parameter instead.
+`maximize` goes up in place of down. `foreach`, `fused` and `capturable` choose implementations in
+PyTorch and change nothing here; `differentiable` must be False.
+"""
 
 from tessella import spellings
 from tessella.hints import TYPE_CHECKING

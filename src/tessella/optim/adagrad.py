@@ -12,6 +12,9 @@ from tessella.optim.options import Options, Params, at_least_zero, check_impleme
 class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of their squares so far.
 
+    At step t the rate is lr / (1 + (t - 1) * lr_decay). Sums begin as `initial_accumulator_value`;
+    `eps` is added to the root.
+
     >>> x = ts.tensor([1.0, -3.0], requires_grad=True)
     >>> optimizer = ts.optim.Adagrad([x], lr=0.5)
     >>> x.square().sum().backward()
@@ -55,7 +58,9 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Steps as large as those before were on average.
+    """Adagrad whose sum of squares decays; the step is scaled by the size of recent steps.
+
+    `rho` is the share of both means that a step keeps; `eps` is added before roots are taken.
 
     >>> x = ts.tensor([1.0], requires_grad=True)
     >>> optimizer = ts.optim.Adadelta([x])
@@ -97,6 +102,9 @@ class Adadelta(Optimizer):
 
 class RMSprop(Optimizer):
     """Gradients divided by the root of the mean of their squares, or of their variance.
+
+    `alpha` is the share of the mean that a step keeps, and `eps` is added to the root. `centered`
+    takes the variance. With `momentum`, steps add up, and that share of their sum is kept.
 
     >>> x = ts.tensor([1.0], requires_grad=True)
     >>> optimizer = ts.optim.RMSprop([x], lr=0.01)

@@ -35,6 +35,9 @@ class _Means(Optimizer):
 class Adam(_Means):
     """Kingma and Ba's Adam; with `amsgrad`, divided by the greatest mean so far.
 
+    `betas` say what share of the mean of gradients, and of that of squares, a step keeps; `eps` is
+    added to the root.
+
     >>> x = ts.tensor([1.0, -2.0], requires_grad=True)
     >>> optimizer = ts.optim.Adam([x], lr=0.5)
     >>> x.square().sum().backward()
@@ -78,7 +81,10 @@ class Adam(_Means):
 
 
 class AdamW(Adam):
-    """Adam with weight decay that the gradient does not see (Loshchilov and Hutter).
+    """Adam with decoupled weight decay (Loshchilov and Hutter).
+
+    `betas` say what share of the mean of gradients, and of that of squares, a step keeps; `eps` is
+    added to the root. With `amsgrad` it is divided by the greatest mean so far.
 
     >>> x = ts.tensor([1.0], requires_grad=True)
     >>> optimizer = ts.optim.AdamW([x], lr=0.1, weight_decay=0.1)
@@ -111,6 +117,9 @@ class AdamW(Adam):
 
 class Adamax(_Means):
     """Adam divided by the greatest gradient, which decays.
+
+    `betas` say what share of the mean, and of the greatest gradient, a step keeps; `eps` is added
+    to sizes of gradients.
 
     >>> x = ts.tensor([1.0], requires_grad=True)
     >>> optimizer = ts.optim.Adamax([x], lr=0.5)
@@ -146,6 +155,9 @@ class Adamax(_Means):
 
 class NAdam(_Means):
     """Adam with Nesterov's momentum.
+
+    `betas` say what share of the mean of gradients, and of that of squares, a step keeps; `eps` is
+    added to the root. Momentum at step t is betas[0] * (1 - 0.96 ** (t * momentum_decay) / 2).
 
     >>> x = ts.tensor([1.0], requires_grad=True)
     >>> optimizer = ts.optim.NAdam([x], lr=0.1)
@@ -187,6 +199,9 @@ class NAdam(_Means):
 
 class RAdam(_Means):
     """Adam that divides only once the mean of squares is long enough to be trusted.
+
+    `betas` say what share of the mean of gradients, and of that of squares, a step keeps; `eps` is
+    added to the root.
 
     >>> x = ts.tensor([1.0], requires_grad=True)
     >>> optimizer = ts.optim.RAdam([x], lr=0.1)

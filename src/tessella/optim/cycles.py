@@ -63,7 +63,7 @@ class CosineAnnealingLR(Formula):
 
 
 class CosineAnnealingWarmRestarts(Formula):
-    """Half a cosine down to `eta_min`, again and again, each `T_mult` times as long.
+    """Half a cosine down to `eta_min` in `T_0` epochs, and again, each `T_mult` times as long.
 
     `step` also takes the epoch with its fraction: `schedule.step(epoch + batch / batches)`.
 
@@ -159,6 +159,12 @@ class OneCycleLR(Formula):
 
     Momentum, or the first of Adam's betas, goes the opposite way. After `total_steps` the rate
     stays what it is.
+
+    The cycle has `total_steps`, or `epochs` times `steps_per_epoch`. It goes up for `pct_start` of
+    them, along a cosine or by a line: `anneal_strategy` is "cos" or "linear". The last rate is the
+    first divided by `final_div_factor`. With `three_phase` it goes down to the first rate as fast
+    as up, and then on. Unless `cycle_momentum` is False, momentum goes from `max_momentum` to
+    `base_momentum` and back.
 
     >>> optimizer = ts.optim.Adam([ts.ones(2, requires_grad=True)])
     >>> schedule = ts.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=10)

@@ -14,11 +14,20 @@ from tessella import _core, changes, errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, NUMBERS, to_float, to_number
 from tessella.dtypes import DType, float64, int64
-from tessella.hints import TYPE_CHECKING, Any, Callable, Literal, Mapping, TypeVar, overload
+from tessella.hints import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Iterable,
+    Literal,
+    Mapping,
+    TypeVar,
+    overload,
+)
 from tessella.kinds import cast
 from tessella.ops.creation import copy_of
 from tessella.ops.elementwise import positive
-from tessella.optim.options import to_parameters
+from tessella.optim.options import Options, to_parameters
 
 if TYPE_CHECKING:
     from typing import Self
@@ -161,14 +170,23 @@ class Group(Watched[str, object]):
             kept: Any = held(key, value) if key in self.varying else value
             dict.__setitem__(self, key, Parameters(self, kept) if key == "params" else kept)
 
-    def __setitem__(self, key: str, value: object) -> None:
+    def __setitem__(self, key: str, value: object, is_written: bool = True) -> None:
         try:
-            self._write(key, value)
+            self._write(key, value, is_written)
         except errors.TessellaError as error:
             raise error.relocate(f"group[{key!r}]", []) from None
 
-    def _write(self, key: str, value: Any) -> None:
-        """Write once all is checked, and the memory that it takes is there."""
+    def update(  # type: ignore[override]  # dict's overloads are wider
+        self, given: Options | Iterable[tuple[str, object]] = (), /, **options: object
+    ) -> None:
+        """Write several options, or none if one of them does not fit."""
+        items: dict[str, object] = {**dict(given), **options}
+        for is_written in (False, True):
+            for key, value in items.items():
+                self.__setitem__(key, value, is_written)
+
+    def _write(self, key: str, value: Any, is_written: bool) -> None:
+        """Write once all is checked, and the memory that it takes is there; or check only."""
         is_there = key in self.varying and key in self
         if is_there:
             check_fit(key, self[key], value)
@@ -179,6 +197,8 @@ class Group(Watched[str, object]):
         owner = self._owner()
         is_known = owner is not None and not isinstance(value, Tensor)  # a tensor is not read
         finish = owner.foresee(self, key, value) if owner is not None and is_known else None
+        if not is_written:
+            return
         if is_there:
             fit(key, self[key], value)
         else:

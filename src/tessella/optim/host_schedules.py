@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
+from types import FunctionType
 
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, to_count, to_float, to_word
-from tessella.hints import Any, Callable, Sequence
+from tessella.hints import Any, Callable, Mapping, Sequence
 from tessella.optim.groups import count
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.schedules import LRScheduler, check_optimizer
+from tessella.optim.schedules import LRScheduler, check_optimizer, is_plain
 
 
 def to_factor(function: Callable[[int], Any], epoch: int) -> float:
@@ -18,8 +20,17 @@ def to_factor(function: Callable[[int], Any], epoch: int) -> float:
     return to_float(f"lr_lambda({epoch})", function(epoch))
 
 
+def held_by(function: Any) -> dict[str, object] | None:
+    """Copy the plain attributes of a callable object; None of a function, which is not saved."""
+    if isinstance(function, FunctionType | type) or not hasattr(function, "__dict__"):
+        return None
+    return {name: deepcopy(value) for name, value in vars(function).items() if is_plain(value)}
+
+
 class LambdaLR(LRScheduler):
-    """The rate at first, times what a function gives for the epoch. It reads the epoch.
+    """The rate at first, times what `lr_lambda` gives for the epoch. It reads the epoch.
+
+    `lr_lambda` is a function, or a list of one for each group.
 
     >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
     >>> schedule = ts.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
@@ -50,9 +61,32 @@ class LambdaLR(LRScheduler):
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
         return [base * to_factor(factor, epoch) for base, factor in pairs]
 
+    def state_dict(self) -> dict[str, object]:
+        """Give what callable objects hold, too."""
+        return {**super().state_dict(), "lr_lambdas": [held_by(each) for each in self.lr_lambdas]}
+
+    def check_state(self, state_dict: object) -> None:
+        """Require as many callable objects."""
+        super().check_state(state_dict)
+        checked: Any = state_dict
+        states = checked.get("lr_lambdas", [None] * len(self.lr_lambdas))
+        if not isinstance(states, list) or len(states) != len(self.lr_lambdas):
+            raise optimizer_errors.not_schedule(state_dict)
+        for function, state in zip(self.lr_lambdas, states, strict=True):
+            if state and not (isinstance(state, dict) and held_by(function) is not None):
+                raise optimizer_errors.not_schedule(state_dict)
+
+    def take_state(self, state_dict: Mapping[str, object]) -> None:
+        """Take over what callable objects held."""
+        states: Any = state_dict.get("lr_lambdas", ())
+        for function, state in zip(self.lr_lambdas, states, strict=False):
+            if state:
+                vars(function).update(state)
+        super().take_state(state_dict)
+
 
 class MultiplicativeLR(LambdaLR):
-    """The rate, times what a function gives for each epoch after the first. It reads both.
+    """The rate, times what `lr_lambda` gives for each epoch after the first. It reads both.
 
     >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
     >>> schedule = ts.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
@@ -72,6 +106,11 @@ class MultiplicativeLR(LambdaLR):
 
 class ReduceLROnPlateau(LRScheduler):
     """A factor once a number, such as the loss, has stopped to improve. It reads the number.
+
+    It improves where it is smaller (`mode` "min") or greater ("max") than the best by more than
+    `threshold`: by that part of the best (`threshold_mode` "rel"), or by that number ("abs"). After
+    more than `patience` epochs without, rates are multiplied by `factor`, down to `min_lr`, unless
+    that changes them by `eps` or less; the `cooldown` epochs after that do not count.
 
     >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
     >>> schedule = ts.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)

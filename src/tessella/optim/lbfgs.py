@@ -33,6 +33,11 @@ class LBFGS(Optimizer):
     the loss falls enough. There is one parameter group. If the closure raises, parameters and
     state are as they were.
 
+    A step does at most `max_iter` iterations and, by default, 5 / 4 as many evaluations
+    (`max_eval`). It ends where no gradient's size is above `tolerance_grad`, or moves or losses
+    change by less than `tolerance_change`. The Hessian is guessed from the last `history_size`
+    iterations.
+
     >>> x = ts.tensor([-1.0, 2.0], requires_grad=True)
     >>> optimizer = ts.optim.LBFGS([x], line_search_fn="strong_wolfe")
     >>> def closure():

@@ -21,6 +21,7 @@ from tessella.optim import saving
 from tessella.optim.groups import Group, Groups, States, filled, scalar
 from tessella.optim.options import Options, Params, check_distinct, to_groups, to_parameters
 from tessella.optim.updates import Update, update_watched
+from tessella.sizes import counted
 
 if TYPE_CHECKING:
     from tessella.optim.saving import OptimizerState
@@ -303,7 +304,8 @@ class Optimizer:
             for function, args in calls:
                 function(*args)
         except errors.TessellaError as error:
-            shown = [f"group {i}  {len(args[0])} tensors" for i, (_, args) in enumerate(calls)]
+            sizes = [counted(len(args[0]), "tensor") for _, args in calls]
+            shown = [f"group {i}  {size}" for i, size in enumerate(sizes)]
             raise error.relocate(f"{type(self).__name__}.step", shown) from None
 
     @explained

@@ -8,9 +8,11 @@ formulas make the next rate of the present one, so that schedules work together.
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 from tessella import errors, optimizer_errors
 from tessella._core import Tensor
-from tessella.arguments import LISTS, to_count, to_float, to_int, to_list
+from tessella.arguments import LISTS, NUMBERS, to_count, to_float, to_int, to_list, to_number
 from tessella.dtypes import float64
 from tessella.hints import Any, Iterable, Mapping, Sequence, StateDict
 from tessella.kinds import cast
@@ -52,8 +54,20 @@ def to_alike(name: str, value: Any, held: Any) -> Any:
     return value  # of a user's schedule
 
 
+def is_plain(value: Any) -> bool:
+    """Tell whether a value can be saved: numbers, texts and None, in lists, tuples and dicts."""
+    if type(value) is dict:
+        value = [*value, *value.values()]
+    if type(value) in LISTS:
+        return all(map(is_plain, value))
+    return value is None or type(to_number(value)) in (*NUMBERS, str, bytes)
+
+
 class LRScheduler:
     """What all schedules share. One that users write overrides `get_lr`.
+
+    It sets the rates of `optimizer`. `last_epoch` is -1 for one that begins; one that goes on is
+    given its last epoch, and finds an "initial_lr" in each group.
 
     >>> class Halving(ts.optim.lr_scheduler.LRScheduler):
     ...     def get_lr(self):
@@ -138,6 +152,18 @@ class LRScheduler:
             "last_epoch": self.last_epoch,
             "_last_lr": self.get_last_lr(),
             **{name: getattr(self, name) for name in self.saved},
+            **self.own(vars(self)),
+        }
+
+    def own(self, attributes: Mapping[str, object]) -> dict[str, object]:
+        """Copy those of some attributes that a user's class has beside the library's, if plain."""
+        if type(self).__module__.startswith("tessella."):
+            return {}
+        known = ("base_lrs", "last_epoch", "_last_lr", *self.saved)
+        return {
+            name: deepcopy(value)
+            for name, value in attributes.items()
+            if name not in known and is_plain(value) and is_plain(vars(self).get(name))
         }
 
     @explained
@@ -163,6 +189,7 @@ class LRScheduler:
         for name in ("base_lrs", *self.saved):
             if name in state_dict:
                 setattr(self, name, to_alike(name, state_dict[name], getattr(self, name)))
+        vars(self).update(self.own(state_dict))
         epoch: Any = state_dict["last_epoch"]
         self.last_epoch = epoch
 
@@ -238,7 +265,7 @@ class StepLR(Formula):
 
 
 class MultiStepLR(Formula):
-    """A factor `gamma` at each of some epochs; one that stands there twice counts twice.
+    """A factor `gamma` at each of the `milestones`; an epoch that is there twice counts twice.
 
     >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
     >>> schedule = ts.optim.lr_scheduler.MultiStepLR(optimizer, [1, 3], gamma=0.5)
@@ -327,7 +354,7 @@ class ConstantLR(Formula):
 
 
 class LinearLR(Formula):
-    """From `start_factor` to `end_factor` times the rate, in equal steps.
+    """From `start_factor` to `end_factor` times the rate, in `total_iters` equal steps.
 
     >>> optimizer = ts.optim.SGD([ts.ones(2, requires_grad=True)], lr=0.5)
     >>> schedule = ts.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from contextlib import contextmanager
 
-from tessella import errors, optimizer_errors
+from tessella import _core, errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import to_count, to_list
-from tessella.hints import Any, Mapping, Sequence
+from tessella.hints import Any, Iterator, Mapping, Sequence
 from tessella.ops.elementwise import maximum, where
-from tessella.optim.groups import write
+from tessella.optim.groups import read, write
 from tessella.optim.host_schedules import ReduceLROnPlateau
 from tessella.optim.optimizer import Optimizer, explained
 from tessella.optim.schedules import Formula, LRScheduler, Writes, check_optimizer
@@ -27,6 +28,12 @@ def to_parts(optimizer: Optimizer | None, schedulers: Any) -> list[LRScheduler]:
         if part.optimizer is not (parts[0].optimizer if optimizer is None else optimizer):
             raise optimizer_errors.other_optimizer(i)
     return parts
+
+
+def is_computed(part: LRScheduler) -> bool:
+    """Tell whether a schedule, and all that it is made of, needs no value that is read."""
+    parts = getattr(part, "_schedulers", None)
+    return isinstance(part, Formula) if parts is None else all(map(is_computed, parts))
 
 
 class _Composed(Formula):
@@ -60,9 +67,26 @@ class _Composed(Formula):
             part.take_state(saved)
         super().take_state({"last_epoch": 0, **state_dict})
 
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Undo a step where a part fails; what is computed fails where groups were added only."""
+        groups = self.optimizer.param_groups
+        if _core.is_recording() or (is_computed(self) and len(groups) == len(self.base_lrs)):
+            yield
+            return
+        numbers = [{k: read(group[k]) for k in group.varying if k in group} for group in groups]
+        before = self.state_dict()
+        try:
+            yield
+        except BaseException:
+            self.take_state(before)
+            for group, held in zip(groups, numbers, strict=True):
+                group.update(held)
+            raise
+
 
 class SequentialLR(_Composed):
-    """One schedule after another: each of `milestones` is the epoch at which the next one begins.
+    """The `schedulers` one after another: each of `milestones` is the epoch where the next begins.
 
     It is computed from the epoch, as its parts are; with a part that reads numbers it reads too.
 
@@ -90,6 +114,11 @@ class SequentialLR(_Composed):
         last_epoch: int = -1,
     ) -> None:
         self._schedulers = to_parts(check_optimizer(optimizer), schedulers)
+        for i, part in enumerate(self._schedulers):
+            is_odd = isinstance(part, SequentialLR) and not is_computed(part)
+            if is_odd or isinstance(part, ChainedScheduler):
+                rule = "a schedule that can begin at a milestone"
+                raise errors.wrong_type(f"schedulers[{i}]", part, rule)
         self._milestones = [
             to_count("milestones", each)
             for each in to_list("milestones", milestones, "a list of epochs")
@@ -99,7 +128,7 @@ class SequentialLR(_Composed):
             raise errors.wrong_value("milestones", milestones, rule)
         if self._milestones != sorted(self._milestones):
             raise errors.wrong_value("milestones", milestones, "in order")
-        self._is_computed = all(isinstance(part, Formula) for part in self._schedulers)
+        self._is_computed = is_computed(self)
         super().__init__(optimizer, last_epoch)
 
     def _begin(self, is_new: bool) -> None:
@@ -138,13 +167,14 @@ class SequentialLR(_Composed):
             raise errors.wrong_value("epoch", epoch, rule).locate("SequentialLR.step", [])
         if self._is_computed:
             return super().step(epoch)
-        self.last_epoch = now = self.last_epoch + 1
-        place = bisect_right(self._milestones, now)
-        begins = place > 0 and self._milestones[place - 1] == now
-        part = self._schedulers[place]
-        if begins:
-            part.last_epoch = -1
-        part.step(0) if begins and isinstance(part, Formula) else part.step()
+        with self._whole():
+            self.last_epoch = now = self.last_epoch + 1
+            place = bisect_right(self._milestones, now)
+            begins = place > 0 and self._milestones[place - 1] == now
+            part = self._schedulers[place]
+            if begins:
+                part.last_epoch = -1
+            part.step(0) if begins and isinstance(part, Formula) else part.step()
 
 
 class ChainedScheduler(_Composed):
@@ -175,6 +205,7 @@ class ChainedScheduler(_Composed):
         if epoch is not None:
             rule = "None: each part goes on from what the one before left"
             raise errors.wrong_value("epoch", epoch, rule).locate("ChainedScheduler.step", [])
-        for part in self._schedulers:
-            part.step()
+        with self._whole():
+            for part in self._schedulers:
+                part.step()
         write(self._epoch, self._epoch + 1)

@@ -13,6 +13,10 @@ from tessella.optim.options import Options, Params, at_least_zero, check_impleme
 class SGD(Optimizer):
     """Gradient descent, with momentum (also Nesterov's) and weight decay.
 
+    With `momentum`, gradients add up: a step keeps that share of their sum, and leaves the share
+    `dampening` of the new one out. `nesterov` looks ahead: it goes by the gradient plus that share
+    of the new sum.
+
     >>> x = ts.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = ts.optim.SGD([x], lr=0.5, momentum=0.5)
     >>> for _ in range(2):

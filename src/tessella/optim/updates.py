@@ -16,6 +16,7 @@ from tessella.dtypes import float64
 from tessella.hints import Any
 from tessella.inplace import check_memory
 from tessella.records import Op
+from tessella.sizes import counted
 
 UPDATES: dict[str, Op] = {}
 
@@ -120,7 +121,7 @@ class Update(Op):
         shown = []
         for name, value in [*zip(self.parameters, args, strict=False), *keywords.items()]:
             is_list = isinstance(value, LISTS)
-            shown.append(f"{name}  {f'{len(value)} tensors' if is_list else describe(value)}")
+            shown.append(f"{name}  {counted(len(value), 'tensor') if is_list else describe(value)}")
         return shown
 
 

@@ -283,7 +283,7 @@ def cross_entropy(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Give the cross entropy of softmax(x), with a class or a probability for each class a line."""
+    """Give the cross entropy of softmax(x)."""
 
 def dequantize(
     blocks: Tensor,

@@ -249,7 +249,9 @@ def cross_entropy(x: Tensor, target: Tensor, weight: Tensor | None = None,
                   size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
                   reduction: Literal["none", "mean", "sum"] = "mean",
                   label_smoothing: float = 0.0) -> Tensor:  # fmt: skip
-    """Give the cross entropy of softmax(x), with a class or a probability for each class a line.
+    """Give the cross entropy of softmax(x).
+
+    The target is the class of each row, or a probability for each class.
 
     x is (N, C, …), or (C,). Classes are integers without the axis C; probabilities are floats of
     the shape of x. The mean of classes is weighted by their weights, and leaves out ignored ones.

@@ -6,6 +6,7 @@ import math
 
 from tessella import _core, errors
 from tessella._core import Tensor
+from tessella.arguments import NUMBERS
 from tessella.composites import composite
 from tessella.declarations import case
 from tessella.dtypes import DType, boolean
@@ -39,6 +40,9 @@ class Linear(Straight):
         x, weight, bias = inputs
         if not isinstance(x, Tensor):
             raise errors.not_tensor("x", x, "a tensor")
+        is_operand = bias is None or isinstance(bias, (Tensor, *NUMBERS))
+        if not is_operand:
+            raise errors.not_tensor("bias", bias)
         if x.ndim == 0 or x.shape[-1] != weight.shape[0]:
             raise layer_errors.wrong_features(x.shape[-1] if x.ndim else 0, weight.shape[0])
         out = matmul(x, weight)
@@ -117,7 +121,7 @@ def _bilinear_ref(np: Any, x: Any, y: Any, weight: Any, bias: Any = None) -> Any
              case((3,), (2,), (5, 3, 2)), case((0, 3), (0, 2), (5, 3, 2), (5,))],
     errors=[case((4, 3), (4, 2), (5, 3), match="weight.ndim is 2"),
             case((4, 3), (4, 2), (5, 4, 2), match="x has 3 features, and weight takes 4"),
-            case((4, 3), (4, 1), (5, 3, 2), match="y has 1 features, and weight takes 2"),
+            case((4, 3), (4, 1), (5, 3, 2), match="y has 1 feature, and weight takes 2"),
             case((4, 3), (3, 2), (5, 3, 2), match=r"y.shape is \(3, 2\)")],
 )  # fmt: skip
 def bilinear(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

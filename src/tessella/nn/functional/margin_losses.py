@@ -24,6 +24,7 @@ from tessella.nn.functional.reductions import (
     widened,
 )
 from tessella.ops.activation import relu
+from tessella.ops.creation import arange
 from tessella.ops.elementwise import clip, minimum, sqrt, square, where
 from tessella.ops.index import take_along_axis
 from tessella.ops.movement import unsqueeze
@@ -136,9 +137,9 @@ def multi_margin_loss(x: Tensor, target: Tensor, p: int = 1, margin: float = 1.0
     (wide,) = widened(x)
     places = unsqueeze(cast(target, int64), -1)
     gaps = relu(margin - take_along_axis(wide, places, axis=-1) + wide)
-    gaps = gaps if p == 1 else square(gaps)
-    own = margin if p == 1 else margin * margin  # of the target itself
-    losses = (sum(gaps, axis=-1) - max(own, 0.0)) / x.shape[-1]
+    is_target = arange(x.shape[-1]) == places % x.shape[-1]
+    gaps = where(is_target, 0.0, gaps if p == 1 else square(gaps))
+    losses = sum(gaps, axis=-1) / x.shape[-1]
     if weight is not None:
         losses = losses * widened(weight)[0][target]
     return reduced(losses, reduction, dtype)
