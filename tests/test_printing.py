@@ -83,7 +83,10 @@ def test_a_virtual_tensor_prints_without_values() -> None:
 
 
 def test_numbers_format_and_others_do_not_pretend_to() -> None:
-    assert f"{ts.tensor(2.5)}" == repr(ts.tensor(2.5))
+    assert f"{ts.tensor(2.5)} {ts.tensor(True)}" == "2.5 True"
+    assert f"{ts.tensor([2.5])}" == repr(ts.tensor([2.5]))
+    virtual = _core.empty_virtual((), ts.float32.id)
+    assert f"{virtual}" == repr(virtual)
     assert f"{ts.tensor(2.5).item():.1f}" == "2.5"
 
 

@@ -148,16 +148,16 @@ void init_handle(nb::module_& module) {
     return made(make_arena(name, bytes, is_growable), "Arena", name, bytes);
   });
   module.def("make_pool", [](const std::string& name, size_t block_bytes, size_t count) {
-    require(block_bytes && count && block_bytes < MOST_BYTES / count);
+    require(block_bytes && count && block_bytes <= MOST_BYTES / count);
     return made(make_pool(name, block_bytes, count), "Pool", name, block_bytes * count);
   });
   module.def("make_slab",
              [](const std::string& name, const std::vector<size_t>& classes, size_t slab_bytes) {
-               require(!classes.empty() && std::ranges::max(classes) < MOST_BYTES);
+               require(!classes.empty() && std::ranges::max(classes) <= MOST_BYTES);
                return made(make_slab(name, classes, slab_bytes), "Slab", name, 0);
              });
   module.def("make_buddy", [](const std::string& name, size_t bytes, size_t least_bytes) {
-    require(least_bytes && bytes < MOST_BYTES);
+    require(least_bytes && bytes <= MOST_BYTES);
     return made(make_buddy(name, bytes, least_bytes), "Buddy", name, bytes);
   });
 }
