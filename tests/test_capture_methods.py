@@ -105,6 +105,7 @@ def cases() -> dict[str, Case]:
     table, rows, user = {"a": layer}, [layer], UserDict(a=layer)
     terms, loss, proxy, stored = Terms(), Loss(), Proxy(layer), Stored()
     described, asked = Described(2.0), Asked(2.0)
+    inner: Any = loss.inner
     linear: Any = nn.Linear(3, 3)
     linear.cfg, linear.info, linear.scales = {"k": 1.0}, Layer(1.0), [1.0]
     several = [linear]
@@ -145,7 +146,7 @@ def cases() -> dict[str, Case]:
         "copy": (copied, set_k),
         "terms of an object": (lambda x: terms.run(x), set_first),
         "terms of a module": (lambda x: loss(x), lambda k: setattr(loss.terms["a"], "k", k)),
-        "on a part": (lambda x: loss(x), lambda k: loss.inner.cfg.update(k=k)),  # type: ignore
+        "on a part": (lambda x: loss(x), lambda k: inner.cfg.update(k=k)),
         "getter": (lambda x: x * terms.first().k, set_first),
         "on a module": (lambda x: linear(x) * linear.cfg["k"], set_linear),
         "object on a module": (lambda x: x * linear.info.k, set_linear),
