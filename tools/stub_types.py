@@ -160,7 +160,7 @@ PROPERTIES = {
     "version": "_int",
 }
 
-WRITABLE = ("grad", "imag", "real", "requires_grad")
+WRITABLE = ("data", "grad", "imag", "real", "requires_grad")
 
 
 # The aliases of hints.pyi that stubs are written with, under names that hide no public one.

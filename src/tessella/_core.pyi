@@ -1165,6 +1165,8 @@ class Tensor:
         """Running sums along an axis; include_initial puts a 0 in front."""
     @property
     def data(self) -> Tensor: ...
+    @data.setter
+    def data(self, value: Tensor) -> None: ...
     def deg2rad(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """Convert degrees to radians."""
     def deg2rad_(self) -> Self:
