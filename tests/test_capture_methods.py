@@ -130,6 +130,11 @@ def cases() -> dict[str, Case]:
             x = x * each.cfg["k"] + each.info.k
         return x
 
+    def later(x: Any) -> Any:
+        for each in several:
+            x = each(x)
+        return looped(x)
+
     def set_k(k: float) -> None:
         layer.k = k
 
@@ -152,6 +157,7 @@ def cases() -> dict[str, Case]:
         "object on a module": (lambda x: x * linear.info.k, set_linear),
         "list on a module": (lambda x: x * linear.scales[0], set_linear),
         "on modules": (looped, set_linear),
+        "on modules, later": (later, set_linear),
         "proxy": (lambda x: x * proxy.k, set_k),
         "stored": (lambda x: x * stored.k, lambda k: stored.__dict__["values"].update(k=k)),
         "descriptor": (lambda x: x * described.k, lambda k: setattr(described, "_k", k)),

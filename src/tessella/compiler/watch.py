@@ -377,7 +377,8 @@ class Watch:
     def _add_loose(self, names: set[str], is_by_name: bool = False) -> None:
         """Look for attributes that nobody has read so far at all objects that were reached."""
         self._loose |= names
-        for value in list(self._reached.values()) if names or is_by_name else ():
+        known = [*self._reached.values(), *filter(_is_module, self._walked.values())]
+        for value in known if names or is_by_name else ():
             for each in self._look(value, names):
                 self._reach(each, False)
 
