@@ -61,12 +61,18 @@ TS_INLINE Lane<V> halve(V v) {
 // vector of elements from i on, `at(i, n)` one of which n count, 0 < n < width.
 template <class Op, class T>
 struct Stored {
+  static constexpr int AHEAD = 8192;  // bytes
   const T* x;
   __attribute__((always_inline)) Vec<T> at(int64_t i) const {
     return Op::enter(load<Vec<T>>(x + i));
   }
   __attribute__((always_inline)) Vec<T> at(int64_t i, int n) const {
     return Op::enter(load_partial<Vec<T>>(x + i, n));
+  }
+  // Asks for what comes later. Inlined: GCC takes a function that only prefetches for one without
+  // effect.
+  __attribute__((always_inline)) void ask_behind(int64_t i) const {
+    __builtin_prefetch(x + i + AHEAD / sizeof(T), 0, 2);
   }
 };
 
@@ -90,6 +96,7 @@ template <class Op, class T, class Read>
 TS_INLINE T fold_block(Read read, int64_t first, int64_t n) {
   using V = Vec<T>;
   constexpr int W = vector_width<T>, K = lane_vectors<T>, L = lane_count<T>;
+  constexpr int LINE = 64 / (int)sizeof(T);
   if (n < W) return halve<Op>(read_padded<Op, T>(read, first, (int)n));
   if (n == W) return halve<Op>(read.at(first));
   V acc[K];
@@ -98,7 +105,11 @@ TS_INLINE T fold_block(Read read, int64_t first, int64_t n) {
   if (n >= L) {
     for (int k = 0; k < K; ++k) acc[k] = read.at(first + k * W);
     for (i = L; i + L <= n; i += L)
-      for (int k = 0; k < K; ++k) acc[k] = Op::join(acc[k], read.at(first + i + k * W));
+      for (int k = 0; k < K; ++k) {
+        if constexpr (requires { read.ask_behind(i); })
+          if (k * W % LINE == 0) read.ask_behind(first + i + k * W);
+        acc[k] = Op::join(acc[k], read.at(first + i + k * W));
+      }
   }
   if (i < n) {
     int full = (int)(n - i) / W;
@@ -160,12 +171,13 @@ void join_partials(int64_t n, Partials out, Partials x) {
 }
 
 // One block of columns. The tree over lanes is walked depth first, so that at each level only one
-// run of columns waits for its partner; its lowest DEPTH levels are walked in registers. Rows that
-// lie FAR apart are more than the processor looks ahead for: those of the next lanes are fetched.
-template <class Op, class T, int DEPTH, bool FAR>
+// run of columns waits for its partner; its lowest DEPTH levels are walked in registers. This jumps
+// between rows: it is for a few of them.
+template <class Op, class T>
 struct ColumnTree {
   using V = Vec<T>;
   static constexpr int W = vector_width<T>, L = lane_count<T>;
+  static constexpr int DEPTH = VB == 64 ? 3 : 2;
   static constexpr int AT_ONCE = 4;  // vectors, for each of DEPTH + 1 levels
 
   int64_t rows, columns;
@@ -182,21 +194,10 @@ struct ColumnTree {
     join_runs<Op, false>(columns, out, waiting[level]);
   }
 
-  // The lane that is walked after this one and those `span` apart: the highest bits change first.
-  int64_t next_lane(int64_t lane, int64_t span) const {
-    int64_t bit = span / 2;
-    for (; lane & bit; bit /= 2) lane -= bit;
-    return lane + bit;
-  }
-
   // The same for so few lanes that their sums stay in registers.
   void fold_near(int64_t lane, int64_t span, T* out) {
-    int64_t j = 0, ahead = next_lane(lane, span) - lane;
-    auto read = [&](int64_t row, int k) {
-      if constexpr (FAR)
-        if (row + ahead < rows) __builtin_prefetch(x + offsets[row + ahead] + j + k * W, 0, 2);
-      return load<V>(x + offsets[row] + j + k * W);
-    };
+    int64_t j = 0;
+    auto read = [&](int64_t row, int k) { return load<V>(x + offsets[row] + j + k * W); };
     for (; j + AT_ONCE * W <= columns; j += AT_ONCE * W) {
       V acc[AT_ONCE];
       fold_vectors<DEPTH>(lane, span, acc, read);
@@ -236,15 +237,101 @@ struct ColumnTree {
   }
 };
 
-template <class Op, class T, int DEPTH, bool FAR>
+template <class Op, class T>
 void fold_tree(int64_t rows, int64_t columns, const int64_t* offsets, T* out, const T* x) {
-  ColumnTree<Op, T, DEPTH, FAR> tree;
+  ColumnTree<Op, T> tree;
   tree.rows = rows;
   tree.columns = columns;
   tree.offsets = offsets;
   tree.x = x;
   tree.fold(0, 1, 0, out);
   if constexpr (Op::template changes<T>) tree.leave(out);
+}
+
+// The same for many rows, read in the order in which they lie: the sums of all lanes wait in a
+// tile, to which each pass adds a few rows of every lane.
+template <class Op, class T>
+struct ColumnLanes {
+  using V = Vec<T>;
+  static constexpr int W = vector_width<T>, L = lane_count<T>;
+  static constexpr int WIDTH = 256;  // columns at once: the tile has 64 KiB, and stays in L2
+  static constexpr int STRIPS = 8;   // rows of a lane in one pass
+
+  int64_t rows, columns, pitch;
+  const int64_t* offsets;
+  const T* x;
+  alignas(64) T sums[L * WIDTH];
+
+  void fold(T* out) {
+    pitch = (columns + W - 1) / W * W;
+    int64_t strips = rows / L, at = 0;
+    for (; strips - at >= STRIPS; at += STRIPS) pass<STRIPS>(at * L, L);
+    if (strips - at >= 4) pass<4>(at * L, L), at += 4;
+    if (strips - at >= 2) pass<2>(at * L, L), at += 2;
+    if (strips - at == 1) pass<1>(at * L, L);
+    if (rows % L > 0) pass<1>(strips * L, rows % L);
+    join_lanes(rows < L ? rows : L);
+    int64_t j = 0;
+    for (; j + W <= columns; j += W) store(out + j, Op::leave(load<V>(sums + j)));
+    if (j < columns) store_partial(out + j, Op::leave(load<V>(sums + j)), (int)(columns - j));
+  }
+
+  // Joins rows first + lane, and those L, 2 * L, … after, to the sums of the first lanes.
+  template <int N>
+  void pass(int64_t first, int64_t lanes) {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const T* from[N];
+      for (int s = 0; s < N; ++s) from[s] = x + offsets[first + s * L + lane];
+      T* sum = sums + lane * pitch;
+      int64_t j = 0;
+      for (; j + W <= columns; j += W)
+        store(sum + j, joined<N>(first == 0, sum + j, [&](int s) { return load<V>(from[s] + j); }));
+      if (int rest = (int)(columns - j); rest > 0)
+        store(sum + j, joined<N>(first == 0, sum + j,
+                                 [&](int s) { return load_partial<V>(from[s] + j, rest); }));
+    }
+  }
+
+  template <int N, class Read>
+  static __attribute__((always_inline)) V joined(bool is_first, const T* sum, Read read) {
+    V value = Op::enter(read(0));
+    if (!is_first) value = Op::join(load<V>(sum), value);
+    for (int s = 1; s < N; ++s) value = Op::join(value, Op::enter(read(s)));
+    return value;
+  }
+
+  // The tree over lanes: three levels at once where all lanes are there.
+  void join_lanes(int64_t live) {
+    int64_t span = L;
+    for (; live == span && span >= 8; live = span /= 8) join_eight(span / 8);
+    for (int64_t half = span / 2; half > 0; half /= 2) {
+      if (live <= half) continue;
+      join_runs<Op, false>((live - half) * pitch, sums, sums + half * pitch);
+      live = half;
+    }
+  }
+
+  void join_eight(int64_t lanes) {
+    for (int64_t j = 0; j < lanes * pitch; j += W) {
+      V value[8];
+      for (int i = 0; i < 8; ++i) value[i] = load<V>(sums + i * lanes * pitch + j);
+      for (int half = 4; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i) value[i] = Op::join(value[i], value[i + half]);
+      store(sums + j, value[0]);
+    }
+  }
+};
+
+template <class Op, class T>
+void fold_lanes(int64_t rows, int64_t columns, const int64_t* offsets, T* out, const T* x) {
+  ColumnLanes<Op, T> lanes;
+  lanes.rows = rows;
+  lanes.offsets = offsets;
+  for (int64_t j = 0; j < columns; j += lanes.WIDTH) {
+    lanes.x = x + j;
+    lanes.columns = columns - j < lanes.WIDTH ? columns - j : lanes.WIDTH;
+    lanes.fold(out + j);
+  }
 }
 
 // Integers give the same in any order: no tree.
@@ -275,20 +362,18 @@ void fold_integers(int64_t rows, int64_t columns, const int64_t* offsets, T* out
   }
 }
 
-// Deep trees jump between many rows, which is cheap as long as they lie near.
 template <class Op, class T>
 void fold_columns(int64_t rows, int64_t columns, const int64_t* offsets, Partials out,
                   const void* x, int64_t) {
-  constexpr int64_t NEAR = (1 << 20) / sizeof(T);
+  constexpr int64_t FEW = 4 * lane_count<T>;
   auto* to = static_cast<T*>(out.values);
   auto* from = static_cast<const T*>(x);
-  int64_t reach = offsets[rows - 1] - offsets[0];
   if constexpr (!is_floating<T>)
     fold_integers<Op, T>(rows, columns, offsets, to, from);
-  else if (reach > -NEAR && reach < NEAR)
-    fold_tree<Op, T, VB == 64 ? 3 : 2, false>(rows, columns, offsets, to, from);
+  else if (rows > FEW)
+    fold_lanes<Op, T>(rows, columns, offsets, to, from);
   else
-    fold_tree<Op, T, 1, true>(rows, columns, offsets, to, from);
+    fold_tree<Op, T>(rows, columns, offsets, to, from);
 }
 
 // All lanes of all columns are one long row: element r * columns + j belongs to lane r % L of
