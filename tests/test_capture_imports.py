@@ -121,3 +121,52 @@ def test_callbacks_of_the_collector_are_not_the_functions_work() -> None:
     finally:
         gc.callbacks.remove(callback)
     assert seen and len(twice.programs) == 1
+
+
+FORMS = """
+from . import settings as own
+
+def relative(x):
+    from .settings import k
+    return x * k
+
+def module(x):
+    from . import settings
+    return x * settings.k
+
+def upwards(x):
+    from ..{name}.inner import deep
+    return x * deep.k
+
+def whole(x):
+    import {name}.settings
+    return x * {name}.settings.k
+
+def named(x):
+    import {name}.inner.deep as found
+    return x * found.k
+"""
+
+
+@pytest.mark.parametrize("form", ["relative", "module", "upwards", "whole", "named"])
+def test_what_is_imported_inside_changes(form: str, tmp_path: Path) -> None:
+    for folder in ("outer", "outer/helpers", "outer/helpers/inner"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "outer/helpers/settings.py").write_text("k = 2.0")
+    (tmp_path / "outer/helpers/inner/deep.py").write_text("k = 2.0")
+    text = FORMS.replace("..{name}", "..helpers").format(name="outer.helpers")
+    (tmp_path / "outer/helpers/forms.py").write_text(text)
+    code = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+import tessella as ts
+import outer.helpers.forms as forms, outer.helpers.inner.deep as deep
+call, results = ts.compile(forms.{form}), []
+for i in range(8):
+    forms.own.k = deep.k = 2.0 + i // 4
+    results.append(call(ts.ones(1)).item())
+assert results == [2.0] * 4 + [3.0] * 4, results
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -6,13 +6,19 @@ package; and leaves that a call makes of memory that was there.
 
 from __future__ import annotations
 
+import dataclasses
+import threading
+import weakref
 from collections import UserDict
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pytest
 
-from tessella import nn
+import tessella as ts
+from tessella import changes, models, nn, optim
+from tessella.errors import CaptureError
 from worlds import Wrap, same, some
 
 CALLS = 8
@@ -195,5 +201,220 @@ def test_a_leaf_that_a_call_makes_of_memory_that_was_there(view: Callable[[Any],
         for i in range(CALLS):
             results.append(call(some(i, 3)))
         return [*results, weight.grad]
+
+    same(play)
+
+
+# --- what counts its changes ----------------------------------------------------------------------
+
+
+def test_attributes_of_schedules() -> None:
+    def play(wrap: Wrap) -> Any:
+        def made(gamma: float) -> Any:
+            optimizer = optim.SGD([some(0, 3).requires_grad_()], lr=0.1)
+            return optim.lr_scheduler.ExponentialLR(optimizer, gamma)
+
+        schedule, saved = made(0.9), made(0.5).state_dict()
+        call, results = wrap(lambda x: (schedule.step(), x * 2)), []
+        for i in range(2 * CALLS):
+            if i == 5:
+                schedule.load_state_dict(saved)
+            if i == 11:
+                schedule.gamma = 0.25
+            call(some(i, 3))
+            results.append(schedule.get_last_lr())
+        return results
+
+    same(play)
+
+
+def test_attributes_of_samplers_and_caches() -> None:
+    def play(wrap: Wrap) -> Any:
+        sampler = models.Sampler(seed=1)
+        cache = models.KVCache(1, batch=1, heads=1, capacity=64, features=2)
+
+        def advance(k: Any) -> None:
+            with ts.no_grad():
+                cache.put(0, cache.places(1), k, k)
+                cache.advance(1)
+
+        draw, call, results = wrap(lambda x: sampler(x)), wrap(advance), []
+        for i in range(3 * CALLS):
+            if i == 5:
+                sampler.temperature, cache.length = 0.0, ts.tensor(2)
+            if i == 11:
+                sampler.temperature, sampler.top_k = 1.0, 2
+            if i == 17:
+                sampler.generator = ts.Generator(7)
+            call(some(i, 1, 1, 1, 2))
+            results += [
+                draw(some(i, 4, 50)),
+                int(cache.length),
+                cache.keys[0][:, :, : int(cache.length)],
+            ]
+        return results
+
+    same(play)
+
+
+def test_steps_of_schedules_and_caches_change_nothing() -> None:
+    optimizer = optim.SGD([some(0, 3).requires_grad_()], lr=0.1)
+    schedule = optim.lr_scheduler.StepLR(optimizer, 2)
+    plateau = optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+    cache = models.KVCache(1, batch=1, heads=1, capacity=4, features=2)
+    before = changes.count()
+    schedule.step()
+    plateau.step(0.5)
+    cache.advance(1)
+    assert changes.count() == before
+    call = ts.compile(lambda x: models.Sampler(top_k=1)(x))
+    for i in range(4):
+        call(some(i, 2, 5))
+    assert call.program is not None
+
+
+# --- by other names -------------------------------------------------------------------------------
+
+
+class Config:
+    k = 2.0
+
+    def by_class(self, x: Any) -> Any:
+        return x * self.__class__.k
+
+    def by_type(self, x: Any) -> Any:
+        return x * type(self).k
+
+
+@dataclass
+class Options:
+    k: float
+
+
+@dataclass(slots=True)
+class Slotted:
+    k: float
+
+
+class Key:
+    k = 2.0
+
+
+def by_other_names() -> dict[str, Case]:
+    """Give functions, each with what changes what they read."""
+    config: Any = Config()
+    config.k = 7.0
+    options, slotted, key, many = Options(2.0), Slotted(2.0), Key(), [Config(), Config()]
+    table, numbers = {key: 1.0}, {"k": 2.0}
+    get, rows = numbers.get, [key]
+    reference, item, copied = weakref.ref(key), rows.__getitem__, rows.copy
+
+    def set_class(k: float) -> None:
+        Config.k = k
+
+    def by_place(x: Any) -> Any:
+        match options, slotted:
+            case Options(k), Slotted(other):
+                return x * k + other
+        return x
+
+    def set_options(k: float) -> None:
+        options.k = slotted.k = k
+
+    def as_dict(x: Any) -> Any:
+        return x * asdict(options)["k"] * dataclasses.astuple(slotted)[0]
+
+    def by_keys(x: Any) -> Any:
+        for each in table:
+            x = x * each.k
+        return x
+
+    def of_each(x: Any) -> Any:
+        for each in many:
+            x = x * type(each).k
+        return x
+
+    return {
+        "class": (config.by_class, set_class),
+        "type": (config.by_type, set_class),
+        "types": (of_each, set_class),
+        "position": (by_place, set_options),
+        "dict": (as_dict, set_options),
+        "keys": (by_keys, lambda k: setattr(key, "k", k)),
+        "get": (lambda x: x * get("k"), lambda k: numbers.update(k=k)),
+        "item": (lambda x: x * item(0).k * copied()[0].k, lambda k: setattr(key, "k", k)),
+        "reference": (lambda x: x * reference().k, lambda k: setattr(key, "k", k)),
+    }
+
+
+@pytest.mark.parametrize("name", by_other_names())
+def test_attributes_by_other_names(name: str) -> None:
+    def play(wrap: Wrap) -> Any:
+        function, change = by_other_names()[name]
+        change(1.0)
+        call, results = wrap(function), []
+        for i in range(CALLS):
+            change(1.0 + i // 4)
+            results.append(call(some(i, 3)))
+        return results
+
+    same(play)
+
+
+# --- what is asked of tensors and generators ------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["is_leaf", "grad_fn"])
+def test_whether_a_tensor_is_a_leaf_is_watched(what: str) -> None:
+    def play(wrap: Wrap) -> Any:
+        held, factor = some(0, 3), some(1, 3).requires_grad_()
+
+        def leaf(x: Any) -> Any:
+            return x * 2 if held.is_leaf else x * 3
+
+        def made(x: Any) -> Any:
+            return x * 2 if held.grad_fn is None else x * 3
+
+        call, results = wrap(leaf if what == "is_leaf" else made), []
+        for i in range(CALLS):
+            if i == 4:
+                held.mul_(factor)
+            results.append(call(some(i, 3)))
+        return results
+
+    same(play)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda g: g.get_state(),
+        lambda g: g.state_dict()["counter"],
+        lambda g: g.counter,
+        lambda g: g.seed,
+    ],
+    ids=["get_state", "state_dict", "counter", "seed"],
+)
+def test_the_state_of_a_generator_is_refused(asked: Callable[[Any], Any]) -> None:
+    generator = ts.Generator(1)
+    call = ts.compile(lambda x: x * asked(generator) + ts.rand(1, generator=generator))
+    with pytest.raises(CaptureError, match=r"generator|Generator"):
+        call(some(0, 1))
+
+
+def test_threads_have_variables_of_their_own() -> None:
+    def play(wrap: Wrap) -> Any:
+        local, results = threading.local(), []
+        call = wrap(lambda x: x * local.k)
+
+        def run(k: float) -> None:
+            local.k = k
+            results.extend(call(some(i, 3)) for i in range(4))
+
+        for k in (2.0, 3.0, 2.0):
+            thread = threading.Thread(target=run, args=(k,))
+            thread.start()
+            thread.join()
+        return results
 
     same(play)

@@ -10,7 +10,7 @@ import array
 import functools
 import os
 import pickle
-from collections import ChainMap, UserDict, deque
+from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -302,10 +302,11 @@ def test_what_is_not_there_yet() -> None:
         (lambda: {2.0}, lambda v, k: (v.clear(), v.add(k))),
         (lambda: deque([2.0]), lambda v, k: (v.clear(), v.append(k))),
         (lambda: UserDict({2.0: [2.0]}), lambda v, k: (v.clear(), v.update({k: [k]}))),
+        (lambda: UserList([2.0]), lambda v, k: v.__setitem__(0, k)),
         (lambda: bytearray([2]), lambda v, k: v.__setitem__(0, int(k))),
         (lambda: array.array("d", [2.0]), lambda v, k: v.__setitem__(0, k)),
     ],
-    ids=["set", "deque", "mapping", "bytearray", "array"],
+    ids=["set", "deque", "mapping", "list", "bytearray", "array"],
 )
 @pytest.mark.parametrize("is_argument", [False, True])
 def test_values_that_change_where_they_are(make: Any, change: Any, is_argument: bool) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+from collections import UserDict
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -286,5 +287,166 @@ def test_context_managers_and_generators_of_the_call_itself_are_fine() -> None:
 
         call = wrap(f)
         return [call(some(i, 3)) for i in range(6)]
+
+    same(play)
+
+
+# --- code and its defaults ------------------------------------------------------------------------
+
+OPTIONS = {"k": 2.0}
+
+
+class Defaulted:
+    def __call__(self, x: Any, options: Any = OPTIONS) -> Any:
+        return x * options["k"]
+
+    def __matmul__(self, x: Any, options: Any = OPTIONS) -> Any:
+        return x * options["k"]
+
+    @classmethod
+    def made(cls, x: Any, options: Any = OPTIONS) -> Any:
+        return x * options["k"]
+
+
+class Net(nn.Module):
+    def forward(self, x: Any, options: Any = OPTIONS) -> Any:
+        return x * options["k"]
+
+
+def defaulted(x: Any, options: Any = OPTIONS) -> Any:
+    return x * options["k"]
+
+
+plain, net, parts = Defaulted(), Net(), nn.Sequential(Net())
+nested = ts.compile(defaulted)
+DEFAULTED: dict[str, Callable[[Any], Any]] = {
+    "call": lambda x: plain(x),
+    "operator": lambda x: plain @ x,
+    "class": lambda x: Defaulted.made(x),
+    "module": net,
+    "part": lambda x: parts(x),
+    "compiled": lambda x: nested(x),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTED)
+def test_defaults_of_what_others_call(name: str) -> None:
+    def play(wrap: Wrap) -> Any:
+        OPTIONS["k"] = 2.0
+        call, results = wrap(DEFAULTED[name]), []
+        for i in range(8):
+            OPTIONS["k"] = 2.0 + i // 4
+            results.append(call(some(i, 3)))
+        return results
+
+    same(play)
+
+
+@pytest.mark.parametrize("is_module", [False, True])
+def test_methods_that_are_replaced(is_module: bool) -> None:
+    def play(wrap: Wrap) -> Any:
+        class Base(nn.Module if is_module else object):  # type: ignore[misc]
+            def forward(self, x: Any) -> Any:
+                return x * 2
+
+            def __call__(self, x: Any) -> Any:
+                return self.forward(x) + self.last(x)
+
+            @ts.no_grad()
+            def last(self, x: Any) -> Any:
+                return x + 1
+
+        class Derived(Base):
+            pass
+
+        call, results = wrap(Derived()), []
+        for i in range(4 * 4):
+            if i == 12:
+                Base.last = lambda self, x: x + 2  # type: ignore[method-assign]
+            if i == 4:
+                Base.forward = lambda self, x: x * 3  # type: ignore[method-assign]
+            if i == 8:
+                Base.__call__ = lambda self, x: x * 5 + self.last(x)  # type: ignore[method-assign]
+            results.append(call(some(i, 3)))
+        return results
+
+    same(play)
+
+
+# --- arguments that are more than what they hold --------------------------------------------------
+
+
+class Listed(list[Any]):
+    k: float
+
+
+class Mapped(dict[str, Any]):
+    k: float
+
+
+class Pair(NamedTuple):
+    a: int
+
+
+class Paired(Pair):
+    k: float
+
+
+class Arrayed(np.ndarray[Any, Any]):
+    k: float
+
+
+MORE: dict[str, Callable[[], Any]] = {
+    "list": lambda: Listed([1]),
+    "dict": lambda: Mapped(a=1),
+    "mapping": lambda: UserDict(a=1),
+    "tuple": lambda: Paired(1),
+    "array": lambda: np.ones(2).view(Arrayed),
+}
+
+
+@pytest.mark.parametrize("is_inside", [False, True])
+@pytest.mark.parametrize("name", MORE)
+def test_attributes_of_containers_that_are_arguments(name: str, is_inside: bool) -> None:
+    def play(wrap: Wrap) -> Any:
+        call = wrap(lambda x, of: x * (of[0] if is_inside else of).k)
+        results = []
+        for i in range(8):
+            of = MORE[name]()
+            of.k = float(i // 4)
+            results.append(call(some(i, 3), [of] if is_inside else of))
+        return results, len(getattr(call, "programs", [])) in (0, 2)
+
+    ts.manual_seed(0)
+    same(lambda wrap: play(wrap)[0])
+    assert play(ts.compile)[1]
+
+
+def test_a_container_that_knows_itself() -> None:
+    def play(wrap: Wrap) -> Any:
+        of, call, results = Listed([1.0]), wrap(lambda x, of: x * of[0] * of.k), []
+        of.of, of.k, of.all = of, 1.0, [of]  # type: ignore[attr-defined]
+        for i in range(8):
+            of.k = float(i // 4)
+            results.append(call(some(i, 3), of))
+        return results
+
+    same(play)
+
+
+@pytest.mark.parametrize("is_argument", [False, True])
+def test_arrays_of_objects_and_complex_zeros(is_argument: bool) -> None:
+    def play(wrap: Wrap) -> Any:
+        held, lists, zeros = np.array([[1.0]], dtype=object), np.array([None]), [0j]
+        lists[0] = [1.0]
+        given = wrap(lambda x, a, b, c: (x * a[0, 0] * b[0][0], c[0]))
+        captured = wrap(lambda x: (x * held[0, 0] * lists[0][0], zeros[0]))
+        results = []
+        for i in range(16):
+            held[0, 0], lists[0][0] = float(i // 4), 1.0 + i // 8
+            zeros[0] = complex(0.0, -0.0 if i > 9 else 0.0)
+            x = some(i, 3)
+            results.append(given(x, held, lists, zeros) if is_argument else captured(x))
+        return results
 
     same(play)

@@ -6,18 +6,32 @@ being the same object.
 
 from __future__ import annotations
 
+import gc
 import os
-from collections import ChainMap, UserDict, deque
-from types import MappingProxyType
+import weakref
+from collections import ChainMap, UserDict, UserList, deque, namedtuple
+from threading import local
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 
-from tessella.hints import Any
+from tessella.hints import Any, Iterator
 
 MOST_ITEMS = 1000  # of a container whose items are compared
 DEPTH = 50  # of containers in each other whose items are compared
 # Others run code of their own when they are asked.
 MAPPINGS: Any = dict | UserDict | ChainMap | MappingProxyType | type(os.environ)
-SEQUENCES: Any = list | tuple | set | frozenset | deque
+SEQUENCES: Any = list | tuple | set | frozenset | deque | UserList
 CONSTANT = (int, float, complex, str, bytes, type(None))
+ABSENT = object()  # what stands where nothing is
+FIELD: Any = type(vars(namedtuple("Named", "field"))["field"])  # of any named tuple
+DEFAULTS = ("__defaults__", "__kwdefaults__")
 
 
 class Restless:
@@ -52,6 +66,8 @@ def items_of(value: Any, depth: int = DEPTH, known: dict[int, Any] | None = None
         return known[id(value)]
     if isinstance(value, bytearray) or is_plain_array(value):
         return bytes(value)
+    if is_array(value) and has_objects(value):
+        return items_of([value.shape, *objects_of(value)], depth, known)
     return digest(value) if is_array(value) else None
 
 
@@ -62,6 +78,14 @@ def parts_of(value: Any) -> Any:
     return value if isinstance(value, SEQUENCES) else None
 
 
+def behind(value: Any) -> list[Any]:
+    """Give what a method of Python's own is of, as `table.get`, or what a weak reference is to."""
+    if isinstance(value, BuiltinFunctionType | MethodWrapperType):
+        owner = value.__self__
+        return [] if owner is None or isinstance(owner, ModuleType) else [owner]
+    return [value()] if type(value) is weakref.ref else []
+
+
 def is_array(value: Any) -> bool:
     """Tell whether a value is an array of NumPy or its like; not the class of such."""
     return hasattr(type(value), "__array_interface__")
@@ -70,6 +94,17 @@ def is_array(value: Any) -> bool:
 def is_plain_array(value: Any) -> bool:
     """Tell whether a value is an array of Python's own."""
     return module_of(type(value)) == "array"
+
+
+def has_objects(array: Any) -> bool:
+    """Tell whether an array holds objects of Python, not numbers."""
+    return bool(getattr(array.dtype, "hasobject", False))
+
+
+def objects_of(array: Any) -> list[Any]:
+    """Give the objects that an array holds."""
+    found: list[Any] = array.ravel().tolist()
+    return found
 
 
 def digest(array: Any) -> Any:
@@ -123,6 +158,103 @@ def same(x: Any, y: Any) -> bool:
         return False
     if isinstance(x, float):
         return bool(x.hex() == y.hex())
+    if isinstance(x, complex):
+        return complex.__repr__(x) == complex.__repr__(y)
     if isinstance(x, tuple):
         return len(x) == len(y) and all(map(same, x, y))
     return isinstance(x, CONSTANT) and bool(x == y)
+
+
+class Place:
+    """Where something stands: a key of a dict, a cell, or an attribute; and what stood there."""
+
+    __slots__ = ("holder", "items", "kind", "name", "value")
+
+    def __init__(self, kind: str, holder: Any, name: str, value: Any) -> None:
+        self.kind = kind
+        self.holder = holder
+        self.name = name
+        self.value = value
+        self.items = items_of(value)
+
+    def holds(self) -> bool:
+        """Tell whether it is as it was."""
+        if self.kind == "dict":
+            now = self.holder.get(self.name, ABSENT)
+        elif self.kind == "itself":
+            now = self.holder
+        elif self.kind == "tensor":
+            now = getattr(self.holder, self.name)
+        elif self.kind == "cell":
+            now = self.holder.cell_contents if is_filled(self.holder) else ABSENT
+        else:
+            now = static_attribute(self.holder, self.name)
+        if now is not self.value and not same(now, self.value):
+            return False
+        return self.items is None or same_items(items_of(now), self.items)
+
+    def exported(self) -> list[tuple[Any, ...]]:
+        """Give what the core can look at: who holds what, lists with their items; or nothing."""
+        own = self.holder if self.kind == "dict" else None
+        if self.kind == "attribute":
+            own = own_attributes(self.holder)
+        found: list[tuple[Any, ...]] = []
+        if self.value is ABSENT:
+            return found
+        if self.kind == "cell":
+            found = [(self.holder, None, self.value)]
+        elif self.name in DEFAULTS and isinstance(self.holder, FunctionType):
+            found = [(self.holder, self.name, self.value)]
+        elif type(own) is dict and own.get(self.name, ABSENT) is self.value:
+            found = [(own, self.name, self.value)]
+        if self.items is None:
+            return found
+        is_known = type(self.value) is list and isinstance(self.items, list)
+        is_known &= bool(found) or self.kind == "itself"
+        if not is_known or any(below is not None for _, below in self.items):
+            return []
+        return [*found, (self.value, None, tuple(each for each, _ in self.items))]
+
+
+def static_attribute(owner: Any, name: str) -> Any:
+    """Give an attribute without running code: of the object, of a slot, or of its classes."""
+    own = getattr(owner, "__dict__", None)
+    if own is not None and name in own:
+        return own[name]
+    for cls in (*(owner.__mro__ if isinstance(owner, type) else ()), *type(owner).__mro__):
+        if name in cls.__dict__:
+            found = cls.__dict__[name]
+            if isinstance(found, MemberDescriptorType | FIELD) or cls is FunctionType:
+                return getattr(owner, name, ABSENT)
+            return found
+    return ABSENT
+
+
+def own_attributes(owner: Any) -> Any:
+    """Give the dict of an object or a class that the core can look into; None if there is none."""
+    own = None if isinstance(owner, local) else getattr(owner, "__dict__", None)  # of each thread
+    if type(own) is MappingProxyType:  # of a class: it shows one dict, which stays
+        return next(iter(gc.get_referents(own)), None)
+    return own
+
+
+def layers(value: Any) -> Iterator[Any]:
+    """Give an attribute of a class, and the functions within it: of descriptors, of wrappers."""
+    while value is not None:
+        yield value
+        if isinstance(value, staticmethod | classmethod | MethodType):
+            value = value.__func__
+        elif isinstance(value, property):
+            value = value.fget
+        elif isinstance(value, FunctionType) or is_ours(module_of(type(value))):
+            value = getattr(value, "__dict__", {}).get("__wrapped__")
+        else:
+            return
+
+
+def is_filled(cell: Any) -> bool:
+    """Tell whether a variable around a function has a value."""
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import ChainMap, UserDict, UserList, defaultdict, deque
 
 from tessella import _core
 from tessella.compiler.held import (
+    CONSTANT,
     MAPPINGS,
     digest,
+    has_objects,
     is_array,
     is_ours,
     is_plain_array,
     module_of,
+    objects_of,
+    parts_of,
 )
 from tessella.hints import Any
 from tessella.trees import flatten
@@ -75,19 +79,45 @@ def _content(value: Any) -> Any:
         return str.__str__(value)
     if isinstance(value, bytes | bytearray) or is_plain_array(value):
         return getattr(value, "typecode", ""), bytes(value)
+    held = _items(value)
+    return _Held(value) if held is None else (held, _attributes(value))
+
+
+def _items(value: Any) -> Any:
+    """Give what a container or an array holds; None if it is none."""
     if isinstance(value, set | frozenset):
         return frozenset((type(each), _content(each)) for each in value)
     if isinstance(value, deque):
         return value.maxlen, _contents(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | UserList):
         return _contents(value)
     if isinstance(value, MAPPINGS) and not is_ours(module_of(type(value))):
         return _contents(value), _contents(value.values())
-    return digest(value) if is_array(value) else _Held(value)
+    if is_array(value) and has_objects(value):
+        return value.shape, _contents(objects_of(value))
+    return digest(value) if is_array(value) else None
 
 
 def _contents(values: Any) -> tuple[Any, ...]:
     return tuple((type(each), _content(each)) for each in values)
+
+
+def _attributes(value: Any) -> Any:
+    """Give what tells a container from others of its class beside what it holds."""
+    own = getattr(value, "__dict__", None)
+    if not own or type(own) is not dict:
+        return None
+    stores = ("data", "maps") if isinstance(value, UserDict | UserList | ChainMap) else ()
+    return tuple((name, _attribute(own[name])) for name in own if name not in stores)
+
+
+def _attribute(value: Any) -> Any:
+    """Give what tells an attribute: what may lead back to who has it is compared as an object."""
+    parts = parts_of(value)
+    is_flat = parts is not None and all(isinstance(each, CONSTANT) for each in parts)
+    is_flat |= is_array(value) and not has_objects(value)
+    is_known = isinstance(value, CONSTANT) or (is_flat and not getattr(value, "__dict__", None))
+    return _value_key(value).key if is_known else _Held(value)
 
 
 class _Leaf:
@@ -107,5 +137,7 @@ def _frozen(tree: Any, given: Any) -> Any:
         return tree
     if isinstance(tree, dict):
         pairs = tuple((type(key), key, _frozen(tree[key], given[key])) for key in tree)
-        return type(given), isinstance(given, defaultdict) and given.default_factory, pairs
-    return type(given), tuple(_frozen(x, y) for x, y in zip(tree, given, strict=True))
+        made_by = isinstance(given, defaultdict) and given.default_factory
+        return type(given), _attributes(given), made_by, pairs
+    parts = tuple(_frozen(x, y) for x, y in zip(tree, given, strict=True))
+    return type(given), _attributes(given), parts

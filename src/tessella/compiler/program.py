@@ -97,6 +97,7 @@ class Output:
     def meaning(self) -> tuple[Any, ...]:
         """Give what it is but for its memory: a value by its type and its digits."""
         value = self.value.hex() if isinstance(self.value, float) else self.value
+        value = complex.__repr__(value) if isinstance(value, complex) else value
         value = id(value) if isinstance(value, _core.Tensor) else value
         return self.node is not None, self.index, self.same, self.leaf, type(self.value), value
 

@@ -8,22 +8,26 @@ from collections import namedtuple
 from tessella.hints import Any
 
 _VARARGS, _VARKEYWORDS = 4, 8  # bits of co_flags
+_BY_NAME = ("__dict__", "__getattribute__", "asdict", "astuple", "vars")
 _SILENT = ("CACHE", "PRECALL", "PUSH_NULL", "NOP", "COPY", "RESUME", "EXTENDED_ARG")
 
-# A "global", "free" or "local" name, or a module that is imported there ("import"), and the
-# attributes behind it.
+# A "global", "free" or "local" name, or a module that is imported there ("import"; dots before its
+# name are packages to go up), and the attributes behind it.
 Chain = namedtuple("Chain", "kind name attributes")
 
 
 class Reads:
     """What code reads."""
 
-    __slots__ = ("chains", "is_by_name", "loose")
+    __slots__ = ("chains", "is_by_name", "is_by_type", "loose")
 
-    def __init__(self, chains: list[Any], loose: set[str], is_by_name: bool) -> None:
+    def __init__(
+        self, chains: list[Any], loose: set[str], is_by_name: bool, is_by_type: bool
+    ) -> None:
         self.chains = chains
         self.loose = loose  # attributes of what no name stands for: items, results, local names
         self.is_by_name = is_by_name  # it reads attributes whose names it computes
+        self.is_by_type = is_by_type  # it asks for types of objects, and may read of those
 
 
 _READS: dict[Any, Reads] = {}
@@ -50,8 +54,10 @@ def _find_reads(code: Any) -> Reads:
     stored: set[str] = set()
     imported: dict[str, Any] = {}  # local names of modules, and of what is taken from them
     current: Any = None
+    is_whole = False
     taken: Any = None  # what was imported and has no name yet
-    constant: Any = ()
+    constants: list[Any] = [(), ()]  # the last two: of a module its level, and what is taken
+    is_by_place = False  # a pattern takes attributes by position
     for each in dis.get_instructions(code):
         name, value = each.opname, each.argval
         if name in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -62,7 +68,7 @@ def _find_reads(code: Any) -> Reads:
             continue
         if name in _SILENT:
             continue
-        if not name.startswith(("IMPORT_", "STORE_FAST")):
+        if not name.startswith(("IMPORT_", "STORE_FAST", "SWAP", "ROT_TWO", "POP_TOP")):
             taken = None
         if current:
             found[current] = None
@@ -84,13 +90,18 @@ def _find_reads(code: Any) -> Reads:
             if taken:
                 imported[names[0]] = taken
         elif name == "IMPORT_NAME":
-            taken = Chain("import", str(value), ())
+            level, listed = constants
+            is_whole = listed is None  # of import a.b.c, the first one is given
+            module = value.partition(".")[0] if is_whole else value
+            taken = Chain("import", "." * level + module, ())
         elif name == "IMPORT_FROM":
-            taken = taken._replace(attributes=(str(value),))
-        elif name == "LOAD_CONST":
-            constant = value
-        elif name == "MATCH_CLASS" and isinstance(constant, tuple):
-            loose.update(map(str, constant))
+            behind = taken.attributes if is_whole else ()
+            taken = taken._replace(attributes=(*behind, str(value)))
+        elif name.startswith("LOAD_") and isinstance(value, int | tuple | None):
+            constants = [constants[1], value]
+        elif name == "MATCH_CLASS" and isinstance(constants[1], tuple):
+            loose.update(map(str, constants[1]))
+            is_by_place |= bool(each.arg)
     own = set(arguments_of(code)) - stored
     for chain in found:
         if chain.kind == "local" and chain.name not in own:
@@ -102,9 +113,10 @@ def _find_reads(code: Any) -> Reads:
         for kind, name, behind in list(found):
             found.update(dict.fromkeys(Chain(kind, name, (*behind, each)) for each in texts))
     read = loose.union(*(chain.attributes for chain in found))
-    is_by_name = bool(read & {"__dict__", "__getattribute__"})
-    is_by_name |= Chain("global", "vars", ()) in found or _computes_names(code)
-    return Reads(list(found), loose, is_by_name)
+    named = read.union(chain.name for chain in found if chain.kind == "global")
+    is_by_name = not named.isdisjoint(_BY_NAME) or _computes_names(code) or is_by_place
+    is_by_type = "__class__" in read or Chain("global", "type", ()) in found
+    return Reads(list(found), loose, is_by_name, is_by_type)
 
 
 def _computes_names(code: Any) -> bool:

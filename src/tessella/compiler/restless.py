@@ -14,6 +14,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperTy
 from tessella.compiler import capture_errors
 from tessella.compiler.held import CONSTANT, MOST_ITEMS, module_of, parts_of
 from tessella.hints import Any
+from tessella.ops.random import Generator
 
 # Modules whose functions give something else at each call, and methods of their classes.
 _RESTLESS = ("_random", "datetime", "numpy.random", "random", "secrets", "time", "uuid")
@@ -22,10 +23,19 @@ _BOUND = BuiltinFunctionType | MethodType | MethodWrapperType
 
 
 def is_clock(value: Any, name: str) -> bool:
-    """Tell whether an attribute gives something else at each call: of a module, of a class."""
+    """Tell whether an attribute is another one at each call: of a module, a class, a generator."""
+    if isinstance(value, Generator):
+        return name in ("counter", "seed")
     if isinstance(value, ModuleType):
         return value.__name__ in _RESTLESS and not isinstance(getattr(value, name, None), type)
     return isinstance(value, type) and module_of(value) in _RESTLESS and name in _CLOCKS
+
+
+def refuse_clock(value: Any, name: str) -> None:
+    """Refuse an attribute that gives something else at each call."""
+    if is_clock(value, name):
+        owner = getattr(value, "__name__", type(value).__name__)
+        raise capture_errors.restless_inside(f"{owner}.{name}")
 
 
 def refuse_restless(name: str, value: Any) -> None:

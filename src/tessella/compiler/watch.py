@@ -13,82 +13,40 @@ from __future__ import annotations
 import gc
 import sys
 from functools import partial
-from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 
 from tessella import _core, exceptions
-from tessella.compiler import capture_errors
 from tessella.compiler.held import (
+    ABSENT,
     CONSTANT,
+    DEFAULTS,
+    FIELD,
+    MAPPINGS,
     MOST_ITEMS,
+    Place,
+    behind,
     is_array,
+    is_filled,
     is_ours,
     is_restless,
     items_of,
+    layers,
     module_of,
     parts_of,
-    same,
-    same_items,
+    static_attribute,
 )
-from tessella.compiler.reads import Chain, arguments_of, reads_of
-from tessella.compiler.restless import holds_source, is_clock, is_source, refuse_restless
+from tessella.compiler.reads import arguments_of, reads_of
+from tessella.compiler.restless import (
+    holds_source,
+    is_clock,
+    is_source,
+    refuse_clock,
+    refuse_restless,
+)
 from tessella.hints import Any
 
 MOST_REACHED = 10_000  # objects behind names and in containers
-_ABSENT = object()
-_FIELD: Any = type(vars(Chain)["name"])  # of any named tuple
 Tensor = _core.Tensor
-_DEFAULTS = ("__defaults__", "__kwdefaults__")
-
-
-class Place:
-    """Where something stands: a key of a dict, a cell, or an attribute; and what stood there."""
-
-    __slots__ = ("holder", "items", "kind", "name", "value")
-
-    def __init__(self, kind: str, holder: Any, name: str, value: Any) -> None:
-        self.kind = kind
-        self.holder = holder
-        self.name = name
-        self.value = value
-        self.items = items_of(value)
-
-    def holds(self) -> bool:
-        """Tell whether it is as it was."""
-        if self.kind == "dict":
-            now = self.holder.get(self.name, _ABSENT)
-        elif self.kind == "itself":
-            now = self.holder
-        elif self.kind == "tensor":
-            now = getattr(self.holder, self.name)
-        elif self.kind == "cell":
-            now = self.holder.cell_contents if _is_filled(self.holder) else _ABSENT
-        else:
-            now = static_attribute(self.holder, self.name)
-        if now is not self.value and not same(now, self.value):
-            return False
-        return self.items is None or same_items(items_of(now), self.items)
-
-    def exported(self) -> list[tuple[Any, ...]]:
-        """Give what the core can look at: who holds what, lists with their items; or nothing."""
-        own = self.holder if self.kind == "dict" else None
-        if self.kind == "attribute":
-            own = getattr(self.holder, "__dict__", None)
-        found: list[tuple[Any, ...]] = []
-        if self.value is _ABSENT:
-            return found
-        if self.kind == "cell":
-            found = [(self.holder, None, self.value)]
-        elif self.name in _DEFAULTS and isinstance(self.holder, FunctionType):
-            found = [(self.holder, self.name, self.value)]
-        elif type(own) is dict and own.get(self.name, _ABSENT) is self.value:
-            found = [(own, self.name, self.value)]
-        if self.items is None:
-            return found
-        is_known = type(self.value) is list and isinstance(self.items, list)
-        is_known &= bool(found) or self.kind == "itself"
-        if not is_known or any(below is not None for _, below in self.items):
-            return []
-        return [*found, (self.value, None, tuple(each for each, _ in self.items))]
 
 
 class Watch:
@@ -106,6 +64,7 @@ class Watch:
         # Codes of functions that are made in the call, with their variables that are not.
         self._made: dict[Any, set[str]] = {}
         self._sought: dict[Any, list[Any]] = {}  # by their code: who refers to it
+        self._methods: set[tuple[type, CodeType]] = set()  # that were looked for in classes
         self._owner = getattr(function, "__self__", None)  # of a method that is compiled
         self.has_loaded = False  # a module was imported in the call
         self._rest: list[Place] = []  # that the core cannot look at
@@ -113,6 +72,7 @@ class Watch:
         self.bumped_at = ""  # the line that changed a module or a parameter group
         self.restless = ""  # what may hold something that gives something else at each call
         self._is_by_name = False  # attributes are read by names that are computed
+        self._is_by_type = False  # attributes are read of types of objects
         self._add_function(function)
 
     def holds(self, is_rest: bool = False) -> bool:
@@ -176,20 +136,28 @@ class Watch:
         free = self._made.get(code, set(code.co_freevars))  # those that are made outside
         # Functions that are made in the call have variables that are made in it, too.
         self._made |= {each: free for each in code.co_consts if isinstance(each, CodeType)}
+        if arguments and code not in self._made:
+            self._add_method(locals_.get(arguments[0]), code)
         if code.co_freevars:
             self._find_function(frame)
         is_new = reads.is_by_name and not self._is_by_name
         self._is_by_name |= reads.is_by_name
         self._add_loose(reads.loose - self._loose, is_new)
+        if reads.is_by_type and not self._is_by_type:
+            self._is_by_type = True
+            for each in list(self._reached.values()):
+                self._reach_bases(each)
         for kind, name, attributes in reads.chains:
             if (kind, name) == ("global", "super"):
                 self._reach_bases(locals_.get(arguments[0]) if arguments else None)
             if kind == "global":
-                value = frame.f_globals.get(name, _ABSENT)
-                if value is not _ABSENT or name not in frame.f_builtins:
+                value = frame.f_globals.get(name, ABSENT)
+                if value is not ABSENT or name not in frame.f_builtins:
                     self.add("dict", frame.f_globals, name, value)
-            elif kind == "import" and name in sys.modules:
-                value = sys.modules[name]
+            elif kind == "import":
+                value = imported(name, frame.f_globals)
+                if value is None:
+                    continue
             elif name in locals_ and (kind == "free" or (kind == "local" and name in arguments)):
                 value = locals_[name]
             else:
@@ -207,6 +175,7 @@ class Watch:
         for held in (self._reached, self._walked, self._owners, self._sought, self._functions):
             held.clear()
         self._made.clear()
+        self._methods.clear()
 
     def note_threads(self) -> None:
         """Keep how many threads there are."""
@@ -222,7 +191,12 @@ class Watch:
                 if items_of(given) is not None:
                     self.add("itself", given, "args", given)
             value = value.func
+        for each in behind(value):
+            if items_of(each) is not None:
+                self.add("itself", each, "__self__", each)
         function = _plain(value)
+        if is_ours(module_of(type(function))):  # a compiled function
+            *_, function = layers(function)
         if not isinstance(function, FunctionType):
             return
         known = self._functions.setdefault(function.__code__, [])
@@ -232,15 +206,33 @@ class Watch:
         if isinstance(value, MethodType):
             refuse_restless(function.__name__, value.__self__)
         is_own = function.__code__.co_filename.startswith(exceptions.PACKAGE)
-        for name in () if is_own else _DEFAULTS:
+        for name in () if is_own else DEFAULTS:
             self.add("attribute", function, name, getattr(function, name))
         names = function.__code__.co_freevars
         for name, cell in zip(names, function.__closure__ or (), strict=True):
-            value = cell.cell_contents if _is_filled(cell) else _ABSENT
+            value = cell.cell_contents if is_filled(cell) else ABSENT
             if is_own:  # its variables stay; functions of the user among them are watched
                 self._add_function(value)
             else:
                 self.add("cell", cell, name, value)
+
+    def _add_method(self, owner: Any, code: CodeType) -> None:
+        """Keep what a class has as a method, and its defaults: nobody may name it."""
+        kind = owner if isinstance(owner, type) else type(owner)
+        if (kind, code) in self._methods:
+            return
+        self._methods.add((kind, code))
+        for cls in kind.__mro__:
+            if is_ours(module_of(cls)) or module_of(cls) == "builtins":
+                continue
+            names = (code.co_name,) if code.co_name in vars(cls) else tuple(vars(cls))
+            for name in names:
+                found = vars(cls)[name]
+                function = next((x for x in layers(found) if _has_code(x, code)), None)
+                if function is not None:
+                    self.add("attribute", cls, name, found)
+                    self._add_function(function)
+                    return
 
     def _find_function(self, frame: Any) -> None:
         """Find the function of a frame whose code reads variables around it."""
@@ -282,16 +274,17 @@ class Watch:
             if (is_outside or is_given) and parts_of(value) is not None:
                 self._reach(value, is_outside)  # a method of a container gives what it holds
             if isinstance(value, ModuleType):
-                found = getattr(value, name, _ABSENT)
-                if is_clock(value, name):
-                    raise capture_errors.restless_inside(f"{value.__name__}.{name}")
-                if is_ours(value.__name__) or found is _ABSENT:
+                found = getattr(value, name, ABSENT)
+                refuse_clock(value, name)
+                if is_ours(value.__name__) or found is ABSENT:
                     return None
                 self.add("dict", vars(value), name, found)
                 value = found
                 continue
-            if is_clock(value, name):
-                raise capture_errors.restless_inside(f"{value.__name__}.{name}")
+            refuse_clock(value, name)
+            if name == "__class__":
+                value = type(value)
+                continue
             if isinstance(value, Tensor) and (at or is_outside):
                 self._add_state(value, name)
             found = static_attribute(value, name)
@@ -301,9 +294,9 @@ class Watch:
                 self._add_loose(set(attributes[at + 1 :]) - self._loose)
                 self._reach(found, is_outside)
                 return value
-            if found is not _ABSENT or is_outside or is_given:
+            if found is not ABSENT or is_outside or is_given:
                 self.add("attribute", value, name, found, is_outside)
-            if found is _ABSENT:  # code of its class may give it, which reads what it has
+            if found is ABSENT:  # code of its class may give it, which reads what it has
                 self._add_loose(set(attributes[at + 1 :]) - self._loose)
                 return value
             if isinstance(found, FunctionType) and (is_outside or is_given):
@@ -315,6 +308,8 @@ class Watch:
         """Keep what Python reads of a tensor that is not an argument."""
         if name in ("requires_grad", "requires_grad_"):
             self.add("tensor", x, "requires_grad", x.requires_grad)
+        elif name in ("is_leaf", "grad_fn"):
+            self.add("tensor", x, "is_leaf", x.is_leaf)
         elif name in getattr(x, "__dict__", ()):
             self.add("attribute", x, name, x.__dict__[name])
 
@@ -330,6 +325,8 @@ class Watch:
             if id(value) in self._reached or id(value) in self._walked:
                 continue
             parts = parts_of(value)
+            if parts is None:
+                todo += behind(value)
             if parts is None and _is_module(value) and is_ours(module_of(type(value))):
                 parts = [*vars(value).values(), *self._look(value, self._loose)]
             is_seen = _has_attributes(value) or (is_outside and isinstance(value, Tensor))
@@ -338,13 +335,16 @@ class Watch:
                     self.has_missed |= not is_outside and any(map(_has_attributes, parts))
                     continue
                 self._walked[id(value)] = value
-                todo += [each for each in parts if not isinstance(each, CONSTANT)]
+                keys = value if isinstance(value, MAPPINGS) else ()
+                todo += [each for each in (*parts, *keys) if not isinstance(each, CONSTANT)]
             elif is_seen and len(self._reached) >= MOST_REACHED:
                 self.has_missed = True
                 return
             elif is_seen:
                 self._reached[id(value)] = value
                 todo += self._look(value, self._loose)
+                if self._is_by_type:
+                    self._reach_bases(value)
 
     def _reach_bases(self, owner: Any) -> None:
         """Look at the classes that `super()` gives attributes of."""
@@ -355,16 +355,17 @@ class Watch:
         """Keep some attributes of an object that has them, and give them."""
         found = []
         if self._is_by_name and not isinstance(value, type | ModuleType | Tensor):
-            names = names.union(getattr(value, "__dict__", ()))
+            slots = getattr(type(value), "__match_args__", ())
+            names = names.union(getattr(value, "__dict__", ()), slots)
         for name in names:
             if isinstance(value, Tensor):
                 self._add_state(value, name)
                 continue
             own = static_attribute(value, name)
-            if own is not _ABSENT and is_clock(value, name):
+            if own is not ABSENT and is_clock(value, name):
                 self.restless = self.restless or name
             is_method = isinstance(value, type | ModuleType) and callable(own)
-            if own is _ABSENT or _is_computed(own) or is_method:
+            if own is ABSENT or _is_computed(own) or is_method:
                 continue
             if is_ours(module_of(type(value))) and not _is_users(value, name, own):
                 continue
@@ -387,9 +388,14 @@ def _is_of(function: Any, frame: Any) -> bool:
     """Tell whether a frame can be one of a function: the variables around it are the same."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return all(
-        (cell.cell_contents if _is_filled(cell) else _ABSENT) is frame.f_locals.get(name, _ABSENT)
+        (cell.cell_contents if is_filled(cell) else ABSENT) is frame.f_locals.get(name, ABSENT)
         for name, cell in cells
     )
+
+
+def _has_code(value: Any, code: CodeType) -> bool:
+    """Tell whether a value is a function of some code."""
+    return isinstance(value, FunctionType) and value.__code__ is code
 
 
 def _has_attributes(value: Any) -> bool:
@@ -410,12 +416,12 @@ def _is_computed(found: Any) -> bool:
         return True
     kind = type(found)
     is_plain = isinstance(found, type) or kind.__module__ in ("builtins", "functools")
-    return hasattr(kind, "__get__") and not is_plain and not isinstance(found, _FIELD)
+    return hasattr(kind, "__get__") and not is_plain and not isinstance(found, FIELD)
 
 
 def _is_users(value: Any, name: str, found: Any) -> bool:
     """Tell whether an attribute of a module of the package is an object that its user put there."""
-    if not _is_module(value) or vars(value).get(name, _ABSENT) is not found:
+    if not _is_module(value) or vars(value).get(name, ABSENT) is not found:
         return False
     return name[0] != "_" and (parts_of(found) is not None or _has_attributes(found))
 
@@ -426,27 +432,15 @@ def _is_module(value: Any) -> bool:
     return found is not None and isinstance(value, found.Owner)
 
 
-def static_attribute(owner: Any, name: str) -> Any:
-    """Give an attribute without running code: of the object, of a slot, or of its classes."""
-    own = getattr(owner, "__dict__", None)
-    if own is not None and name in own:
-        return own[name]
-    for cls in (*(owner.__mro__ if isinstance(owner, type) else ()), *type(owner).__mro__):
-        if name in cls.__dict__:
-            found = cls.__dict__[name]
-            if isinstance(found, MemberDescriptorType | _FIELD) or cls is FunctionType:
-                return getattr(owner, name, _ABSENT)
-            return found
-    return _ABSENT
+def imported(name: str, own: dict[str, Any]) -> Any:
+    """Give a module by its name in an import, of code with these globals; None if there is none."""
+    level = len(name) - len(name.lstrip("."))
+    if level:
+        package = str(own.get("__package__") or "").rsplit(".", level - 1)[0]
+        name = f"{package}.{name[level:]}".rstrip(".")
+    return sys.modules.get(name)
 
 
 def _plain(value: Any) -> Any:
     """Give the function of a method; everything else as it is."""
     return value.__func__ if isinstance(value, MethodType) else value
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not cell
-    except ValueError:
-        return False

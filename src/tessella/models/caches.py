@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from tessella import _core, errors
+from tessella import _core, changes, errors
 from tessella._core import Tensor
 from tessella.allocators import Allocator
 from tessella.arguments import to_count, to_int
@@ -103,7 +103,7 @@ class Cache(ABC):
         """Count places that all layers have put."""
 
 
-class KVCache(Cache):
+class KVCache(changes.Counted, Cache):
     """Keys and values with room for `capacity` places: tensors (batch, heads, capacity, features).
 
     Memory is taken once, from `allocator` or the scope's. A decoding step over it is one compiled

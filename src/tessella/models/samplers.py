@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tessella import errors
+from tessella import changes, errors
 from tessella._core import Tensor
 from tessella.arguments import to_float, to_int
 from tessella.dtypes import float32
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         seed: int | None
 
 
-class Sampler:
+class Sampler(changes.Counted):
     """Draws tokens (B,) from logits (B, vocabulary).
 
     The steps, in this order, each left out at its default: `repetition_penalty` makes tokens that

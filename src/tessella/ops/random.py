@@ -21,6 +21,7 @@ from tessella.ops.elementwise import add, mul
 
 _BITS, UNIFORM, NORMAL, _INTEGERS, _BERNOULLI = range(5)
 _WORD = (1 << 64) - 1
+_OUTSIDE = "read it outside of the function"
 
 
 class Generator:
@@ -55,6 +56,7 @@ class Generator:
         >>> ts.Generator(7).state_dict()
         {'seed': 7, 'counter': 0}
         """
+        _core.refuse_capture("the state of a generator", _OUTSIDE)
         return {"seed": self.seed, "counter": self.counter}
 
     def load_state_dict(self, state_dict: dict[str, int]) -> None:
@@ -81,6 +83,7 @@ class Generator:
         >>> ts.Generator(7).get_state().shape
         (16,)
         """
+        _core.refuse_capture("the state of a generator", _OUTSIDE)
         out = _core.empty((2,), uint64.id)
         _core.fill_from_list(out, [self.seed, self.counter])
         return _core.bitcast(out, uint8.id)

@@ -157,6 +157,10 @@ class ReduceLROnPlateau(LRScheduler):
         self.best = math.inf if mode == "min" else -math.inf
         self.cooldown_counter = self.num_bad_epochs = 0
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute: steps count, and are no part of compiled functions."""
+        object.__setattr__(self, name, value)
+
     @explained
     def step(  # type: ignore[override]  # as PyTorch's
         self, metrics: float | Tensor, epoch: int | None = None

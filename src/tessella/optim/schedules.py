@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from tessella import errors, optimizer_errors
+from tessella import changes, errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, NUMBERS, to_count, to_float, to_int, to_list, to_number
 from tessella.dtypes import float64
@@ -63,7 +63,7 @@ def is_plain(value: Any) -> bool:
     return value is None or type(to_number(value)) in (*NUMBERS, str, bytes)
 
 
-class LRScheduler:
+class LRScheduler(changes.Counted):
     """What all schedules share. One that users write overrides `get_lr`.
 
     It sets the rates of `optimizer`. `last_epoch` is -1 for one that begins; one that goes on is
@@ -96,6 +96,13 @@ class LRScheduler:
         self.base_lrs: list[float] = begun
         self._epoch = count(last)
         self._begin(last == -1)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute; a change is what formulas read, not what a user's steps count."""
+        if name in ("base_lrs", "optimizer", *self.saved):
+            super().__setattr__(name, value)
+        else:
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         """Show what it was made with; the epoch is a value, which a compiled step does not read."""
