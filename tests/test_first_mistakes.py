@@ -14,6 +14,9 @@ from tessella import data, errors, nn
 X, Y = ts.ones(8, 2), ts.ones(8, 1)
 WEIGHT = ts.ones(3, requires_grad=True)
 ANY: Any = ts  # what a checker of types would not let pass
+BATCHES = [(X, Y)]
+NET = nn.Linear(2, 1)
+SGD = ts.optim.SGD(NET.parameters(), lr=0.1)
 CYCLE: list[Any] = []  # a list that holds itself
 CYCLE.append(CYCLE)
 
@@ -35,6 +38,11 @@ def loaded(state: dict[str, Any]) -> ts.optim.SGD:
     made = ts.optim.SGD([nn.Parameter(ts.ones(2))], lr=0.1)
     made.load_state_dict({**made.state_dict(), "state": {0: state}})
     return made
+
+
+def fitted(batches: Any, **more: Any) -> Any:
+    """Train for two epochs."""
+    return ts.fit(NET, batches, F.mse_loss, SGD, epochs=2, progress=False, **more)
 
 
 # A call, the error, what it says, and the cure.
@@ -105,6 +113,39 @@ MISTAKES: list[tuple[Any, type[errors.TessellaError], str, str]] = [
     (lambda: nn.functional.one_hot(ts.tensor([0]), 0), errors.IndexOutOfBounds,
      "for 0 classes", "there are no classes"),
     (lambda: ts.vander(ts.arange(3.0), 2**45), errors.OutOfMemory, "vander", ""),
+    (lambda: ANY.fit(NET, BATCHES), errors.ArgumentError,
+     r"^fit: missing 2 required positional arguments: 'loss' and 'optimizer'\n  at test_first_mis",
+     "the signature is fit(model, data, loss, optimizer, *, epochs=1, "),
+    (lambda: ANY.save(X), errors.ArgumentError,
+     "^save: missing 1 required positional argument: 'path'", "the signature is save(obj, path)"),
+    (lambda: ANY.data.DataLoader(BATCHES, batch=2), errors.ArgumentError,
+     "^DataLoader: got an unexpected keyword argument 'batch'", "DataLoader(dataset, batch_size"),
+    (lambda: ANY.nn.utils.clip_grad_norm_([WEIGHT]), errors.ArgumentError,
+     "^clip_grad_norm_: missing 1", "clip_grad_norm_(parameters, max_norm, norm_type=2.0"),
+    *((lambda name=name: getattr(ts, name).nothing, errors.UnknownName,
+       f"tessella.{name} has no attribute 'nothing'", f"dir(ts.{name}) lists the names")
+      for name in ("memory", "metrics", "testing", "io", "text", "models")),
+    (lambda: ANY.memory.limits, errors.UnknownName, "no attribute 'limits'", "mean limit?"),
+    (lambda: ANY.ones(3).__delitem__(0), errors.InvalidArgument,
+     r"^delitem: a tensor keeps its elements\n    x    float32 \(3,\)\n    key  0\n", "x[mask]"),
+    (lambda: X[ANY.ones(2).numpy():], errors.ArgumentError,
+     "getitem: start must be an integer or None, got numpy.ndarray", "start="),
+    (lambda: ts.metrics.accuracy(ts.ones(4, 3), ts.ones(4, 1, dtype=ts.int64)), errors.ShapeError,
+     r"accuracy: target is \(4, 1\)", "target.squeeze(1)"),
+    (lambda: ANY.testing.assert_close(X, X, msg=3), errors.ArgumentError,
+     "msg must be text, or a function of a text, got int", "msg=3"),
+    (lambda: fitted(BATCHES, scheduler=ts.optim.lr_scheduler.StepLR), errors.ArgumentError,
+     "fit: scheduler is the class StepLR", "scheduler=optim.lr_scheduler.StepLR(optimizer)"),
+    (lambda: fitted(pair for pair in BATCHES), errors.InvalidArgument,
+     "fit: data is an iterator, which is used up", "data=list(batches)"),
+    (lambda: fitted(BATCHES, validation=iter(BATCHES)), errors.InvalidArgument,
+     "fit: validation is an iterator, which is used up", "validation=list(batches)"),
+    (lambda: nn.ModuleDict({"a": nn.ReLU()})["b"], errors.UnknownKey,
+     "ModuleDict: 'b' names no module", "it has a"),
+    (lambda: nn.ParameterDict().pop("b"), errors.UnknownKey,
+     "ParameterDict: 'b' names no parameter", "it is empty"),
+    (lambda: NET.load_state_dict({"weight": numpy.ones((1, 2)), "bias": numpy.ones(1)}),
+     errors.InvalidArgument, "weight  is numpy.ndarray, not a tensor", "ts.asarray(value)"),
     (lambda: ts.repeat(ts.zeros(99_999), ts.full((99_999,), 2**24)), errors.OutOfMemory,
      "repeat", ""),
 ]  # fmt: skip

@@ -101,6 +101,13 @@ def test_special_values_of_functions_of_one_number(dtype: str) -> None:
         np.testing.assert_allclose(ts.logit(ts.tensor(x)).numpy(), want, rtol=1e-3)
 
 
+def test_slope_of_logit_is_a_nan_where_its_value_is() -> None:
+    x = ts.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, NAN], requires_grad=True)
+    ts.logit(x).sum().backward()
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.numpy(), [NAN, INF, 4, INF, NAN, NAN])
+
+
 def test_logit_limits_its_operand() -> None:
     found = ts.logit(ts.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, NAN]), eps=0.25)
     want = math.log(3)
@@ -131,6 +138,24 @@ def test_sinc_is_zero_at_integers_and_one_at_zero() -> None:
     assert found[:5].tolist() == [1.0, 1.0, 0.0, 0.0, 0.0] and np.isnan(found[5:]).all()
     z = np.array([0, 1 + 1j, 2.5 - 0.5j])
     np.testing.assert_allclose(ts.sinc(ts.tensor(z)).numpy(), np.sinc(z), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "tiny"), [(ts.float32, 1e-30), (ts.float64, 1e-200)])
+def test_sinc_has_exact_slopes_near_zero(dtype: ts.dtype, tiny: float) -> None:
+    numbers = [0.0, tiny, -tiny, 1e-8, 1e-4, 0.01, 0.2, 0.375, 0.499]
+    x = ts.tensor(numbers, dtype=dtype, requires_grad=True)
+    found = ts.sinc(x)
+    (first,) = ts.autograd.grad(found.sum(), x, create_graph=True)
+    (second,) = ts.autograd.grad(first.sum(), x)
+    assert_bits(found.detach(), ts.sinc(x.detach()).numpy())  # recording changes no bit
+    u = np.longdouble(x.detach().numpy())
+    terms = [(2 * k, np.longdouble(-1) ** k * np.longdouble(np.pi) ** (2 * k)
+              / math.factorial(2 * k + 1)) for k in range(1, 16)]  # fmt: skip
+    slopes = [sum(c * p * u ** (p - 1) for p, c in terms),
+              sum(c * p * (p - 1) * u ** (p - 2) for p, c in terms)]  # fmt: skip
+    for got, want in zip((first, second), slopes, strict=True):
+        units = np.spacing(np.abs(want).astype(dtype.name))
+        assert (np.abs(got.detach().numpy() - want) <= 6 * units).all()
 
 
 @given(st.floats(-60, 60))

@@ -171,6 +171,19 @@ def test_a_variance_far_from_zero_is_accurate() -> None:
     assert abs(ts.from_numpy(array).var().item() - exact) <= 1e-3 * exact
 
 
+@pytest.mark.parametrize("dtype", COMPLEX)
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_spread_of_complex_numbers_is_real(name: str, dtype: str) -> None:
+    array = np.array([[1 + 2j, 3 - 1j, -2j], [0.5, 1 + 1j, 4 - 2j]], dtype)
+    for axis, correction in ((None, 0), (1, 1)):
+        found = getattr(ts.tensor(array), name)(axis=axis, correction=correction)
+        want = getattr(array, name)(axis=axis, ddof=correction)
+        assert found.dtype is ts.result_type(ts.float32, found.dtype) is ts.tensor(want).dtype
+        np.testing.assert_allclose(found.numpy(), want, rtol=1e-6)
+    x = ts.tensor(array).to(ts.complex128)
+    ts.testing.check_grads(lambda x: getattr(x, name)(axis=1), (x,))
+
+
 # --- the same bits --------------------------------------------------------------------------------
 
 Reduction = Callable[[ts.Tensor], ts.Tensor]

@@ -27,7 +27,7 @@ def names() -> dict[str, Any]:
     """Give what the rows' expressions are about."""
     x = ts.tensor([[0.0, 2.0, 1.0], [5.0, 4.0, 3.0]])
     others = {"f": lambda x: (x * x).sum(), "model": ts.nn.Linear(3, 2)}
-    return {"ts": ts, "torch": ts, "x": x, "y": x + 1, "i": ts.tensor([0, 1]), **others}
+    return {"ts": ts, "torch": ts, "x": x, "v": x[0], "y": x + 1, "i": ts.tensor([0, 1])} | others
 
 
 def text(row: Refusal) -> str:
@@ -44,6 +44,33 @@ def test_call_that_means_something_else_shows_both_spellings(row: Refusal) -> No
         assert f"in PyTorch {row.torch} {row.why}" in message
         assert all(here in message for here in row.here)
         assert "  at test_spellings.py:" in message or "  at <string>:" in message
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        ("x.max(dim=0)", "x.max(axis=0), x.argmax(axis=0), or x.amax(dim=0)"),
+        ("ts.min(x, -1)", "x.min(axis=-1), x.argmin(axis=-1), or x.amin(dim=-1)"),
+        ("x.sort(0)", "x.sort(axis=0), x.argsort(axis=0)"),
+        ("x.std(dim=0)", "x.std(dim=0, correction=1), or x.std(axis=0)"),
+        ("x.var((0, 1))", "x.var(dim=(0, 1), correction=1), or x.var(axis=(0, 1))"),
+        ("ts.std_mean(x, dim=0)",
+         "ts.std_mean(x, dim=0, correction=1), or ts.std_mean(x, dim=0, correction=0)"),
+        ("x.median(dim=0)", "x.median(axis=0), or x.kthvalue(1, dim=0)"),
+        ("ts.arange(9.0).median(dim=0)", "x.median(axis=0), or x.kthvalue(5, dim=0)"),
+        ("ts.median(input=x, dim=7)", "x.median(axis=7), or x.kthvalue(1, dim=7)"),
+        ("x.nanmedian(0)", 'x.nanmedian(axis=0), or x.nanquantile(0.5, axis=0, method="lower")'),
+        ("x.round(decimals=1)", "(x * 10).round() / 10"),
+        ("x.round(decimals=-2)", "(x / 100).round() * 100"),
+        ("x.round(decimals=0)", "x.round()"),
+        ("ts.gradient(x, dim=[1])", "ts.gradient(x, axis=1)"),
+        ("ts.gradient(v)", "ts.gradient(v, axis=0)"),
+    ],
+)  # fmt: skip
+def test_hint_has_what_the_call_has(call: str, hint: str) -> None:
+    with pytest.raises(ts.errors.ArgumentError) as caught:
+        run(call)
+    assert str(caught.value).endswith(f"hint: write {hint}")
 
 
 def run(expression: str, is_slow: bool = False) -> Any:
@@ -63,6 +90,35 @@ def test_spelling_that_is_shown_runs(row: Refusal) -> None:
 @pytest.mark.parametrize("row", spellings.STANDARD, ids=text)
 def test_call_that_the_standard_defines_runs(row: Refusal) -> None:
     run(row.torch)
+
+
+@pytest.mark.parametrize(
+    ("module", "tensors"),
+    [
+        (ts.nn.Linear(3, 2), {"input": ts.ones(4, 3)}),
+        (ts.nn.Sequential(ts.nn.ReLU()), {"input": ts.ones(4)}),
+        (ts.nn.LSTM(3, 2), {"input": ts.ones(4, 1, 3), "hx": None}),
+        (ts.nn.MSELoss(), {"input": ts.ones(4), "target": ts.zeros(4)}),
+        (ts.nn.CrossEntropyLoss(), {"input": ts.ones(2, 3), "target": ts.tensor([0, 2])}),
+        (ts.nn.Bilinear(3, 2, 1), {"input1": ts.ones(4, 3), "input2": ts.ones(4, 2)}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_modules_take_the_keywords_of_pytorch(module: Any, tensors: dict[str, Any]) -> None:
+    given = list(tensors.values())
+    ts.testing.assert_close(module(**tensors), module(*given))
+    with pytest.raises(ts.errors.ArgumentError, match="unexpected keyword argument 'inputs'"):
+        module(inputs=given[0])
+    with pytest.raises(ts.errors.ArgumentError):
+        module(given[0], **tensors)
+
+
+def test_a_module_of_the_user_has_its_own_keywords() -> None:
+    class Twice(ts.nn.Module):
+        def forward(self, x: ts.Tensor, input: float = 2.0) -> ts.Tensor:
+            return x * input
+
+    assert Twice()(x=ts.ones(1), input=3.0).item() == 3.0
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -332,6 +388,7 @@ def test_what_is_written_through_data_is_noticed_by_backward() -> None:
     "import tessella.nn.utils as utils; assert utils is ts.nn.utils",
     "from tessella.nn.utils.rnn import pad_sequence as f; assert f is ts.nn.utils.rnn.pad_sequence",
     "import tessella.backends.cudnn as cudnn; cudnn.benchmark = True",
+    "import tessella.backends.cudnn as cudnn; assert not cudnn.deterministic",
     "assert not ts.backends.mps.is_available() and not ts.mps.is_available()",
     "from tessella.cuda import is_available; assert not is_available()",
     "ts.cuda.manual_seed(1); ts.cuda.manual_seed_all(1); ts.cuda.empty_cache()",

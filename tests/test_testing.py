@@ -8,6 +8,7 @@ import sys
 from collections import namedtuple
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tessella as ts
@@ -229,6 +230,8 @@ def test_errors_of_the_function_come_out_as_they_are() -> None:
     (1.0, 1.0 + 1e-9), (1, 1.0), (True, True), (2j, 2j), ((X, [1]), (X, [1])),
     ({"a": X}, {"a": X}), (ts.arange(3), [0, 1, 2]), (ts.zeros(0), []), (Z, Z * (1 + 1e-7)),
     (ts.tensor([float("inf")]), ts.tensor([float("inf")])), (X.requires_grad_(False), X),
+    (None, None), ({"a": None}, {"a": None}), (np.ones(2), np.ones(2)),
+    (np.float32(1), np.float32(1)),
     (ts.tensor([True]), [True]), (ts.ones(2, dtype=ts.bfloat16), ts.ones(2, dtype=ts.bfloat16)),
 ])  # fmt: skip
 def test_near_values_pass(x: Any, y: Any) -> None:
@@ -247,6 +250,9 @@ def test_near_values_pass(x: Any, y: Any) -> None:
     (ts.tensor([float("inf")]), ts.tensor([1.0]), "1 of 1"),
     (ts.tensor([1 << 62]), ts.tensor([(1 << 62) + 1]), "1 of 1"),
     (X, None, "the type is Tensor, expected NoneType"),
+    ({"a": None}, {"a": 0}, r"\['a'\]: the type is NoneType, expected int"),
+    (np.ones(2), np.zeros(2), "2 of 2 elements differ"),
+    (np.ones(2), np.ones(2, "f"), "the dtype is float64, expected float32"),
 ])  # fmt: skip
 def test_far_values_are_found(x: Any, y: Any, match: str) -> None:
     with pytest.raises(CheckFailed) as caught:
@@ -256,6 +262,13 @@ def test_far_values_are_found(x: Any, y: Any, match: str) -> None:
     assert re.search(match, first), first
     assert any(line.startswith("  hint: ") for line in rest)
     assert any(line.startswith("  at test_testing.py:") for line in rest)
+
+
+@pytest.mark.parametrize("msg", ["mine", lambda text: text.replace("1 of 1", "mine: 1 of 1")])
+def test_a_message_of_ones_own_is_said(msg: Any) -> None:
+    assert_close(X, X, msg=msg)
+    with pytest.raises(CheckFailed, match=r"^assert_close: mine.*\n    actual    1\.0"):
+        assert_close(1.0, 2.0, msg=msg)
 
 
 def test_tolerances_and_flags() -> None:

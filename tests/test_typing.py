@@ -90,7 +90,7 @@ def test_modules_that_are_elsewhere_have_their_stubs() -> None:
         for name, text in place_stubs().items()
         if (ROOT / name).read_text() != tidy(text, name)
     ]
-    assert not stale, "run tools/stub_places.py"
+    assert not stale, "run `make generate`"
 
 
 def test_stubs_alone_are_no_packages_at_run_time(tmp_path: Path) -> None:

@@ -198,184 +198,165 @@ def squared(z: mpf) -> mpf:
     return z * z
 
 
-def tables() -> list[Row]:
-    """Every polynomial of the vector maths."""
-    ln2, root2 = mp.ln(2), mp.sqrt(2)
-    half = ln2 / 2 * mpf("1.0001")  # a rounded quotient may fall just outside
-    s_high = ((root2 - 1) / (root2 + 1)) ** 2 * mpf("1.0001")
-    quarter = (mp.pi / 4) ** 2 * mpf("1.0001")
-    f_low, f_high = 1 / root2 - 1, root2 - 1
-    atan_high = (root2 - 1) ** 2 * mpf("1.0001")
+LN2, ROOT2 = mp.ln(2), mp.sqrt(2)
+MARGIN = mpf("1.0001")  # a rounded quotient may fall just outside
+HALF = LN2 / 2 * MARGIN
+QUARTER = (mp.pi / 4) ** 2 * MARGIN
+ATAN_HIGH = (ROOT2 - 1) ** 2 * MARGIN
+LOG_HIGH = ((ROOT2 - 1) / (ROOT2 + 1)) ** 2 * MARGIN
+FRACTION = (1 / ROOT2 - 1, ROOT2 - 1)  # of the argument of a logarithm
 
-    def exp_tail(r: mpf) -> mpf:
-        return (mp.expm1(r) - r) / (r * r)
 
-    def log_series(z: mpf) -> mpf:
-        s = mp.sqrt(z)
-        return (2 * mp.atanh(s) - 2 * s) / (s * z)
+def exp_tail(r: mpf) -> mpf:
+    """(exp(r) - 1 - r) / r**2."""
+    return (mp.expm1(r) - r) / (r * r)
 
-    def log_tail(z: mpf) -> mpf:
-        return (log_series(z) - mpf(2) / 3 - mpf(2) / 5 * z) / (z * z)
 
-    def cos_tail(z: mpf) -> mpf:
-        return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / (z * z)
+def exp2_slope(r: mpf) -> mpf:
+    """(exp2(r) - 1) / r."""
+    return mp.expm1(r * LN2) / r
 
-    def erf_excess(z: mpf) -> mpf:
-        return mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1
 
-    def log_cubic(f: mpf) -> mpf:
-        return (mp.log1p(f) - f + f * f / 2) / f**3
+def log_series(z: mpf) -> mpf:
+    """(log((1 + s) / (1 - s)) - 2s) / (s*z) where z = s*s."""
+    s = mp.sqrt(z)
+    return (2 * mp.atanh(s) - 2 * s) / (s * z)
 
-    def log_cubic_weight(f: mpf) -> mpf:
-        return abs(f**3 / mp.log1p(f))
 
-    def log2_slope(f: mpf) -> mpf:
-        return mp.log1p(f) / (f * ln2)
+def log_tail(z: mpf) -> mpf:
+    """What log_series has beyond its first two terms, over z**2."""
+    return (log_series(z) - mpf(2) / 3 - mpf(2) / 5 * z) / (z * z)
 
-    def exp2_slope(r: mpf) -> mpf:
-        return mp.expm1(r * ln2) / r
 
-    def erf_exponent(x: mpf) -> mpf:
-        return -mp.log(mp.erfc(x))
+def log_cubic(f: mpf) -> mpf:
+    """(log(1 + f) - f + f*f/2) / f**3."""
+    return (mp.log1p(f) - f + f * f / 2) / f**3
 
-    def row(
-        kind: str, name: str, text: str, low: mpf | int, high: mpf | int, degree: int,
-        value: Function, weight: Function = one,
-    ) -> Row:  # fmt: skip
-        return Row(name, kind, text, mpf(low), mpf(high), degree, value, weight)
 
-    narrow, wide = partial(row, "float"), partial(row, "double")
+def log_cubic_weight(f: mpf) -> mpf:
+    """Weight of a relative error of log(1 + f)."""
+    return abs(f**3 / mp.log1p(f))
 
-    def erfinv() -> list[Row]:
-        near, far, end = mpf("6.3"), mpf("4.4"), mpf("16.85")
-        tail = "P(s - {}), s = sqrt(-log(1 - x*x)): a first guess"
-        return [
-            wide("kErfinv", "erfinv(x) = x*P(w), w = -log(1 - x*x): a first guess", mpf("1e-9"),
-                 near, 12, erfinv_share, lambda w: 1 / erfinv_share(w)),
-            wide("kErfinvFar", f"erfinv(x) = {tail.format(4.4)}", -2, 2, 12, erfinv_tail(far),
-                 lambda u: 1 / (u + far)),
-            wide("kErfinvEnd", f"erfinv(x) = {tail.format(16.85)}", mpf("-10.65"), mpf("10.65"), 13,
-                 erfinv_tail(end), lambda u: 1 / (u + end)),
-        ]  # fmt: skip
 
-    def bessel(order: int) -> list[Row]:
-        start, weight = bessel_start(order)
-        lead = "I0(x) = 1" if order == 0 else "I1(x) = x/2 (1"
-        text = f"{lead} + z*P(z){')' * order}, z = x*x/4"
-        rest = f"I{order}(x) = exp(x) / sqrt(x) (1 / sqrt(2 pi) + "
-        excess = bessel_rest(order)
-        low, high = mpf("1e-9"), 1 / mpf("11.9")
-        return [
-            wide(f"kBessel{order}", text, low, mpf("9.1"), 13, start, weight),
-            wide(
-                f"kBessel{order}Mid", f"{rest}P(x - 9))", -mpf("3.1"), mpf("3.1"), 22,
-                lambda t: excess(t + 9),
-            ),
-            wide(
-                f"kBessel{order}Far", f"{rest}v*P(v)), v = 1/x", low, high, 16,
-                lambda v: excess(1 / v) / v, itself,
-            ),
-        ]  # fmt: skip
+def log2_slope(f: mpf) -> mpf:
+    """log2(1 + f) / f."""
+    return mp.log1p(f) / (f * LN2)
 
+
+def cos_tail(z: mpf) -> mpf:
+    """(cos(r) - 1 + z/2) / z**2 where z = r*r."""
+    return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / (z * z)
+
+
+def erf_excess(z: mpf) -> mpf:
+    """erf(x) / x - 1 where z = x*x."""
+    return mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1
+
+
+def erf_exponent(x: mpf) -> mpf:
+    """The y with exp(-y) = erfc(x)."""
+    return -mp.log(mp.erfc(x))
+
+
+def row(
+    kind: str, name: str, text: str, low: mpf | int, high: mpf | int, degree: int,
+    value: Function, weight: Function = one,
+) -> Row:  # fmt: skip
+    """A row whose interval may be given by integers."""
+    return Row(name, kind, text, mpf(low), mpf(high), degree, value, weight)
+
+
+narrow, wide = partial(row, "float"), partial(row, "double")
+
+
+def of_doubles() -> list[Row]:
+    """In doubles, for results in float64."""
     return [
-        wide("kExp", "exp(r) = 1 + r + r*r*P(r)", -half, half, 10, exp_tail, itself),
-        wide(
-            "kLog",
-            "log(1 + f) = 2s + s*z*P(z), s = f/(2 + f), z = s*s",
-            0,
-            s_high,
-            6,
-            log_series,
-            itself,
-        ),
-        wide(
-            "kLogTail",
-            "2 atanh(s) = 2s + s*z*(2/3 + z*(2/5 + z*P(z))), z = s*s",
-            0,
-            s_high,
-            6,
-            log_tail,
-            lambda z: z**3,
-        ),
-        wide("kSin", "sin(r) = r + r*z*P(z), z = r*r", 0, quarter, 5, odd(mp.sin), itself),
-        wide("kCos", "cos(r) = 1 - z/2 + z*z*P(z), z = r*r", 0, quarter, 5, cos_tail, squared),
-        wide(
-            "kAsin", "asin(x) = x + x*z*P(z), z = x*x", 0, mpf("0.2501"), 12, odd(mp.asin), itself
-        ),
-        wide("kAtan", "atan(u) = u + u*z*P(z), z = u*u", 0, atan_high, 10, odd(mp.atan), itself),
-        wide("kSinh", "sinh(x) = x + x*z*P(z), z = x*x", 0, mpf("1.0001"), 6, odd(mp.sinh), itself),
+        wide("kExp", "exp(r) = 1 + r + r*r*P(r)", -HALF, HALF, 10, exp_tail, itself),
+        wide("kLog", "log(1 + f) = 2s + s*z*P(z), s = f/(2 + f), z = s*s", 0, LOG_HIGH, 6,
+             log_series, itself),
+        wide("kLogTail", "2 atanh(s) = 2s + s*z*(2/3 + z*(2/5 + z*P(z))), z = s*s", 0, LOG_HIGH, 6,
+             log_tail, lambda z: z**3),
+        wide("kSin", "sin(r) = r + r*z*P(z), z = r*r", 0, QUARTER, 5, odd(mp.sin), itself),
+        wide("kCos", "cos(r) = 1 - z/2 + z*z*P(z), z = r*r", 0, QUARTER, 5, cos_tail, squared),
+        wide("kAsin", "asin(x) = x + x*z*P(z), z = x*x", 0, mpf("0.2501"), 12, odd(mp.asin),
+             itself),
+        wide("kAtan", "atan(u) = u + u*z*P(z), z = u*u", 0, ATAN_HIGH, 10, odd(mp.atan), itself),
+        wide("kSinh", "sinh(x) = x + x*z*P(z), z = x*x", 0, MARGIN, 6, odd(mp.sinh), itself),
         wide("kErf", "erf(x) = x + x*P(z), z = x*x", 0, mpf("0.2501"), 8, erf_excess),
-        wide(
-            "kErfc",
-            "(1 + 2x)*exp(x*x)*erfc(x) = 1 + P(t), t = (x - 3.75)/(x + 3.75)",
-            erfc_variable(mpf("0.49")),
-            erfc_variable(mpf("28")),
-            22,
-            erfc_scaled,
-        ),
-        *erfinv(),
-        wide("kRootCube", "m**(-1/3)", 1 / root2, root2, 6, lambda m: m ** (mpf(-1) / 3)),
+        wide("kErfc", "(1 + 2x)*exp(x*x)*erfc(x) = 1 + P(t), t = (x - 3.75)/(x + 3.75)",
+             erfc_variable(mpf("0.49")), erfc_variable(mpf("28")), 22, erfc_scaled),
+    ]  # fmt: skip
+
+
+def of_erfinv() -> list[Row]:
+    """The inverse of erf in three parts."""
+    near, far, end = mpf("6.3"), mpf("4.4"), mpf("16.85")
+    tail = "P(s - {}), s = sqrt(-log(1 - x*x)): a first guess"
+    return [
+        wide("kErfinv", "erfinv(x) = x*P(w), w = -log(1 - x*x): a first guess", mpf("1e-9"),
+             near, 12, erfinv_share, lambda w: 1 / erfinv_share(w)),
+        wide("kErfinvFar", f"erfinv(x) = {tail.format(4.4)}", -2, 2, 12, erfinv_tail(far),
+             lambda u: 1 / (u + far)),
+        wide("kErfinvEnd", f"erfinv(x) = {tail.format(16.85)}", mpf("-10.65"), mpf("10.65"), 13,
+             erfinv_tail(end), lambda u: 1 / (u + end)),
+    ]  # fmt: skip
+
+
+def of_narrow_results() -> list[Row]:
+    """In doubles with fewer terms, for results that are rounded to float32."""
+    return [
+        wide("kRootCube", "m**(-1/3)", 1 / ROOT2, ROOT2, 6, lambda m: m ** (mpf(-1) / 3)),
         wide("kExp2Narrow", "exp2(r) = 1 + r*P(r)", mpf("-0.5001"), mpf("0.5001"), 6, exp2_slope),
-        wide("kLog2Narrow", "log2(1 + f) = f*P(f)", f_low, f_high, 13, log2_slope),
-        wide("kSinNarrow", "sin(r) = r + r*z*P(z), z = r*r", 0, quarter, 3, odd(mp.sin), itself),
-        wide(
-            "kCosNarrow", "cos(r) = 1 - z/2 + z*z*P(z), z = r*r", 0, quarter, 3, cos_tail, squared
-        ),
-        wide(
-            "kAsinNarrow",
-            "asin(x) = x + x*z*P(z), z = x*x",
-            0,
-            mpf("0.2501"),
-            6,
-            odd(mp.asin),
-            itself,
-        ),
-        wide(
-            "kAtanNarrow", "atan(u) = u + u*z*P(z), z = u*u", 0, atan_high, 6, odd(mp.atan), itself
-        ),
-        wide(
-            "kErfcNarrow",
-            "(1 + 2x)*exp(x*x)*erfc(x) = 1 + P(t), t = (x - 3.75)/(x + 3.75)",
-            erfc_variable(mpf("0.49")),
-            erfc_variable(mpf("12.1")),
-            10,
-            erfc_scaled,
-        ),
-        *bessel(0),
-        *bessel(1),
-        narrow("kExpF", "exp(r) = 1 + r + r*r*P(r)", -half, half, 4, exp_tail, squared),
-        narrow(
-            "kLogF",
-            "log(1 + f) = f - f*f/2 + f**3*P(f)",
-            f_low,
-            f_high,
-            8,
-            log_cubic,
-            log_cubic_weight,
-        ),
-        narrow(
-            "kTanhF", "tanh(x) = x + x*z*P(z), z = x*x", 0, mpf("0.4226"), 4, odd(mp.tanh), itself
-        ),
+        wide("kLog2Narrow", "log2(1 + f) = f*P(f)", *FRACTION, 13, log2_slope),
+        wide("kSinNarrow", "sin(r) = r + r*z*P(z), z = r*r", 0, QUARTER, 3, odd(mp.sin), itself),
+        wide("kCosNarrow", "cos(r) = 1 - z/2 + z*z*P(z), z = r*r", 0, QUARTER, 3, cos_tail,
+             squared),
+        wide("kAsinNarrow", "asin(x) = x + x*z*P(z), z = x*x", 0, mpf("0.2501"), 6, odd(mp.asin),
+             itself),
+        wide("kAtanNarrow", "atan(u) = u + u*z*P(z), z = u*u", 0, ATAN_HIGH, 6, odd(mp.atan),
+             itself),
+        wide("kErfcNarrow", "(1 + 2x)*exp(x*x)*erfc(x) = 1 + P(t), t = (x - 3.75)/(x + 3.75)",
+             erfc_variable(mpf("0.49")), erfc_variable(mpf("12.1")), 10, erfc_scaled),
+    ]  # fmt: skip
+
+
+def of_bessel(order: int) -> list[Row]:
+    """I0 or I1 in three parts."""
+    start, weight = bessel_start(order)
+    lead = "I0(x) = 1" if order == 0 else "I1(x) = x/2 (1"
+    text = f"{lead} + z*P(z){')' * order}, z = x*x/4"
+    rest = f"I{order}(x) = exp(x) / sqrt(x) (1 / sqrt(2 pi) + "
+    excess = bessel_rest(order)
+    return [
+        wide(f"kBessel{order}", text, mpf("1e-9"), mpf("9.1"), 13, start, weight),
+        wide(f"kBessel{order}Mid", f"{rest}P(x - 9))", -mpf("3.1"), mpf("3.1"), 22,
+             lambda t: excess(t + 9)),
+        wide(f"kBessel{order}Far", f"{rest}v*P(v)), v = 1/x", mpf("1e-9"), 1 / mpf("11.9"), 16,
+             lambda v: excess(1 / v) / v, itself),
+    ]  # fmt: skip
+
+
+def of_floats() -> list[Row]:
+    """In floats."""
+    return [
+        narrow("kExpF", "exp(r) = 1 + r + r*r*P(r)", -HALF, HALF, 4, exp_tail, squared),
+        narrow("kLogF", "log(1 + f) = f - f*f/2 + f**3*P(f)", *FRACTION, 8, log_cubic,
+               log_cubic_weight),
+        narrow("kTanhF", "tanh(x) = x + x*z*P(z), z = x*x", 0, mpf("0.4226"), 4, odd(mp.tanh),
+               itself),
         narrow("kErfF", "erf(x) = x + x*P(z), z = x*x", 0, 1, 6, erf_excess),
-        narrow(
-            "kErfTailF",
-            "erf(x) = 1 - exp(-P(x))",
-            1,
-            mpf("3.95"),
-            7,
-            erf_exponent,
-            lambda x: mp.erfc(x),
-        ),
-        narrow(
-            "kNormalTailF",
-            "exp(x*x/2)*(1 - Phi(x)) = u*P(u), u = 7/(x + 3.5), Phi the normal distribution",
-            7 / mpf(18),
-            2,
-            9,
-            normal_scaled,
-            lambda u: 1 / normal_scaled(u),
-        ),
-    ]
+        narrow("kErfTailF", "erf(x) = 1 - exp(-P(x))", 1, mpf("3.95"), 7, erf_exponent, mp.erfc),
+        narrow("kNormalTailF",
+               "exp(x*x/2)*(1 - Phi(x)) = u*P(u), u = 7/(x + 3.5), Phi the normal distribution",
+               7 / mpf(18), 2, 9, normal_scaled, lambda u: 1 / normal_scaled(u)),
+    ]  # fmt: skip
+
+
+def tables() -> list[Row]:
+    """Every polynomial of the vector maths, in the order of the header."""
+    exact = [*of_doubles(), *of_erfinv()]
+    return [*exact, *of_narrow_results(), *of_bessel(0), *of_bessel(1), *of_floats()]
 
 
 @dataclass(frozen=True)
@@ -391,13 +372,13 @@ class Split:
 
 def splits() -> list[Split]:
     """Every constant of the vector maths that is held in parts."""
-    ln2, half_pi = mp.ln(2), mp.pi / 2
+    half_pi = mp.pi / 2
     return [
         Split(
-            "kLn2", "double", "ln 2; an 11-bit integer times the first part is exact", ln2, (42,)
+            "kLn2", "double", "ln 2; an 11-bit integer times the first part is exact", LN2, (42,)
         ),
-        Split("kLn2Pair", "double", "ln 2", ln2, (53,)),
-        Split("kInvLn2Pair", "double", "1 / ln 2", 1 / ln2, (53,)),
+        Split("kLn2Pair", "double", "ln 2", LN2, (53,)),
+        Split("kInvLn2Pair", "double", "1 / ln 2", 1 / LN2, (53,)),
         Split("kInvLn10Pair", "double", "1 / ln 10", 1 / mp.ln(10), (53,)),
         Split(
             "kHalfPi",
@@ -419,7 +400,7 @@ def splits() -> list[Split]:
         Split("kBesselShare", "double", "1 / sqrt(2 pi)", BESSEL_SHARE, (53,)),
         Split("kTwoThirds", "double", "2 / 3", mpf(2) / 3, (53,)),
         Split("kTwoFifths", "double", "2 / 5", mpf(2) / 5, (53,)),
-        Split("kLn2F", "float", "ln 2; a 9-bit integer times the first part is exact", ln2, (15,)),
+        Split("kLn2F", "float", "ln 2; a 9-bit integer times the first part is exact", LN2, (15,)),
     ]
 
 

@@ -1,7 +1,9 @@
-"""Writes what is derived: stubs, the reference, drawings, the tour and PyTorch's users' page.
+"""Writes what is derived: stubs, the catalogue, the reference, a drawing, the tour's page and more.
 
 ``python tools/generate.py`` writes the files, ``--check`` only names those that are stale and then
-exits with 1. The texts are made in stubs.py, operations.py, tour_page.py and migration.py.
+exits with 1. The texts are made in the modules that it imports: the catalogue of operations, stubs
+of the package and of PyTorch's other places, docs/operations.md with the pages under it, the arena
+of a compiled step as the planner lays it out, the page of the tour, and that of PyTorch's users.
 """
 
 from __future__ import annotations

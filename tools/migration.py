@@ -41,6 +41,18 @@ SEEN = """Some of them:
 >>> x = ts.ones(2, 3)
 >>> (x * ts.tensor(2.0, dtype=ts.float64)).dtype, (x * 2.0).dtype
 (float64, float32)
+>>> ts.tensor([200, 100], dtype=ts.uint8).sum(), x.sum(dim=()).shape
+(tensor uint64 () 300, (2, 3))
+>>> square = ts.arange(9.0).reshape(3, 3)
+>>> ts.array_equal(ts.cross(square, ts.ones(3, 3)), ts.cross(square, ts.ones(3, 3), dim=-1))
+True
+>>> square[ts.tensor([1, 0, 1], dtype=ts.uint8)].shape, square[[[0, 1], [1, 2]]].shape
+((3, 3), (2, 2, 3))
+>>> nan = ts.tensor(float("nan"))
+>>> ts.nanmedian(ts.tensor([1.0, 2.0, nan])), ts.sign(nan), ts.heaviside(nan, ts.tensor(0.5))
+(tensor float32 () 1.5000, tensor float32 () nan, tensor float32 () nan)
+>>> ts.histogram(x, 2).hist.dtype
+int64
 >>> ts.meshgrid(ts.arange(2), ts.arange(3))[0].shape
 (3, 2)
 >>> b, i = ts.ones(2, 3, 4), ts.tensor([0, 1])
@@ -53,8 +65,11 @@ float64
 >>> attention = nn.MultiheadAttention(4, 2)
 >>> attention(*[ts.ones(1, 1, 4)] * 3, key_padding_mask=ts.tensor([[True]]))[1].tolist()
 [[[0.0]]]
->>> optim.SGD(attention.parameters(), lr=0.5).param_groups[0]["lr"]
-tensor float64 () 0.5000
+>>> optimizer = optim.SGD(attention.parameters(), lr=0.5)
+>>> base = [group["lr"] for group in optimizer.param_groups]
+>>> optimizer.param_groups[0]["lr"] = 0.1
+>>> base
+[tensor float64 () 0.1000]
 ```
 """
 RAISING = """## What raises
@@ -100,10 +115,26 @@ OTHERS = (
      "gives any number; here the nearest that it can hold, and 0 for NaN"),
     ("`i[0] = 2.5`, i of integers", "raises", "`i[0] = int(2.5)`", "leaves the fraction out"),
     ("`x + numpy.ones(3)`", "raises", "`x + ts.asarray(numpy.ones(3))`", "takes arrays"),
-    ("`x * y`, y of float64 and shape ()", "runs", "`x * y.to(x.dtype)`",
-     "has the dtype of x; here float64, as for any other shape"),
+    ("`x * y`, y of shape () and a wider dtype of the same kind", "runs", "`x * y.to(x.dtype)`",
+     "has the dtype of x; here that of y, as for any other shape"),
+    ("`x.sum()`, `x.prod()`, `x.cumsum(0)`, x of uint8", "runs", "`x.sum(dtype=ts.int64)`",
+     "is int64; here uint64, as in NumPy and the standard, and a difference below 0 wraps"),
+    ("`x.sum(dim=())`, also `mean` and `amax`", "runs", "`x.sum()`",
+     "reduces all axes; here none, as in NumPy"),
+    ("`torch.cross(x, y)`", "runs", "`ts.cross(x, y, dim=…)`",
+     "takes the first axis of size 3; here the last, as in NumPy and the standard"),
     ("`b[0, :, i]`, i a tensor of indices", "runs", "`b[0][:, i]`",
      "has the axis of i where i stands; here in front, as in NumPy and the standard"),
+    ("`x[i]`, i of uint8", "runs", "`x[i.bool()]`",
+     "takes it for a mask, and warns; here for indices, as in NumPy and the standard"),
+    ("`x[[[0, 1], [1, 2]]]`", "runs", "`x[[0, 1], [1, 2]]`",
+     "takes the inner lists for one index each; here all for one of shape (2, 2), as in NumPy"),
+    ("`torch.nanmedian(x)`", "runs", '`ts.nanquantile(x, 0.5, method="lower")`',
+     "gives the lower of the two in the middle; here their mean, as in NumPy"),
+    ("`torch.sign(x)`, `torch.heaviside(x, y)` of NaN", "runs", "",
+     "gives 0; here NaN, as in NumPy and the standard"),
+    ("`torch.histogram(x, 10).hist`", "runs", "`hist.to(x.dtype)`",
+     "has the dtype of x; here it counts in int64, as in NumPy. With `density` they agree"),
     ("`torch.meshgrid(x, y)`", "runs", '`ts.meshgrid(x, y, indexing="ij")`',
      'is "ij"; here "xy", as in the standard'),
     ("`F.softmax(x)`, `F.log_softmax(x)`", "runs", "`F.softmax(x, dim=-1)`",
@@ -142,6 +173,9 @@ OTHERS = (
     ('`rates.append(group["lr"])`', "runs", '`rates.append(group["lr"].item())`',
      "keeps a number; here a 0-d tensor of float64, which schedules write into, as are `momentum` "
      "and the like. A number that is written to it goes into it"),
+    ('`base = [g["lr"] for g in groups]` before a warm-up by hand', "runs",
+     '`base = [float(g["lr"]) for g in groups]`',
+     'keeps the rates as they were; here they follow what is written to `g["lr"]` later'),
     ("an optimizer made before `model.to(…)`", "runs", "make it after",
      "makes states in the first step; here with the optimizer"),
     ("`foreach`, `fused`, `capturable` of optimizers", "runs", "",

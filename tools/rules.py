@@ -31,6 +31,18 @@ def lambdas(file: str) -> list[ast.Lambda]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
 
 
+@lru_cache
+def constants(file: str) -> dict[str, str]:
+    """Give the source of what the names of a module are set to."""
+    return {
+        target.id: ast.unparse(node.value)
+        for node in ast.parse(Path(file).read_text()).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
 def is_within(code: CodeType, node: ast.Lambda) -> bool:
     """Tell whether every instruction comes from the node's body."""
     body = node.body
@@ -47,7 +59,7 @@ def first_line(function: Any) -> str:
 
 
 def rule_text(rule: Callable[..., Any]) -> str:
-    """Write what a rule gives: its expression, and what the functions in it do that users lack."""
+    """Write what a rule gives: its expression, and what the names in it mean that users lack."""
     if rule.__name__ != "<lambda>":
         return first_line(rule)
     found = [node for node in lambdas(rule.__code__.co_filename) if is_within(rule.__code__, node)]
@@ -56,6 +68,10 @@ def rule_text(rule: Callable[..., Any]) -> str:
               if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]  # fmt: skip
     told = [f"`{name}`: {doc}" for name in dict.fromkeys(called)
             if (doc := meaning(rule.__globals__.get(name)))]  # fmt: skip
+    named = [node.id for node in ast.walk(body) if isinstance(node, ast.Name)]
+    told += [f"`{name}`: `{constants(rule.__code__.co_filename)[name]}`"
+             for name in dict.fromkeys(named)
+             if isinstance(rule.__globals__.get(name), float)]  # fmt: skip
     return "; ".join([f"`{ast.unparse(body)}`", *told])
 
 

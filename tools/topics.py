@@ -25,8 +25,9 @@ TOPICS = {
         "Complex numbers from their parts, and their parts as real numbers.",
     ),
     "composite": (
-        "Comparing, broadcasting, grids",
-        "Whether tensors are alike, shapes that go together, triangles, grids and combinations.",
+        "Comparing, broadcasting, axes, grids",
+        "Whether tensors are alike, shapes that go together, axes moved and merged, triangles, "
+        "grids, combinations.",
     ),
     "conversion": (
         "PyTorch's dtypes and sizes",

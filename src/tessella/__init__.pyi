@@ -3803,7 +3803,7 @@ def var(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Give the variance over axes: the mean square distance from the mean."""
+    """Give the variance over axes: the mean square distance from the mean, also of complex numbers."""
 
 @overload
 def var(
@@ -3815,7 +3815,7 @@ def var(
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """Give the variance over axes: the mean square distance from the mean."""
+    """Give the variance over axes: the mean square distance from the mean, also of complex numbers."""
 
 @overload
 def var_mean(

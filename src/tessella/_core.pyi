@@ -3424,7 +3424,7 @@ class Tensor:
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
-        """Give the variance over axes: the mean square distance from the mean."""
+        """Give the variance over axes: the mean square distance from the mean, also of complex numbers."""
     @overload
     def var(
         self,
@@ -3435,7 +3435,7 @@ class Tensor:
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
-        """Give the variance over axes: the mean square distance from the mean."""
+        """Give the variance over axes: the mean square distance from the mean, also of complex numbers."""
     @overload
     def var_mean(
         self, axis: _Axes = None, *, correction: _float, keepdims: _bool = False

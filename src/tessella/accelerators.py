@@ -16,6 +16,9 @@ if not TYPE_CHECKING:
         "tessella.cuda", 'tensors live in the memory of the host: write "cpu" for the device'
     )
 
+# Flags of cudnn, which may be set, to no effect.
+benchmark = deterministic = enabled = allow_tf32 = False
+
 
 def is_available() -> bool:
     """Tell whether there is a GPU to compute on: no.

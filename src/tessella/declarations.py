@@ -57,7 +57,8 @@ class Refusal:
     """A call that PyTorch understands otherwise: how it is written there, how here, and why.
 
     `when` tells such a call by its arguments as they were passed, by position and by keyword.
-    The spellings are expressions that the tests run; `here` may hold several.
+    The spellings are expressions that the tests run; `here` may hold several. `of_call` gives the
+    refusal with what the call has, such as its axis.
     """
 
     def __init__(
@@ -66,15 +67,20 @@ class Refusal:
         here: str | tuple[str, ...],
         why: str,
         when: Callable[[tuple[Any, ...], dict[str, Any]], bool] = lambda args, keywords: True,
+        of_call: Callable[[tuple[Any, ...], dict[str, Any]], Refusal] | None = None,
     ) -> None:
         self.torch = torch
         self.here = (here,) if isinstance(here, str) else here
         self.why = why
         self.when = when
+        self.of_call = of_call
 
-    def error(self) -> errors.ArgumentError:
-        """Make the error that shows both spellings."""
-        return errors.means_otherwise(self.torch, self.why, self.here)
+    def error(
+        self, args: tuple[Any, ...] = (), keywords: dict[str, Any] | None = None
+    ) -> errors.ArgumentError:
+        """Make the error that shows both spellings, of the call as far as it is known."""
+        row = self.of_call(args, keywords or {}) if self.of_call else self
+        return errors.means_otherwise(row.torch, row.why, row.here)
 
 
 refusal = Refusal
@@ -83,6 +89,23 @@ refusal = Refusal
 def has_torch_axis(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """Tell whether an axis is given as PyTorch's code does: as `dim`, or by position."""
     return len(args) > 1 or "dim" in keywords
+
+
+def torch_axis(args: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+    """Show the axis that is given so."""
+    return errors.brief(keywords["dim"] if "dim" in keywords else args[1])
+
+
+def round_to(decimals: Any) -> Refusal:
+    """Tell how to keep digits of a fraction."""
+    here = "(x * scale).round() / scale"
+    if type(decimals) is int and -99 < decimals < 99:
+        scale = 10 ** abs(decimals)
+        here = f"(x * {scale}).round() / {scale}" if decimals > 0 else "x.round()"
+        here = f"(x / {scale}).round() * {scale}" if decimals < 0 else here
+    return refusal(f"x.round(decimals={decimals!r})", here, "keeps digits of a fraction",
+                   lambda args, keywords: "decimals" in keywords,
+                   lambda args, keywords: round_to(keywords["decimals"]))  # fmt: skip
 
 
 class Declared:
@@ -192,7 +215,7 @@ class Declared:
         """Name the arguments of a call; what is left out is not in the result."""
         for each in self.refuses:
             if each.when(args, keywords):
-                raise each.error()
+                raise each.error(args, keywords)
         names = tuple(self.parameters)
         if self.variadic:
             args = self.gather(args, names.index(self.variadic))

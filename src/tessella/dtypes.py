@@ -282,6 +282,13 @@ def need_numbers(dtype: DType) -> None:
         _core.refuse_user_dtype(dtype.id)
 
 
+def need_floats(x: _core.Tensor) -> _core.Tensor:
+    """Refuse a tensor whose elements are no floats; give others back."""
+    if not x.dtype.is_floating:
+        raise errors.no_kernel(x.dtype, "defined for floats; convert with astype")
+    return x
+
+
 def to_stored(value: Any, dtype: DType) -> Any:
     """Give a value as the core takes it: an item of a user's dtype as bytes, others as they are."""
     return dtype.pack(value) if isinstance(dtype, UserDType) else value

@@ -28,6 +28,7 @@ from tessella.exceptions import (
     PreconditionFailed as PreconditionFailed,
     ShapeError as ShapeError,
     TessellaError as TessellaError,
+    UnknownKey as UnknownKey,
     UnknownName as UnknownName,
     UseAfterFree as UseAfterFree,
     brief as brief,
@@ -162,10 +163,8 @@ def means_otherwise(torch: str, why: str, here: tuple[str, ...]) -> ArgumentErro
 
 def no_promotion(x: object, y: object) -> DTypeMismatch:
     """Two dtypes without a common one."""
-    return DTypeMismatch(
-        f"{x} and {y} have no common dtype",
-        "uint64 and signed integers share no integer type; convert one with astype",
-    )
+    hint = "uint64 and signed integers share no integer type; convert one with astype"
+    return DTypeMismatch(f"{x} and {y} have no common dtype", hint)
 
 
 def no_kernel(dtype: object, hint: str) -> DTypeMismatch:
@@ -217,18 +216,14 @@ def overlapping_target(name: str) -> InvalidArgument:
 
 def inplace_on_leaf(name: str = "x") -> InplaceError:
     """An in-place write to a tensor that gradients flow to."""
-    return InplaceError(
-        f"{name} requires gradients and would be overwritten",
-        "`with ts.no_grad():` around an update, or compute a new tensor",
-    )
+    hint = "`with ts.no_grad():` around an update, or compute a new tensor"
+    return InplaceError(f"{name} requires gradients and would be overwritten", hint)
 
 
 def inplace_from_graph() -> InplaceError:
     """A write of a value whose gradients would be lost."""
-    return InplaceError(
-        "the value requires gradients and a write does not record them",
-        "write value.detach(), or build the result with where, concat or stack",
-    )
+    hint = "write value.detach(), or build the result with where, concat or stack"
+    return InplaceError("the value requires gradients and a write does not record them", hint)
 
 
 def inplace_shape(shape: object, target: object, name: str = "x") -> BroadcastError:
@@ -334,12 +329,16 @@ def slice_step() -> InvalidArgument:
     return InvalidArgument("slice step is 0", "a step is a positive or negative integer")
 
 
+def kept_elements() -> InvalidArgument:
+    """Elements that are to be deleted."""
+    hint = "ts.concat([x[:i], x[i + 1:]]), or x[mask], makes a tensor without some"
+    return InvalidArgument("a tensor keeps its elements", hint)
+
+
 def bad_index_type(item: object) -> ArgumentError:
     """Something between the brackets that is no index."""
-    return ArgumentError(
-        f"{brief(item)} is no index",
-        "integers, slices, ..., None, lists, and integer or bool tensors are",
-    )
+    hint = "integers, slices, ..., None, lists, and integer or bool tensors are"
+    return ArgumentError(f"{brief(item)} is no index", hint)
 
 
 def bad_index_size(index: int) -> IndexOutOfBounds:

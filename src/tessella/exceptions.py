@@ -250,6 +250,10 @@ class UnknownName(TessellaError, AttributeError):  # noqa: N818
         return super().__reduce__()
 
 
+class UnknownKey(UnknownName, KeyError):  # noqa: N818
+    """A key that a dict of modules or of parameters does not have."""
+
+
 class MissingImport(TessellaError, ImportError):  # noqa: N818
     """A module or name that an import asks for, and that does not exist."""
 

@@ -49,11 +49,20 @@ def _slice(layout: Layout, axis: int, item: slice) -> Layout:
     except ValueError:
         raise errors.slice_step() from None
     except TypeError:
-        raise errors.wrong_type("slice bound", item, "integers or None") from None
+        parts = (("start", item.start), ("stop", item.stop), ("step", item.step))
+        name, value = next(pair for pair in parts if not _is_bound(pair[1]))
+        raise errors.wrong_type(name, value, "an integer or None") from None
     count = len(range(start, stop, step))
     if step < 0:  # the core clamps like Python, where -1 would mean the last element
         stop = -size - 1 if stop < 0 else stop
     return layout.slice(axis, start, stop if count else start, max(-(1 << 62), min(step, 1 << 62)))
+
+
+def _is_bound(value: Any) -> bool:
+    try:
+        return value is None or operator.index(value) is not None
+    except TypeError:
+        return False
 
 
 def to_index(item: Any) -> int:

@@ -332,6 +332,19 @@ class Cast(Straight):
         _core.copy(out, inputs[0], interruptible)
 
 
+class Additive(Op):
+    """Zeros with x added to some of them."""
+
+    def prepare(
+        self, inputs: list[Any], params: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Numbers only: what overlaps is added."""
+        inputs, params = super().prepare(inputs, params)
+        if inputs[0].dtype is boolean:
+            raise errors.no_kernel(boolean, "convert with astype")
+        return inputs, params
+
+
 class View(Op):
     """Another layout over the same buffer."""
 

@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 
 def located(operation: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let the errors of a function name it and the user's line."""
+    """Let the errors of a function, also those of its call, name it and the user's line."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
@@ -23,6 +23,9 @@ def located(operation: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 return function(*args, **keywords)
             except TessellaError as error:
                 raise error.locate(operation, []) from None
+            except TypeError as error:
+                explain_call(error, operation, function)
+                raise
 
         return call
 
@@ -46,7 +49,7 @@ def located_init(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def explain_call(error: TypeError, name: str, method: Callable[..., object]) -> None:
-    """Raise an error with the signature, if the package's method does not take its arguments.
+    """Raise an error with the signature, if the package's function does not take its arguments.
 
     It is asked where the call was made: an error from within has a longer traceback.
     """
@@ -55,7 +58,7 @@ def explain_call(error: TypeError, name: str, method: Callable[..., object]) -> 
         return
     from inspect import Signature, signature  # nobody needs it before
 
-    taken = [*signature(method).parameters.values()][1:]
+    taken = [x for x in signature(method).parameters.values() if x.name not in ("self", "cls")]
     shown = Signature([each.replace(annotation=Signature.empty) for each in taken])
     found = ArgumentError(str(error).partition("() ")[2], f"the signature is {name}{shown}")
     raise found.locate(name, []) from None

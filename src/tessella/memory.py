@@ -26,7 +26,8 @@ from tessella.allocators import (
     wrap as wrap,
 )
 from tessella.arguments import to_bool, to_count
-from tessella.hints import Any, Generic, TypeVar
+from tessella.exceptions import alike
+from tessella.hints import TYPE_CHECKING, Any, Generic, TypeVar
 from tessella.holders import Stats as Stats, stats as stats, table
 from tessella.sizes import to_bytes as to_bytes, to_text as to_text
 
@@ -38,6 +39,16 @@ __all__ = [
     "trim", "use",
 ]  # fmt: skip
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+
+    def __getattr__(name: str) -> object:
+        """Refuse a name; spellings.py, which other modules ask, stands on this one."""
+        if name.startswith("__"):  # what Python asks every module for
+            raise AttributeError(name)
+        near = alike(name, __all__)
+        hint = f"did you mean {', '.join(near)}?" if near else "dir(ts.memory) lists the names"
+        raise errors.unknown_name(__name__, name, lambda: hint)
 
 # --- scopes ---------------------------------------------------------------------------------------
 

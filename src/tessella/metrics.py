@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 
-from tessella import errors, training_errors
+from tessella import errors, spellings, training_errors
 from tessella._core import Tensor
 from tessella.arguments import to_count
 from tessella.declarations import describe
 from tessella.dtypes import float32, int64
-from tessella.hints import Callable, ParamSpec
+from tessella.hints import TYPE_CHECKING, Callable, ParamSpec
 from tessella.modes import no_grad
 from tessella.ops.creation import ones, zeros
 from tessella.ops.elementwise import equal
@@ -19,6 +19,9 @@ P = ParamSpec("P")
 
 __all__ = ["accuracy", "confusion_matrix", "r2_score"]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)
 
 
 def _measure(function: Callable[P, Tensor]) -> Callable[P, Tensor]:
@@ -50,6 +53,8 @@ def _classes(prediction: Tensor, target: Tensor) -> Tensor:
     if not has_scores and prediction.shape == target.shape and prediction.dtype.is_floating:
         raise training_errors.no_classes(prediction.dtype)
     found = argmax(prediction, axis=axis) if has_scores else prediction
+    if prediction.ndim and target.shape == (prediction.shape[0], 1) != found.shape:
+        raise training_errors.column_of_classes(target.shape)
     if found.shape != target.shape:
         raise errors.wrong_value("target.shape", target.shape, f"{found.shape}: one class each")
     return found

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import math
 
-from tessella import check_errors, errors
+from tessella import check_errors, errors, spellings
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_count, to_float
 from tessella.declarations import describe
 from tessella.differences import Allowed, check_orders, has_gradients, tensors_of, widened
 from tessella.dtypes import complex128, float64
-from tessella.hints import Any, Callable, Mapping, Sequence
+from tessella.hints import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 from tessella.modes import enable_grad
 from tessella.ops.composite import isclose
 from tessella.ops.elementwise import abs as magnitude, isfinite, where
-from tessella.tensors import tensor
+from tessella.tensors import asarray, tensor
 from tessella.trees import too_nested
 
 __all__ = ["assert_close", "check_grads"]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)
 
 # rtol and atol, as in PyTorch; what is not listed must be equal.
 _TOLERANCES = {
@@ -88,13 +91,15 @@ def assert_close(
     atol: float | None = None,
     equal_nan: bool = False,
     check_dtype: bool = True,
+    msg: str | Callable[[str], str] | None = None,
 ) -> None:
     """Raise CheckFailed unless abs(actual - expected) <= atol + rtol * abs(expected) everywhere.
 
-    Tensors, numbers, and tuples, lists and dicts of them; a number, list or array beside a tensor
-    takes the tensor's dtype. Shapes must be equal, and dtypes of tensors too unless check_dtype
-    is False. Without rtol and atol they are those of the coarser dtype: 1.3e-6 and 1e-5 for
-    float32, 1e-7 for float64, 0 for integers.
+    Tensors, arrays of NumPy, numbers, None, and tuples, lists and dicts of them; a number, list or
+    array beside a tensor takes the tensor's dtype. Shapes must be equal, and dtypes of tensors too
+    unless check_dtype is False. Without rtol and atol they are those of the coarser dtype: 1.3e-6
+    and 1e-5 for float32, 1e-7 for float64, 0 for integers. `msg` is said in place of what is wrong,
+    or makes that text of ours.
 
     >>> ts.testing.assert_close(ts.tensor([0.1, 0.2]) * 3, [0.3, 0.6])
     """
@@ -105,10 +110,14 @@ def assert_close(
             to_bool("equal_nan", equal_nan),
             to_bool("check_dtype", check_dtype),
         )
+        if msg is not None and not isinstance(msg, str) and not callable(msg):
+            raise errors.wrong_type("msg", msg, "text, or a function of a text")
         near.compare(actual, expected, "")
     except RecursionError:
         raise too_nested().locate("assert_close", []) from None
     except errors.TessellaError as error:
+        if msg is not None and isinstance(error, errors.CheckFailed):
+            error.what = msg if isinstance(msg, str) else msg(error.what)
         raise error.locate("assert_close", error.operands) from None
 
 
@@ -125,6 +134,8 @@ class _Near:
     def compare(self, x: Any, y: Any, path: str) -> None:
         """Compare two values; `path` says which part of the whole they are."""
         kinds = (int, float, complex)
+        if errors.is_foreign_array(x) and errors.is_foreign_array(y):
+            x, y = asarray(x), asarray(y)
         if any(isinstance(each, Tensor) for each in (x, y)) and x is not None and y is not None:
             self._compare_tensors(*_as_tensors(x, y), path)
         elif isinstance(x, dict) and isinstance(y, dict):
@@ -140,7 +151,7 @@ class _Near:
                 self.compare(*pair, f"{path}[{i}]")
         elif isinstance(x, kinds) and isinstance(y, kinds):
             self._compare_tensors(*_numbers(x, y), path)
-        else:
+        elif x is not None or y is not None:
             names = [errors.type_name(each) for each in (x, y)]
             raise check_errors.not_alike(path, "the type", *names)
 

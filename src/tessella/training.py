@@ -20,6 +20,7 @@ from tessella.data.datasets import Dataset, IterableDataset
 from tessella.hints import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 from tessella.histories import History, line_of
 from tessella.io.replacements import check_target
+from tessella.located import located
 from tessella.modes import no_grad
 from tessella.nn.clip import clip_grad_norm_
 from tessella.nn.modules import Module
@@ -36,6 +37,7 @@ Measure = Callable[..., Tensor]  # of a prediction and its targets
 FIGURES = ("epoch", "loss", "val_loss", "seconds", "samples/s", "memory")
 
 
+@located("fit")
 def fit(
     model: Module,
     data: Iterable[object],
@@ -186,7 +188,7 @@ def evaluate(
     finally:
         model.train(mode)
     if not samples:
-        raise training_errors.no_data("validation").locate("fit", [])
+        raise training_errors.no_data("validation", data).locate("fit", [])
     return {name: value / samples for name, value in sums.items()}
 
 
@@ -281,6 +283,10 @@ class Run:
         if not shares_parameters(model, optimizer):
             raise training_errors.other_parameters().locate("fit", [])
         check_batches("data", data)
+        if isinstance(scheduler, type):
+            made = f"optim.lr_scheduler.{scheduler.__name__}(optimizer)"
+            error = training_errors.class_for_object("scheduler", scheduler, made)
+            raise error.locate("fit", [])
         if scheduler is not None and not callable(getattr(scheduler, "step", None)):
             error = errors.wrong_type("scheduler", scheduler, "a schedule, of optim.lr_scheduler")
             raise error.locate("fit", [])
@@ -309,7 +315,7 @@ class Run:
     def end_epoch(self, measured: dict[str, float], peak: int) -> None:
         """Enter the figures of an epoch, and decide whether to go on."""
         if not self.samples:
-            raise training_errors.no_data("data").locate("fit", [])
+            raise training_errors.no_data("data", self.data).locate("fit", [])
         self.epoch += 1
         row = {"epoch": self.epoch, "loss": self.total / self.samples, **measured,
                "seconds": self.seconds, "samples/s": self.samples / self.seconds,

@@ -57,8 +57,13 @@ def odd_loss(value: object) -> ArgumentError:
     )
 
 
-def no_data(name: str) -> InvalidArgument:
+def no_data(name: str, data: object) -> InvalidArgument:
     """An epoch without a batch."""
+    if hasattr(type(data), "__next__"):
+        return InvalidArgument(
+            f"{name} is an iterator, which is used up: it can be walked through once",
+            f"{name}=list(batches), or a data.DataLoader, begins anew in each epoch",
+        )
     return InvalidArgument(f"{name} has no batches", "with drop_last a set may give none")
 
 
@@ -68,6 +73,11 @@ def one_score() -> ShapeError:
         "prediction has one score for each sample, and a class is chosen among two or more",
         _COMPARED,
     )
+
+
+def column_of_classes(shape: object) -> ShapeError:
+    """One class for each sample, on an axis of its own."""
+    return ShapeError(f"target is {shape}, and has one axis too many", "target.squeeze(1)")
 
 
 def no_classes(dtype: object) -> DTypeMismatch:

@@ -16,7 +16,6 @@ EXTRAS = {
     "matplotlib": "plots",
     "tokenizers": "tokenizer.json of language models",
     "jinja2": "templates of chats",
-    "safetensors": "nothing: files of its format are read and written without it",
 }
 
 

@@ -30,6 +30,7 @@ from tessella.data.workers import Inline, WorkerInfo, Workers
 from tessella.errors import brief
 from tessella.hints import TYPE_CHECKING, Generic, Sequence, StateDict, TypeVar, overload
 from tessella.items import OnHeap
+from tessella.located import located_init
 from tessella.ops.random import Generator, default_generator
 from tessella.sizes import described
 from tessella.tensors import tensor
@@ -107,6 +108,7 @@ class DataLoader(Generic[B]):
         self: DataLoader[object], dataset: Samples[object], batch_size: int = 1,
         shuffle: bool | None = None, **options: Unpack[Options],
     ) -> None: ...  # fmt: skip
+    @located_init
     def __init__(
         self,
         dataset: Any,

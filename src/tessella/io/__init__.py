@@ -4,6 +4,8 @@ Saving is atomic: a file is replaced as a whole, or stays as it is. Loading neve
 file that is not what it should be raises FormatError.
 """
 
+from tessella import spellings
+from tessella.hints import TYPE_CHECKING
 from tessella.io.gguf import GGUFFile, open_gguf, save_gguf
 from tessella.io.gguf_header import GGUFTensor
 from tessella.io.npy import load_npy, save_npy
@@ -34,3 +36,6 @@ __all__ = [
     "save_npz",
 ]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)

@@ -12,11 +12,12 @@ from tessella.arguments import to_bool
 from tessella.devices import to_device_name
 from tessella.hints import Any, DeviceLike, File, Saved
 from tessella.io import file_errors, notes, safetensors, sources
-from tessella.io.file_errors import calling
 from tessella.io.sources import Source
 from tessella.io.structures import Decoder, Encoder
+from tessella.located import located
 
 
+@located("save")
 def save(obj: object, path: File) -> None:
     """Save tensors, numbers, text and None in nested dicts, lists and tuples.
 
@@ -28,8 +29,7 @@ def save(obj: object, path: File) -> None:
     >>> ts.load("run.ts")["epoch"]
     7
     """
-    with calling("save"):
-        write_object(obj, path)
+    write_object(obj, path)
 
 
 def write_object(obj: Any, path: Any) -> None:
@@ -40,6 +40,7 @@ def write_object(obj: Any, path: Any) -> None:
     safetensors.write(encoder.tensors, path, {}, said)
 
 
+@located("load")
 def load(
     path: File,
     map_location: DeviceLike | None = None,
@@ -58,14 +59,13 @@ def load(
     >>> numbers.tolist()
     [0, 1, 2]
     """
-    with calling("load"):
-        if not to_bool("weights_only", weights_only):
-            raise file_errors.would_run_code()
-        if map_location is not None:
-            to_device_name(map_location)
-        access = sources.READ_ONLY if to_bool("mmap", mmap) else None
-        found: Saved = read_object(sources.open_source(path, access))
-        return found
+    if not to_bool("weights_only", weights_only):
+        raise file_errors.would_run_code()
+    if map_location is not None:
+        to_device_name(map_location)
+    access = sources.READ_ONLY if to_bool("mmap", mmap) else None
+    found: Saved = read_object(sources.open_source(path, access))
+    return found
 
 
 def read_object(source: Source) -> Any:

@@ -11,14 +11,15 @@ from tessella import errors
 from tessella._core import Tensor
 from tessella.hints import Any, File, Iterator, Saved
 from tessella.io import file_errors, sources
-from tessella.io.file_errors import calling
 from tessella.io.objects import read_object, write_object
+from tessella.located import located
 from tessella.ops.creation import copy_of
 from tessella.ops.random import default_generator
 
 _RANDOM = "random"  # the part of the default generator
 
 
+@located("save_checkpoint")
 def save_checkpoint(path: File, /, **parts: object) -> None:
     """Save the state of a training run: objects with `state_dict()`, and plain values.
 
@@ -31,11 +32,10 @@ def save_checkpoint(path: File, /, **parts: object) -> None:
     >>> ts.load("run.ts")["step"]
     100
     """
-    with calling("save_checkpoint"):
-        if _RANDOM in parts:
-            raise file_errors.reserved_name("parts", _RANDOM)
-        states = {name: _state_of(part, name) for name, part in parts.items()}
-        write_object({**states, _RANDOM: default_generator.state_dict()}, path)
+    if _RANDOM in parts:
+        raise file_errors.reserved_name("parts", _RANDOM)
+    states = {name: _state_of(part, name) for name, part in parts.items()}
+    write_object({**states, _RANDOM: default_generator.state_dict()}, path)
 
 
 def _state_of(part: Any, name: str) -> Any:
@@ -49,6 +49,7 @@ def _check_dict(state: Any, name: str) -> dict[Any, Any]:
     return state
 
 
+@located("load_checkpoint")
 def load_checkpoint(path: File, /, **parts: object) -> dict[str, Saved]:
     """Restore the state of a training run, into the objects given and the default generator.
 
@@ -64,18 +65,17 @@ def load_checkpoint(path: File, /, **parts: object) -> dict[str, Saved]:
     >>> again.seed
     7
     """
-    with calling("load_checkpoint"):
-        # What an object keeps of the file must be writable; the file itself stays as it is.
-        access = None if sources.is_file(path) else sources.PRIVATE
-        source = sources.open_source(path, access)
-        saved = read_object(source)
-        if not isinstance(saved, dict) or _RANDOM not in saved:
-            raise file_errors.no_checkpoint(source.name)
-        objects = {**parts, _RANDOM: default_generator}
-        _check(objects, saved, source.name)
-        _restore(objects, saved)
-        # The rest is the caller's to keep: in memory of its own.
-        return {name: owned(value) for name, value in saved.items() if name not in objects}
+    # What an object keeps of the file must be writable; the file itself stays as it is.
+    access = None if sources.is_file(path) else sources.PRIVATE
+    source = sources.open_source(path, access)
+    saved = read_object(source)
+    if not isinstance(saved, dict) or _RANDOM not in saved:
+        raise file_errors.no_checkpoint(source.name)
+    objects = {**parts, _RANDOM: default_generator}
+    _check(objects, saved, source.name)
+    _restore(objects, saved)
+    # The rest is the caller's to keep: in memory of its own.
+    return {name: owned(value) for name, value in saved.items() if name not in objects}
 
 
 def _check(objects: dict[str, Any], saved: dict[str, Any], name: str) -> None:

@@ -1,5 +1,7 @@
 """Language models: GPT-2 and Llama with their kin, from files, trained, and writing text."""
 
+from tessella import spellings
+from tessella.hints import TYPE_CHECKING
 from tessella.models.caches import GrowingCache, KVCache
 from tessella.models.estimates import Estimate, estimate
 from tessella.models.folders import load_folder
@@ -18,3 +20,6 @@ __all__ = [
     "load_gguf", "save_gguf",
 ]  # fmt: skip
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # for a type checker there are the names above only
+    __getattr__ = spellings.refuser(__name__)

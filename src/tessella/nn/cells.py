@@ -6,24 +6,21 @@ recurrent.py.
 
 from __future__ import annotations
 
-import math
-
 from tessella import errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_count
 from tessella.hints import Any, DeviceLike, DTypeLike
-from tessella.nn import init, sequence_errors
+from tessella.nn import sequence_errors
 from tessella.nn.functional.linear import linear
 from tessella.nn.functional.recurrent import Weights, step
 from tessella.nn.functional.sequences import GATES
-from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
-from tessella.nn.recurrent import check_dtype, show_operands, to_nonlinearity, to_pair
+from tessella.nn.recurrent import Recurrent, check_dtype, show_operands, to_nonlinearity, to_pair
 from tessella.ops.creation import empty, zeros
 
 
-class RNNCellBase(Module):
-    """What the three cells share. Weights begin uniform in ±1 / sqrt(hidden_size)."""
+class RNNCellBase(Recurrent):
+    """What the three cells share: parameters, and the form of inputs and states."""
 
     weight_ih: Parameter
     weight_hh: Parameter
@@ -51,12 +48,6 @@ class RNNCellBase(Module):
         self.bias_ih = Parameter(empty(gates, **options)) if self.bias else None
         self.bias_hh = Parameter(empty(gates, **options)) if self.bias else None
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw the weights anew."""
-        bound = 1 / math.sqrt(self.hidden_size)
-        for x in self.parameters():
-            init.uniform_(x, -bound, bound)
 
     def _check_input(self, x: Any) -> None:
         if not isinstance(x, Tensor):
@@ -96,7 +87,15 @@ class RNNCellBase(Module):
         return text if self.bias else f"{text}, bias=False"
 
 
-class RNNCell(RNNCellBase):
+class OneStateCell(RNNCellBase):
+    """What RNNCell and GRUCell share: one state."""
+
+    def forward(self, x: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Give the state after x."""
+        return self._run(x, hx, None)[0]
+
+
+class RNNCell(OneStateCell):
     """tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh), or relu of it.
 
     Inputs have `input_size` features, states `hidden_size`. `nonlinearity` is "tanh" or "relu".
@@ -117,10 +116,6 @@ class RNNCell(RNNCellBase):
         word = to_nonlinearity(nonlinearity)
         super().__init__(f"rnn_{word}", input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = word
-
-    def forward(self, x: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Give the state after x."""
-        return self._run(x, hx, None)[0]
 
     def extra_repr(self) -> str:
         """Show the sizes, and what is not as it is by default."""
@@ -155,7 +150,7 @@ class LSTMCell(RNNCellBase):
         return h, c
 
 
-class GRUCell(RNNCellBase):
+class GRUCell(OneStateCell):
     """One step of a gated recurrent unit.
 
     Inputs have `input_size` features, states `hidden_size`.
@@ -173,7 +168,3 @@ class GRUCell(RNNCellBase):
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__("gru", input_size, hidden_size, bias, device, dtype)
-
-    def forward(self, x: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Give the state after x."""
-        return self._run(x, hx, None)[0]

@@ -14,6 +14,7 @@ from tessella.arguments import to_bool, to_float, to_list
 from tessella.dtypes import float32, promote
 from tessella.hints import Any, Iterable
 from tessella.kinds import cast
+from tessella.located import located
 from tessella.modes import no_grad
 from tessella.ops.complexes import view_as_real
 from tessella.ops.creation import zeros
@@ -26,6 +27,7 @@ __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_
 SMALL = 1e-6  # added to a norm that is divided by
 
 
+@located("clip_grad_norm_")
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -54,6 +56,7 @@ def clip_grad_norm_(
         raise error.relocate("clip_grad_norm_", []) from None
 
 
+@located("clip_grads_with_norm_")
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -77,6 +80,7 @@ def clip_grads_with_norm_(
         raise error.relocate("clip_grads_with_norm_", []) from None
 
 
+@located("clip_grad_value_")
 def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
@@ -98,6 +102,7 @@ def clip_grad_value_(
         raise error.relocate("clip_grad_value_", []) from None
 
 
+@located("get_total_norm")
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,

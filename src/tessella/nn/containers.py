@@ -215,6 +215,8 @@ class ParameterList(_Numbered[Parameter, Tensor]):
 class _Named(Module, Generic[Kept, Given]):
     """Parts by names of the user: what dicts of modules and of parameters share."""
 
+    _kind = "module"
+
     def __init__(self, items: Items[Given] | None = None) -> None:
         super().__init__()
         if items is not None:
@@ -226,7 +228,7 @@ class _Named(Module, Generic[Kept, Given]):
     def __getitem__(self, key: str) -> Kept:
         parts = self._parts()
         if key not in parts:
-            raise module_errors.no_part(str(key), "", "module").locate(type(self).__name__, [])
+            raise module_errors.no_key(key, self._kind, [*parts]).locate(type(self).__name__, [])
         return parts[key]
 
     def _check(self, key: str, part: Any) -> None:
@@ -301,6 +303,8 @@ class ParameterDict(_Named[Parameter, Tensor]):
     >>> nn.ParameterDict({"scale": ts.ones(2)})["scale"].requires_grad
     True
     """
+
+    _kind = "parameter"
 
     def _parts(self) -> dict[str, Parameter]:
         return dict(parameters_of(self))

@@ -8,6 +8,7 @@ from tessella.errors import (
     InvalidArgument,
     ShapeError,
     TessellaError as TessellaError,
+    UnknownKey,
     UnknownName,
     brief,
     type_name as type_name,
@@ -16,6 +17,7 @@ from tessella.hints import Sequence
 from tessella.sizes import counted
 
 MOST = 8  # lines of a list in a message
+NO_TENSOR = ", not a tensor"  # how the line of a state's value ends that is none
 
 
 def no_forward(kind: type) -> IllegalState:
@@ -74,6 +76,12 @@ def no_part(path: str, found: str, kind: str) -> UnknownName:
     )
 
 
+def no_key(key: object, kind: str, keys: Sequence[str]) -> UnknownKey:
+    """A key that a dict of parts does not have."""
+    hint = f"it has {listed(keys)}" if keys else "it is empty"
+    return UnknownKey(f"{brief(key)} names no {kind}", hint)
+
+
 def state_mismatch(
     missing: Sequence[str], unexpected: Sequence[str], others: Sequence[str]
 ) -> InvalidArgument:
@@ -86,10 +94,13 @@ def state_mismatch(
     if len(others) > MOST:
         lines.append(f"and {len(others) - MOST} more that do not fit")
     strict = "; strict=False passes over missing and unexpected keys" if not others else ""
+    cure = f"build the model with the sizes of the saved one{strict}"
+    if others and all(each.endswith(NO_TENSOR) for each in others):
+        cure = "{name: ts.asarray(value) for name, value in state.items()} makes tensors of arrays"
     error = InvalidArgument(
         f"the state does not fit: {len(missing)} missing, {len(unexpected)} unexpected, "
         f"{len(others)} of another shape or dtype; nothing was loaded",
-        f"build the model with the sizes of the saved one{strict}",
+        cure,
     )
     error.operands = lines
     return error

@@ -66,6 +66,25 @@ class Said(Protocol[P, R_co]):
     def forward(self, *args: P.args, **keywords: P.kwargs) -> R_co: ...
 
 
+# What PyTorch calls the first arguments of `forward`, by their places.
+_INPUTS = {"input": 0, "input1": 0, "input2": 1}
+
+
+def _renamed(forward: Any, keywords: dict[str, Any]) -> dict[str, Any]:
+    """Give keywords of PyTorch's modules the names that `forward` of one of ours has for them."""
+    function = getattr(forward, "__func__", None)
+    if function is None or not function.__module__.startswith("tessella."):
+        return keywords
+    names = function.__code__.co_varnames[1 : function.__code__.co_argcount]
+    found = dict(keywords)
+    for name, place in _INPUTS.items():
+        if name in names or place >= len(names) or names[place] in found:
+            continue  # ours; or one that is too many, which Python refuses
+        if name in found:
+            found[names[place]] = found.pop(name)
+    return found
+
+
 class Module(walks.Owner):
     """The base of all networks: `forward` says what one computes.
 
@@ -113,6 +132,8 @@ class Module(walks.Owner):
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Compute by `forward`, with the hooks around it."""
         # errors.py finds the modules that were at work by the frames of this function.
+        if keywords and not _INPUTS.keys().isdisjoint(keywords):
+            keywords = _renamed(self.forward, keywords)
         try:
             if self._hooks is not None or _watches():
                 out = module_hooks.call(self, args, keywords)

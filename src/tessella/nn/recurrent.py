@@ -25,11 +25,20 @@ _BATCHED = "(layers * directions, batch, size)"
 _UNBATCHED = "(layers * directions, size)"
 
 
-class RNNBase(Module):
-    """What RNN, LSTM and GRU share: layers, directions, parameters, the form of inputs and states.
+class Recurrent(Module):
+    """What networks and their single steps share: weights begin in ±1 / sqrt(hidden_size)."""
 
-    Weights begin uniform in ±1 / sqrt(hidden_size).
-    """
+    hidden_size: int
+
+    def reset_parameters(self) -> None:
+        """Draw the weights anew."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for x in self.parameters():
+            init.uniform_(x, -bound, bound)
+
+
+class RNNBase(Recurrent):
+    """What RNN, LSTM and GRU share: layers, parameters, the form of inputs and states."""
 
     weight_ih_l0: Parameter  # every network has; the others are known by their names only
 
@@ -96,12 +105,6 @@ class RNNBase(Module):
         """Give the parameters, in a list for each layer and direction."""
         suffixes = [suffix for i in range(self.num_layers) for suffix in self._suffixes(i)]
         return [[x for x in self._weights(suffix) if x is not None] for suffix in suffixes]
-
-    def reset_parameters(self) -> None:
-        """Draw the weights anew."""
-        bound = 1 / math.sqrt(self.hidden_size)
-        for x in self.parameters():
-            init.uniform_(x, -bound, bound)
 
     def flatten_parameters(self) -> None:
         """Do nothing: parameters need not lie side by side here."""
@@ -223,7 +226,16 @@ def show_operands(**operands: Any) -> list[str]:
     return [f"{k:<{width}}  {describe(v)}" for k, v in operands.items() if v is not None]
 
 
-class RNN(RNNBase):
+class OneState(RNNBase):
+    """What RNN and GRU share: one state."""
+
+    def forward(self, x: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Walk through the sequence, from the state hx or from zeros."""
+        output, h_n, _ = self._run(x, hx, None)
+        return output, h_n
+
+
+class RNN(OneState):
     """h[t] = tanh(weight_ih @ x[t] + bias_ih + weight_hh @ h[t - 1] + bias_hh), or relu of it.
 
     Gives the outputs of all steps and the last state.
@@ -257,11 +269,6 @@ class RNN(RNNBase):
             dropout, bidirectional, 0, device, dtype,
         )  # fmt: skip
         self.nonlinearity = self_nonlinearity
-
-    def forward(self, x: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Walk through the sequence, from the state hx or from zeros."""
-        output, h_n, _ = self._run(x, hx, None)
-        return output, h_n
 
 
 def to_nonlinearity(value: Any) -> str:
@@ -322,7 +329,7 @@ def to_pair(owner: str, x: Any, hx: Any) -> tuple[Any, Any]:
     return hx[0], hx[1]
 
 
-class GRU(RNNBase):
+class GRU(OneState):
     """Gated recurrent units: gates r, z, n in the rows of the weights.
 
     Gives the outputs of all steps and the last state.
@@ -353,8 +360,3 @@ class GRU(RNNBase):
             "gru", input_size, hidden_size, num_layers, bias, batch_first, dropout,
             bidirectional, 0, device, dtype,
         )  # fmt: skip
-
-    def forward(self, x: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Walk through the sequence, from the state hx or from zeros."""
-        output, h_n, _ = self._run(x, hx, None)
-        return output, h_n

@@ -85,7 +85,7 @@ class _Loading:
 def _misfit(x: Tensor, value: Any) -> str:
     """Say why a value cannot be loaded into a tensor; nothing if it can."""
     if not isinstance(value, Tensor):
-        return f"is {module_errors.type_name(value)}, not a tensor"
+        return f"is {module_errors.type_name(value)}{module_errors.NO_TENSOR}"
     if value.shape != x.shape:
         return f"{value.dtype} {value.shape} in the state, {x.dtype} {x.shape} in the module"
     if value.is_freed:

@@ -33,7 +33,28 @@ def to_activation(value: Any) -> Activation:
     return functional.relu if word == "relu" else functional.gelu
 
 
-class TransformerEncoderLayer(Module):
+class TransformerLayer(Module):
+    """What both layers do: attention of all places to each other, and the two products."""
+
+    self_attn: MultiheadAttention
+    linear1: Linear
+    linear2: Linear
+    dropout: Dropout
+    dropout1: Dropout
+    activation: Activation
+
+    def _attend(self, x: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
+        out, _ = self.self_attn(x, x, x, padding, False, mask, is_causal=is_causal)
+        dropped: Tensor = self.dropout1(out)
+        return dropped
+
+    def _feed(self, x: Tensor) -> Tensor:
+        hidden = self.dropout(self.activation(self.linear1(x)))
+        out: Tensor = self.linear2(hidden)
+        return out
+
+
+class TransformerEncoderLayer(TransformerLayer):
     """x + attention(x), normalised; then that plus two products with an activation between.
 
     There are `d_model` features, `nhead` heads, and `dim_feedforward` features between the two
@@ -88,23 +109,13 @@ class TransformerEncoderLayer(Module):
         masks = (src_mask, src_key_padding_mask, is_causal)
         if self.norm_first:
             x = x + self._attend(self.norm1(x), *masks)
-            return x + self._feed(self.norm2(x))
+            return x + self.dropout2(self._feed(self.norm2(x)))
         x = self.norm1(x + self._attend(x, *masks))
-        out: Tensor = self.norm2(x + self._feed(x))
-        return out
-
-    def _attend(self, x: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
-        out, _ = self.self_attn(x, x, x, padding, False, mask, is_causal=is_causal)
-        dropped: Tensor = self.dropout1(out)
-        return dropped
-
-    def _feed(self, x: Tensor) -> Tensor:
-        hidden = self.dropout(self.activation(self.linear1(x)))
-        out: Tensor = self.dropout2(self.linear2(hidden))
+        out: Tensor = self.norm2(x + self.dropout2(self._feed(x)))
         return out
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(TransformerLayer):
     """As an encoder's layer, and between its two parts attention to what an encoder gave.
 
     There are `d_model` features, `nhead` heads, and `dim_feedforward` features between the two
@@ -167,16 +178,11 @@ class TransformerDecoderLayer(Module):
         if self.norm_first:
             x = x + self._attend(self.norm1(x), *own)
             x = x + self._consult(self.norm2(x), memory, *given)
-            return x + self._feed(self.norm3(x))
+            return x + self.dropout3(self._feed(self.norm3(x)))
         x = self.norm1(x + self._attend(x, *own))
         x = self.norm2(x + self._consult(x, memory, *given))
-        out: Tensor = self.norm3(x + self._feed(x))
+        out: Tensor = self.norm3(x + self.dropout3(self._feed(x)))
         return out
-
-    def _attend(self, x: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
-        out, _ = self.self_attn(x, x, x, padding, False, mask, is_causal=is_causal)
-        dropped: Tensor = self.dropout1(out)
-        return dropped
 
     def _consult(
         self, x: Tensor, memory: Tensor, mask: Any, padding: Any, is_causal: bool
@@ -184,11 +190,6 @@ class TransformerDecoderLayer(Module):
         out, _ = self.multihead_attn(x, memory, memory, padding, False, mask, is_causal=is_causal)
         dropped: Tensor = self.dropout2(out)
         return dropped
-
-    def _feed(self, x: Tensor) -> Tensor:
-        hidden = self.dropout(self.activation(self.linear1(x)))
-        out: Tensor = self.dropout3(self.linear2(hidden))
-        return out
 
 
 def copies(layer: Any, count: Any) -> ModuleList:

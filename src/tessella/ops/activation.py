@@ -9,6 +9,7 @@ from tessella._core import Function, Tensor
 from tessella.arguments import to_word
 from tessella.composites import composite
 from tessella.declarations import case
+from tessella.dtypes import need_floats
 from tessella.hints import Any
 from tessella.kinds import Binary, Clip, binary, unary
 from tessella.ops import references
@@ -192,12 +193,6 @@ leaky_relu = _parametric(
 _SAMPLES = [case((3, 4)), case(()), case((0, 2))]
 
 
-def _need_floats(x: Tensor) -> Tensor:
-    if not x.dtype.is_floating:
-        raise errors.no_kernel(x.dtype, "defined for floats; convert with astype")
-    return x
-
-
 @composite(
     ref=lambda np, x: -np.logaddexp(-x, 0), aliases=["logsigmoid"], has_twin=True, samples=_SAMPLES,
     errors=[case((2,), dtype="complex64", match="not defined for complex64")],
@@ -208,7 +203,7 @@ def log_sigmoid(x: Tensor) -> Tensor:
     >>> ts.log_sigmoid(ts.zeros(1)).tolist()
     [-0.6931471824645996]
     """
-    return -softplus(-_need_floats(x))
+    return -softplus(-need_floats(x))
 
 
 @composite(
@@ -234,7 +229,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0) -> Tensor:
     >>> ts.hardtanh(ts.tensor([-3.0, 0.5])).tolist()
     [-1.0, 0.5]
     """
-    return limit(_need_floats(x), min, max)
+    return limit(need_floats(x), min, max)
 
 
 @composite(
@@ -246,7 +241,7 @@ def hardsigmoid(x: Tensor) -> Tensor:
     >>> ts.hardsigmoid(ts.tensor([-4.0, 0.0])).tolist()
     [0.0, 0.5]
     """
-    return limit(_need_floats(x) + 3.0, 0, 6) / 6
+    return limit(need_floats(x) + 3.0, 0, 6) / 6
 
 
 @composite(
@@ -261,7 +256,7 @@ def hardswish(x: Tensor) -> Tensor:
     >>> ts.hardswish(ts.tensor([-4.0, 3.0])).tolist()
     [-0.0, 3.0]
     """
-    return x * limit(_need_floats(x) + 3.0, 0, 6) / 6
+    return x * limit(need_floats(x) + 3.0, 0, 6) / 6
 
 
 @composite(
@@ -274,7 +269,7 @@ def selu(x: Tensor) -> Tensor:
     >>> ts.selu(ts.tensor([-1.0, 2.0]))
     tensor float32 (2,) [-1.1113,  2.1014]
     """
-    return elu(_need_floats(x), _SELU_ALPHA) * _SELU_SCALE
+    return elu(need_floats(x), _SELU_ALPHA) * _SELU_SCALE
 
 
 @composite(
@@ -291,8 +286,8 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     if alpha == 0:
         raise errors.wrong_value("alpha", alpha, "other than 0")
     if alpha == 1:
-        return elu(_need_floats(x))
-    is_above = _need_floats(x) > 0
+        return elu(need_floats(x))
+    is_above = need_floats(x) > 0
     below = elu(x / alpha) if alpha > 0 else expm1(where(is_above, 0, x) / alpha)
     return where(is_above, x, below * alpha)
 
@@ -304,7 +299,7 @@ def softsign(x: Tensor) -> Tensor:
     >>> ts.softsign(ts.tensor([1.0, -3.0])).tolist()
     [0.5, -0.75]
     """
-    return _need_floats(x) / (abs(x) + 1.0)
+    return need_floats(x) / (abs(x) + 1.0)
 
 
 # Near 0 the difference cancels.
@@ -315,7 +310,7 @@ def tanhshrink(x: Tensor) -> Tensor:
     >>> ts.tanhshrink(ts.tensor([-1.0, 2.0]))
     tensor float32 (2,) [-0.2384,  1.0360]
     """
-    return x - tanh(_need_floats(x))
+    return x - tanh(need_floats(x))
 
 
 @composite(
@@ -328,7 +323,7 @@ def hardshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     >>> ts.hardshrink(ts.tensor([0.3, -2.0])).tolist()
     [0.0, -2.0]
     """
-    return where(abs(_need_floats(x)) <= lambd, 0, x)
+    return where(abs(need_floats(x)) <= lambd, 0, x)
 
 
 @composite(
@@ -344,7 +339,7 @@ def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     """
     if lambd < 0:
         raise errors.wrong_value("lambd", lambd, "at least 0")
-    return _need_floats(x) - clip(x, -lambd, lambd)
+    return need_floats(x) - clip(x, -lambd, lambd)
 
 
 @composite(
@@ -357,7 +352,7 @@ def threshold(x: Tensor, threshold: float, value: float) -> Tensor:
     >>> ts.threshold(ts.tensor([0.5, 2.0]), 1.0, -1.0).tolist()
     [-1.0, 2.0]
     """
-    return where(_need_floats(x) <= threshold, value, x)
+    return where(need_floats(x) <= threshold, value, x)
 
 
 @composite(
@@ -375,7 +370,7 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
     if x.shape[place] % 2:
         raise errors.wrong_value(f"size of axis {place}", x.shape[place], "even")
     half = (x.shape[place] // 2,) * 2
-    first, second = split(_need_floats(x), half, place)
+    first, second = split(need_floats(x), half, place)
     return first * sigmoid(second)
 
 
@@ -397,4 +392,4 @@ def prelu(x: Tensor, weight: Tensor) -> Tensor:
     if weight.size not in (1, channels):
         raise errors.wrong_value("weight.shape", weight.shape, f"(1,) or ({channels},)")
     column = (-1,) + (1,) * (x.ndim - 2) if x.ndim > 1 and weight.size > 1 else (1,) * x.ndim
-    return leaky_relu(_need_floats(x), reshape(weight, column))
+    return leaky_relu(need_floats(x), reshape(weight, column))

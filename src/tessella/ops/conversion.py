@@ -1,6 +1,6 @@
 """Other dtypes and devices by PyTorch's names, and tensors made after another one.
 
-`astype` itself is a record, in composite.py; what is here is composed of it and of creation.
+`astype` itself is a record, in casting.py; what is here is composed of it and of creation.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import math
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_word
-from tessella.declarations import refusal
+from tessella.declarations import refusal, round_to
 from tessella.hints import Any
 from tessella.kinds import Clip, Where, binary, cast, choose_items, equal_items, unary
 from tessella.ops import references
@@ -373,8 +373,7 @@ round = unary(
     ref="round",
     aliases=["rint"],
     step=True,
-    refuses=[refusal("x.round(decimals=2)", "(x * 100).round() / 100", "keeps digits of a fraction",
-                     lambda args, keywords: "decimals" in keywords)],
+    refuses=[round_to(2)],
 )  # fmt: skip
 copysign = binary(
     "copysign",

@@ -9,7 +9,7 @@ from tessella import errors
 from tessella._core import Function, Tensor
 from tessella.composites import Operand, composite
 from tessella.declarations import case
-from tessella.dtypes import boolean, complex128, float32, float64, int32, int64
+from tessella.dtypes import boolean, complex128, float32, float64, int32, int64, need_floats
 from tessella.hints import Any
 from tessella.kinds import Elementwise, cast, common_dtype
 from tessella.ops.creation import arange, full
@@ -48,12 +48,6 @@ def _floats(x: Tensor) -> Tensor:
     if x.dtype.is_complex:
         raise errors.no_kernel(x.dtype, "defined for real numbers")
     return x if x.dtype.is_floating else cast(x, float32)
-
-
-def _need_floats(x: Tensor) -> Tensor:
-    if not x.dtype.is_floating:
-        raise errors.no_kernel(x.dtype, "defined for floats; convert with astype")
-    return x
 
 
 # --- interpolation and products ------------------------------------------------------------------
@@ -199,8 +193,23 @@ def _sinc_ref(np: Any, x: Any) -> Any:
     return np.where(x == 0, 1, wave / np.where(x == 0, 1, np.pi * x))
 
 
-# Away from 0, where the two parts of its slope cancel: it is off by eps / x there.
-@composite(ref=_sinc_ref, has_twin=True, samples=_SAMPLES, away=0.2)
+# Of sin(pi x) / (pi x), by powers of x^2: below 1/2 what follows is below the roundings of float64,
+# also in the second derivative.
+_SINC_SERIES = [(-1) ** k * math.pi ** (2 * k) / math.factorial(2 * k + 1) for k in range(13)]
+
+
+def _sinc(x: Tensor) -> Tensor:
+    """Divide, where x is not 0."""
+    if x.dtype.is_complex:
+        wave = sin(x * math.pi)
+    else:
+        # sin(pi * (n + r)) is sin(pi * r), or for an odd n its negative.
+        whole = round(x).detach()
+        wave = sin((x - whole) * math.pi) * (1 - 2 * remainder(whole, 2))
+    return wave / (x * math.pi)
+
+
+@composite(ref=_sinc_ref, has_twin=True, samples=_SAMPLES)
 def sinc(x: Tensor) -> Tensor:
     """Give sin(pi * x) / (pi * x), which is 1 at 0 and exactly 0 at every other integer.
 
@@ -210,15 +219,18 @@ def sinc(x: Tensor) -> Tensor:
     if not (x.dtype.is_floating or x.dtype.is_complex):
         x = cast(x, float32)
     wide = cast(x, float32) if x.dtype.itemsize == 2 else x
-    is_zero = wide == 0
-    wide = where(is_zero, 1, wide)  # keeps the quotient's slope finite there
-    if x.dtype.is_complex:
-        wave = sin(wide * math.pi)
-    else:
-        # sin(pi * (n + r)) is sin(pi * r), or for an odd n its negative.
-        whole = round(wide).detach()
-        wave = sin((wide - whole) * math.pi) * (1 - 2 * remainder(whole, 2))
-    return cast(where(is_zero, 1, wave / (wide * math.pi)), x.dtype)
+    plain = wide.detach()
+    is_zero = plain == 0
+    out = where(is_zero, 1, _sinc(where(is_zero, 1, plain)))
+    if wide.requires_grad:
+        # Near 0 the parts of the quotient's slope cancel: there only the value is the quotient's.
+        is_near = abs(plain) < 0.5
+        near, series = where(is_near, wide, 0), full((), _SINC_SERIES[-1], dtype=wide.dtype)
+        square = near * near
+        for factor in _SINC_SERIES[-2::-1]:
+            series = series * square + factor
+        out = where(is_near, out + (series - series.detach()), _sinc(where(is_near, 1, wide)))
+    return cast(out, x.dtype)
 
 
 @composite(
@@ -231,7 +243,7 @@ def frac(x: Tensor) -> Tensor:
     >>> ts.frac(ts.tensor([2.5, -1.25])).tolist()
     [0.5, -0.25]
     """
-    return _need_floats(x) - trunc(x)
+    return need_floats(x) - trunc(x)
 
 
 def _heaviside_ref(np: Any, x: Any, values: Any) -> Any:
@@ -339,7 +351,7 @@ def frexp(x: Tensor) -> Parts:
     >>> mantissa.tolist(), exponent.tolist()
     ([0.75, 0.5], [2, 0])
     """
-    wide = cast(x, float32) if _need_floats(x).dtype.itemsize == 2 else x
+    wide = cast(x, float32) if need_floats(x).dtype.itemsize == 2 else x
     whole, digits, bias = (int32, 23, 126) if wide.dtype is float32 else (int64, 52, 1022)
     shift = digits + 1
     is_tiny = abs(wide) < 2.0 ** (1 - bias)

@@ -209,10 +209,11 @@ def get(x: Tensor, key: Any) -> Tensor:
 
 
 def set(x: Tensor, key: Any, value: Any) -> None:
-    """Do x[key] = value."""
+    """Do x[key] = value; NotImplemented stands for `del x[key]`."""
+    if value is NotImplemented:
+        shown = [f"x    {describe(x)}", f"key  {describe(key)}"]
+        raise errors.kept_elements().locate("delitem", shown)
     try:
-        if value is NotImplemented:
-            raise errors.wrong_value("del x[key]", key, "not used: a tensor keeps its elements")
         inplace.check_target(x)
         source = _value_tensor(value, x.dtype)
         is_recorded = _core.needs_node(x, source)

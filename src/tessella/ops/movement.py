@@ -12,9 +12,8 @@ from tessella.declarations import REQUIRED, case
 from tessella.dtypes import DType, as_dtype, boolean, float64
 from tessella.hints import Any, Callable, Sequence
 from tessella.indexing import basic_layout
-from tessella.kinds import View
+from tessella.kinds import Additive, View
 from tessella.ops.creation import copy_of
-from tessella.records import Op
 
 
 def normal_axes(x: Tensor, axis: Any, name: str = "axis") -> tuple[int, ...]:
@@ -274,19 +273,10 @@ getitem = View(
 ).function  # fmt: skip
 
 
-class Embed(Op):
+class Embed(Additive):
     """Zeros with x added through a view: what the gradient of a view is."""
 
     params = {"shape": REQUIRED, "view": REQUIRED, "args": REQUIRED}
-
-    def prepare(
-        self, inputs: list[Any], params: dict[str, Any]
-    ) -> tuple[list[Any], dict[str, Any]]:
-        """Numbers only: what overlaps is added."""
-        inputs, params = super().prepare(inputs, params)
-        if inputs[0].dtype is boolean:
-            raise errors.no_kernel(boolean, "convert with astype")
-        return inputs, params
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Take the shape of what was viewed."""

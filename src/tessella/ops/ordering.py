@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.composites import composite
-from tessella.declarations import case, has_torch_axis, refusal
+from tessella.declarations import Refusal, case, has_torch_axis, refusal, torch_axis
 from tessella.dtypes import int64
 from tessella.hints import Any
 from tessella.ops.creation import arange
@@ -71,11 +71,13 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False, *, stable: bool
     return order
 
 
-@composite(
-    ref=_sort_ref, **_SORTS,
-    refuses=[refusal("x.sort(dim=1)", "x.sort(axis=1), x.argsort(axis=1)",
-                     "gives values and indices", has_torch_axis)],
-)  # fmt: skip
+def _gives_places(axis: str) -> Refusal:
+    return refusal(f"x.sort(dim={axis})", f"x.sort(axis={axis}), x.argsort(axis={axis})",
+                   "gives values and indices", has_torch_axis,
+                   lambda *call: _gives_places(torch_axis(*call)))  # fmt: skip
+
+
+@composite(ref=_sort_ref, refuses=[_gives_places("1")], **_SORTS)
 def sort(x: Tensor, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Tensor:
     """Give the elements in order along an axis.
 

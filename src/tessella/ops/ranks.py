@@ -8,7 +8,7 @@ import math
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Axes, Operand, composite
-from tessella.declarations import Refusal, case, has_torch_axis, refusal
+from tessella.declarations import Refusal, case, has_torch_axis, refusal, torch_axis
 from tessella.dtypes import boolean, float32, float64, int64
 from tessella.hints import Any, Literal
 from tessella.kinds import cast
@@ -180,15 +180,27 @@ def _quantiles(
     return reshape(stack(parts) if parts else zeros((0,), dtype=x.dtype), (*shape, *each))
 
 
-def _means_otherwise(name: str) -> list[Refusal]:
-    return [
-        refusal(
-            f"x.{name}(dim=1)",
-            (f"x.{name}(axis=1)", "x.kthvalue(2, dim=1)"),
-            "gives the lower of the two in the middle, and its index",
-            has_torch_axis,
-        )
-    ]
+_WHY = "gives the lower of the two in the middle, and its index"
+
+
+def _median_along(axis: str, rank: int) -> Refusal:
+    def of_call(args: tuple[Any, ...], keywords: dict[str, Any]) -> Refusal:
+        x: Any = args[0] if args else keywords.get("input")
+        axis = torch_axis(args, keywords)
+        try:
+            size = x.shape[int(axis)]
+        except (AttributeError, IndexError, ValueError):  # the next call tells what is wrong
+            size = 1
+        return _median_along(axis, (size + 1) // 2)
+
+    pair = (f"x.median(axis={axis})", f"x.kthvalue({rank}, dim={axis})")
+    return refusal(f"x.median(dim={axis})", pair, _WHY, has_torch_axis, of_call)
+
+
+def _nanmedian_along(axis: str) -> Refusal:
+    pair = (f"x.nanmedian(axis={axis})", f'x.nanquantile(0.5, axis={axis}, method="lower")')
+    return refusal(f"x.nanmedian(dim={axis})", pair, _WHY, has_torch_axis,
+                   lambda *call: _nanmedian_along(torch_axis(*call)))  # fmt: skip
 
 
 _QUANTILES: dict[str, Any] = {
@@ -246,7 +258,7 @@ def nanquantile(
     return _quantiles(x, q, axis, method, keepdims, True)
 
 
-@composite(ref="median", refuses=_means_otherwise("median"), **_MEDIANS)
+@composite(ref="median", refuses=[_median_along("1", 2)], **_MEDIANS)
 def median(x: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
     """Give the element in the middle of the order, or the mean of the two that are there.
 
@@ -256,7 +268,7 @@ def median(x: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
     return _quantiles(x, 0.5, axis, "linear", keepdims, False)
 
 
-@composite(ref="nanmedian", refuses=_means_otherwise("nanmedian"), **_MEDIANS)
+@composite(ref="nanmedian", refuses=[_nanmedian_along("1")], **_MEDIANS)
 def nanmedian(x: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
     """Give the median of the elements that are not NaN; NaN where all are.
 

@@ -12,12 +12,12 @@ from tessella import _core, errors
 from tessella._core import Function, Tensor
 from tessella.arguments import to_bool, to_int, to_ints
 from tessella.composites import Axes, Ints, composite
-from tessella.declarations import Refusal, case, has_torch_axis, refusal
+from tessella.declarations import Refusal, case, has_torch_axis, refusal, torch_axis
 from tessella.dtypes import DTYPES, DType, as_dtype, boolean, float32
 from tessella.hints import Any, Sequence
 from tessella.kinds import Straight, cast
 from tessella.ops.creation import empty_beside, ones, ones_like
-from tessella.ops.elementwise import conjugate, mul, sqrt, where
+from tessella.ops.elementwise import conjugate, imag, mul, real, sqrt, where
 from tessella.ops.joining import concat
 from tessella.ops.movement import (
     broadcast_to,
@@ -39,6 +39,15 @@ def spread(g: Tensor, shape: Sequence[int], axis: Sequence[int], keepdims: bool)
     if not keepdims and g.ndim:
         g = unsqueeze(g, tuple(axis))
     return broadcast_to(g, tuple(shape))
+
+
+class Cut(Straight):
+    """What may be asked for a dtype other than the one that it computes in."""
+
+    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
+        """Compute small integers in 64 bits, and cut them to what was asked for."""
+        out = super().make(inputs, params)
+        return cast(out, params["dtype"]) if "dtype" in params else out
 
 
 class Reduce(Straight):
@@ -103,7 +112,7 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
     return axes
 
 
-class ReduceTo(Reduce):
+class ReduceTo(Cut, Reduce):
     """A reduction that can be asked for a dtype, which the elements are converted to first."""
 
     params = {"axis": None, "keepdims": False, "dtype": None}
@@ -118,11 +127,6 @@ class ReduceTo(Reduce):
         return inputs, params if asked is None or self.out_dtype(dtype) is dtype else {
             **params, "dtype": dtype,
         }  # fmt: skip
-
-    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
-        """Compute small integers in 64 bits, and cut them to what was asked for."""
-        out = super().make(inputs, params)
-        return cast(out, params["dtype"]) if "dtype" in params else out
 
 
 class ReduceOne(Reduce):
@@ -219,10 +223,14 @@ def _takes_two(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 
 
 def _gives_places(name: str) -> list[Refusal]:
-    pair = (f"x.{name}(axis=1), x.arg{name}(axis=1)", f"x.a{name}(dim=1)")
+    def along(axis: str) -> Refusal:
+        pair = (f"x.{name}(axis={axis}), x.arg{name}(axis={axis})", f"x.a{name}(dim={axis})")
+        return refusal(f"x.{name}(dim={axis})", pair, "gives values and indices", has_torch_axis,
+                       lambda *call: along(torch_axis(*call)))  # fmt: skip
+
     return [
         refusal(f"torch.{name}(x, y)", f"ts.{name}imum(x, y)", "is elementwise", _takes_two),
-        refusal(f"x.{name}(dim=1)", pair, "gives values and indices", has_torch_axis),
+        along("1"),
     ]
 
 
@@ -246,7 +254,7 @@ argmin = ReduceOne(
     ref="argmin", samples=_ONE_AXIS, errors=_ONE_AXIS_ERRORS).function  # fmt: skip
 
 
-class Cumulative(Straight):
+class Cumulative(Cut):
     """Running sums and products along one axis, in order."""
 
     has_twin = True
@@ -277,11 +285,6 @@ class Cumulative(Straight):
         if not out.is_virtual:
             _core.fill(out, self.name == "cumulative_prod")
         return out
-
-    def make(self, inputs: list[Any], params: dict[str, Any]) -> Tensor:
-        """Compute small integers in 64 bits, and cut them to what was asked for."""
-        out = super().make(inputs, params)
-        return cast(out, params["dtype"]) if "dtype" in params else out
 
     def infer(self, inputs: list[Any], params: dict[str, Any]) -> tuple[Sequence[int], DType]:
         """Keep the shape; the dtype is the sum's."""
@@ -371,13 +374,18 @@ def _has_no_correction(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 
 def _divides_otherwise(name: str) -> list[Refusal]:
     why = "divides by n - 1, in the array API standard by n"
-    pair = (f"x.{name}(dim=1, correction=1)", f"x.{name}(axis=1)")
+
+    def along(axis: str) -> Refusal:
+        pair = (f"x.{name}(dim={axis}, correction=1)", f"x.{name}(axis={axis})")
+        return refusal(f"x.{name}(dim={axis})", pair, why, _has_no_correction,
+                       lambda *call: along(torch_axis(*call)))  # fmt: skip
+
     return [
         refusal(f"x.{name}(unbiased=False)", f"x.{name}(correction=0)", "divides by n",
                 lambda args, keywords: keywords.get("unbiased", 1) in (0, None)),
         refusal(f"x.{name}(unbiased=True)", f"x.{name}(correction=1)", "divides by n - 1",
                 lambda args, keywords: "unbiased" in keywords),
-        refusal(f"x.{name}(dim=1)", pair, why, _has_no_correction),
+        along("1"),
     ]  # fmt: skip
 
 
@@ -393,25 +401,34 @@ _SPREADS = {
 @composite(ref=lambda np, x, correction=0, **rest: np.var(x, ddof=correction, **rest),
            refuses=_divides_otherwise("var"), **_SPREADS)  # fmt: skip
 def var(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
-    """Give the variance over axes: the mean square distance from the mean.
+    """Give the variance over axes: the mean square distance from the mean, also of complex
+    numbers.
 
     `correction` is subtracted from the number of elements: 1 gives the unbiased estimate.
 
     >>> ts.var(ts.tensor([1.0, 2.0, 3.0, 4.0])).item()
     1.25
     """
-    return cast(_variance(x, axis, correction, keepdims), x.dtype)
+    return _of_width(_variance(x, axis, correction, keepdims), x)
+
+
+def _of_width(spread: Tensor, x: Tensor) -> Tensor:
+    """Round to the dtype of floats x; of complex x, a spread is real already."""
+    return cast(spread, x.dtype) if x.dtype.is_floating else spread
 
 
 def _variance(x: Tensor, axis: Any, correction: float, keepdims: bool) -> Tensor:
-    """Compute it in float32 at least."""
-    if not x.dtype.is_floating:
+    """Compute it in float32 at least; of complex numbers, the mean of |x - mean|^2."""
+    if not (x.dtype.is_floating or x.dtype.is_complex):
         raise errors.no_kernel(x.dtype, "defined for floats; convert with astype")
     axes = reduced_axes(x, axis)
     wide = cast(x, float32) if x.dtype.itemsize == 2 else x
     distance = wide - mean(wide, axis=axes, keepdims=True)
     count = math.prod(x.shape[a] for a in axes) - correction
-    total = sum(distance * distance, axis=axes, keepdims=keepdims)
+    square = distance * distance
+    if x.dtype.is_complex:
+        square = real(distance) * real(distance) + imag(distance) * imag(distance)
+    total = sum(square, axis=axes, keepdims=keepdims)
     return total / (count if count > 0 else 0.0)
 
 
@@ -431,7 +448,7 @@ def std(x: Tensor, axis: Axes = None, *, correction: float = 0.0, keepdims: bool
     >>> ts.std(ts.tensor([2.0, 4.0])).item()
     1.0
     """
-    return cast(root(_variance(x, axis, correction, keepdims)), x.dtype)
+    return _of_width(root(_variance(x, axis, correction, keepdims)), x)
 
 
 @composite(

@@ -12,8 +12,9 @@ import math
 from tessella import _core, errors
 from tessella._core import Layout, Tensor
 from tessella.declarations import REQUIRED, case
-from tessella.dtypes import DType, boolean
+from tessella.dtypes import DType
 from tessella.hints import Any, Sequence
+from tessella.kinds import Additive
 from tessella.ops.creation import zeros
 from tessella.records import Op
 
@@ -93,17 +94,8 @@ class _Extract(_Region):
         _core.copy(out, _core.view(_laid_out(inputs[0], size, within), region), True)
 
 
-class _Insert(_Region):
+class _Insert(Additive, _Region):
     """Zeros with x added to a region of them."""
-
-    def prepare(
-        self, inputs: list[Any], params: dict[str, Any]
-    ) -> tuple[list[Any], dict[str, Any]]:
-        """Numbers only: what overlaps is added."""
-        inputs, params = super().prepare(inputs, params)
-        if inputs[0].dtype is boolean:
-            raise errors.no_kernel(boolean, "convert with astype")
-        return inputs, params
 
     def shapes(self, params: dict[str, Any]) -> list[Any]:
         """Take the region."""

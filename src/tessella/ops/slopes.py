@@ -5,7 +5,7 @@ from __future__ import annotations
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Axes, Operand, composite
-from tessella.declarations import case, refusal
+from tessella.declarations import Refusal, case, refusal
 from tessella.hints import Any
 from tessella.kinds import cast
 from tessella.ops.creation import arange
@@ -33,9 +33,19 @@ def _gradient_ref(np: Any, x: Any, *varargs: Any, spacing: Any = None, axis: Any
 
 
 _WHY = "gives a tuple of one tensor, in NumPy the tensor"
-_ONE_DIM = refusal("torch.gradient(x, dim=0)", "ts.gradient(x, axis=0)", _WHY, _has_one_dim)
+
+
+def _along(axis: int) -> Refusal:
+    def of_call(args: tuple[Any, ...], keywords: Keywords) -> Refusal:
+        dim = keywords["dim"]
+        return _along(dim if isinstance(dim, int) else dim[0])
+
+    return refusal(f"torch.gradient(x, dim={axis})", f"ts.gradient(x, axis={axis})", _WHY,
+                   _has_one_dim, of_call)  # fmt: skip
+
+
 # The body tells this one: NumPy's spacings by position make it clear whose call it is.
-_VECTOR = refusal("torch.gradient(x[0])", "ts.gradient(x[0], axis=0)", _WHY, lambda *call: False)
+_VECTOR = refusal("torch.gradient(v)", "ts.gradient(v, axis=0)", _WHY, lambda *call: False)
 _POINTS = tensor([0, 1, 3, 4])
 
 
@@ -52,7 +62,7 @@ _POINTS = tensor([0, 1, 3, 4])
             case((3, 4), arange(4), axis=0, match=r"spacing\[0\].shape is \(4,\)"),
             case((3, 4), 1, spacing=1, match="spacing was given twice"),
             case((3, 4), spacing="1", match="spacing must be")],
-    refuses=[_ONE_DIM, _VECTOR],
+    refuses=[_along(0), _VECTOR],
 )  # fmt: skip
 def gradient(x: Tensor, *varargs: Operand, spacing: Any = None, axis: Axes = None,
              edge_order: int = 1) -> Any:  # fmt: skip

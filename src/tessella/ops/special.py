@@ -38,7 +38,7 @@ def _log(y: Any, g: Tensor) -> Tensor:
 
 logit = unary(
     "logit",
-    vjp=lambda g, x: g / (x * (1 - x)),
+    vjp=lambda g, x: where((x < 0) | (x > 1), math.nan, g / (x * (1 - x))),
     doc="log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps].",
     ref=lambda np, x: np.log(x) - np.log1p(-x),
     options={"eps": None},

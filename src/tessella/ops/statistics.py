@@ -22,7 +22,8 @@ def _cov_ref(np: Any, x: Any, correction: float = 1.0, **weights: Any) -> Any:
 
 @composite(
     ref=_cov_ref,
-    samples=[case((3, 5)), case((4,)), case((2, 5), correction=0), case((2, 3), fweights=arange(3)),
+    samples=[case((3, 5)), case((4,)), case((1, 4)), case((2, 5), correction=0),
+             case((2, 3), fweights=arange(3)),
              case((2, 3), aweights=arange(1, 4), correction=0),
              case((2, 3), fweights=arange(1, 4), aweights=arange(3))],
     errors=[case((2, 3, 4), match="x.ndim is 3"),
@@ -34,6 +35,8 @@ def cov(
     aweights: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """Give the covariances of variables, which are rows of observations; a vector is one variable.
+
+    Of one variable it is one number, without axes.
 
     `fweights` counts how often each observation was made, `aweights` says what it is worth.
     `correction` is subtracted from the number of observations.
@@ -54,7 +57,7 @@ def cov(
     distance = rows - mean
     products = matmul(distance * weights, conjugate(transpose(distance, 0, 1)))
     out = products / maximum(count, 0)
-    out = out if x.ndim == 2 else reshape(out, ())
+    out = reshape(out, ()) if rows.shape[0] == 1 else out  # as NumPy and PyTorch have it
     return cast(out, x.dtype) if x.dtype.is_floating else out
 
 
@@ -75,7 +78,7 @@ def _weights(
 
 
 @composite(
-    ref="corrcoef", distinct=True, samples=[case((3, 5)), case((4,)), case((2, 2))],
+    ref="corrcoef", distinct=True, samples=[case((3, 5)), case((4,)), case((1, 4)), case((2, 2))],
     errors=[case((2, 3, 4), match="x.ndim is 3")],
 )  # fmt: skip
 def corrcoef(x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tessella import errors
 from tessella._core import Tensor
 from tessella.composites import Axes, DTypeLike, composite
-from tessella.declarations import Refusal, case, refusal
+from tessella.declarations import Refusal, case, has_torch_axis, refusal, torch_axis
 from tessella.dtypes import float32
 from tessella.hints import Any
 from tessella.kinds import cast
@@ -153,14 +153,22 @@ def aminmax(x: Tensor, *, axis: Axes = None, keepdims: bool = False) -> MinMax:
 
 def _divides_otherwise(name: str) -> list[Refusal]:
     why = "divides by n - 1, std and var here by n: say which"
+
+    def unsaid(axis: str) -> Refusal:
+        here = tuple([f"ts.{name}(x{axis}, correction={n})" for n in (1, 0)])
+        return refusal(f"torch.{name}(x{axis})", here, why,
+                       lambda args, keywords: len(args) > 0 and "correction" not in keywords,
+                       lambda args, keywords: unsaid(
+                           f", dim={torch_axis(args, keywords)}"
+                           if has_torch_axis(args, keywords) else ""))  # fmt: skip
+
     pair = (f"ts.{name}(x, correction=1)", f"ts.{name}(x, correction=0)")
     return [
         refusal(f"torch.{name}(x, unbiased=False)", pair[1], "divides by n",
                 lambda args, keywords: keywords.get("unbiased", 1) in (0, None)),
         refusal(f"torch.{name}(x, unbiased=True)", pair[0], "divides by n - 1",
                 lambda args, keywords: "unbiased" in keywords),
-        refusal(f"torch.{name}(x)", pair, why,
-                lambda args, keywords: len(args) > 0 and "correction" not in keywords),
+        unsaid(""),
     ]  # fmt: skip
 
 
