@@ -41,8 +41,8 @@ format: $(BIN)/installed
 	$(BIN)/ruff format .
 	git ls-files 'src/core/**.cpp' 'src/core/**.h' 'tests/cpp/*.cpp' | xargs $(BIN)/clang-format -i
 
-# What is derived: stubs, catalogue.py, docs/operations/ and docs/from_pytorch.md from the table of operations,
-# docs/design/tour.md from docs/tour.py.
+# What is derived: stubs, catalogue.py, docs/operations.md, docs/operations/ and docs/from_pytorch.md from the table
+# of operations, docs/design/arena.svg from the compiler's plan, docs/design/tour.md from docs/tour.py.
 generate: $(BIN)/installed
 	$(BIN)/python tools/generate.py
 

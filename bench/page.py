@@ -177,6 +177,11 @@ def short_table(results: Json) -> list[str]:
     ]
 
 
+def sentence(text: str) -> str:
+    """A text that begins with a capital letter; names in it keep theirs."""
+    return text[:1].upper() + text[1:]
+
+
 def cell_text(cell: str) -> str:
     """A cell that Markdown takes as it is."""
     return cell.replace("|", "\\|")
@@ -186,7 +191,7 @@ def table(row: Json) -> list[str]:
     """A row as a table of its cases, and the bars on all of them."""
     head, *lines = kept_columns(row)
     shown = [head, ["---"] * len(head), *lines]
-    text = [f"### {row['name']}", "", f"{what_of(row).capitalize()}.", ""]
+    text = [f"### {row['name']}", "", f"{sentence(what_of(row))}.", ""]
     text += [f"| {' | '.join(map(cell_text, line))} |" for line in shown]
     text += ["", *(f"{bar_text(bar)}." for bar in row["bars"])]
     return [*text, ""] if row["bars"] else text

@@ -1,4 +1,7 @@
-"""The rows, in the order in which they run and are printed. A new row is a file and a line here."""
+"""The rows, in the order in which they run and are printed; each file has those of one theme.
+
+A new row goes into the file of its theme, and into the list here.
+"""
 
 from bench.cases import Row
 from bench.rows import (

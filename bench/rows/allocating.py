@@ -57,7 +57,7 @@ def build_scope(libs: Libraries, name: str) -> dict[str, Work]:
 
 SCOPED = Row(
     "eager-scopes",
-    "a + b, 8 floats, 1000 times inside scopes of memory",
+    "`a + b` of 8 floats, 1000 times inside scopes of memory",
     tuple(
         Case(
             name, partial(build_scope, name=name), (ahead(6, "torch"), ahead(1, "numpy")), "", None

@@ -215,7 +215,7 @@ TIMED = (
     ladder(
         "arithmetic",
         "add",
-        "x + y",
+        "`x + y`",
         build_add,
         {f"{n} floats": {"size": n} for n in (1 << 14, 1 << 17, 1 << 20, 1 << 23)},
         unit="byte",
@@ -253,7 +253,7 @@ TIMED = (
     ),
     shaped_ladder(
         "cast",
-        "int64 to float32",
+        "`int64` to `float32`",
         partial(moving.cast_source, dtype="int64", width=2048),
         (256, 2048, 16_384),
         moving.cast_statement("float32"),
