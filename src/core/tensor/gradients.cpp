@@ -220,6 +220,7 @@ void drop_gradients(Tensor* x) {
 
 void set_gradient(Tensor* leaf, PyObject* gradient) {
   if (rehearsal) rehearsal->keep_gradient(leaf);
+  if (is_taping()) tape->note_gradient(leaf, gradient != nullptr);
   replace_gradient(leaf, gradient);
 }
 

@@ -13,23 +13,6 @@ namespace tessella {
 
 namespace {
 
-// The numbers of a generator, which is a Python object.
-uint64_t read_word(PyObject* object, const char* name) {
-  PyObject* value = PyObject_GetAttrString(object, name);
-  if (!value) throw PythonError{};
-  uint64_t word = PyLong_AsUnsignedLongLong(value);
-  Py_DECREF(value);
-  if (PyErr_Occurred()) throw PythonError{};
-  return word;
-}
-
-void write_word(PyObject* object, const char* name, uint64_t word) {
-  PyObject* value = PyLong_FromUnsignedLongLong(word);
-  int failed = value ? PyObject_SetAttrString(object, name, value) : -1;
-  Py_XDECREF(value);
-  if (failed) throw PythonError{};
-}
-
 // About how much an instruction does, in elements of elementwise work.
 int64_t work_of(const Instruction& instruction) {
   constexpr int64_t PRODUCTS_PER_ELEMENT = 8;
@@ -48,6 +31,7 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
   stand_ins_.resize(plans_.size());
   real_.resize(plans_.size());
   is_written_.resize(plans_.size());
+  first_writes_.resize(plans_.size());
   int results = 0;
   for (size_t i = 0; i < plans_.size(); ++i) {
     if (plans_[i].source == Source::result) results = std::max(results, plans_[i].index + 1);
@@ -119,6 +103,7 @@ void Program::note_writes(const Instruction& instruction, Step* step) {
     bool is_inside =
         source == Source::arena || source == Source::result || source == Source::unused;
     step->writes_outside |= !is_inside;
+    if (!is_written_[slot]) first_writes_[slot] = {steps_.size(), instruction.at};
     is_written_[slot] = true;
   }
 }
@@ -143,7 +128,7 @@ void Program::set_draw(int instruction, PlannedDraw draw) {
 }
 
 void Program::add_generator(PyObject* generator, uint64_t used) {
-  generators_.push_back({Py_NewRef(generator), used});
+  generators_.push_back({Py_NewRef(generator), used, 0});
   is_short_ = false;  // to move them may run Python
 }
 
@@ -153,8 +138,15 @@ Tensor* Program::leaf(int index, std::span<Tensor* const> arguments) const {
                             : arguments[static_cast<size_t>(found.argument)];
 }
 
-// The memory of a gradient that a call leaves: that of the former one, if only its leaf holds it
-// and the program does not read it; else new memory, where the leaf's is.
+// Whether a leaf has lost the gradient that it had when a slot is written: who fails before leaves
+// it as it was.
+bool Program::is_lost_before(int leaf, size_t slot) const {
+  const auto& changes = tape_->leaves[static_cast<size_t>(leaf)].changes;
+  return !changes.empty() && changes[0].after <= first_writes_[slot].instruction;
+}
+
+// The memory of a gradient that a call leaves: that of the former one, if only its leaf holds it,
+// the program does not read it, and it is lost by then; else new memory, where the leaf's is.
 Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot,
                                  std::span<Tensor* const> arguments) {
   const Tensor* of = leaf(plan.leaf, arguments);
@@ -162,8 +154,9 @@ Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot,
   bool is_read =
       before.slot >= 0 && plans_[static_cast<size_t>(before.slot)].source == Source::gradient;
   size_t bytes = tape_->slots[slot].bytes;
-  if (of->grad && !is_read && is_held_by_leaf(of) && as_tensor(of->grad)->has_memory() &&
-      as_tensor(of->grad)->buffer->bytes == bytes && !as_tensor(of->grad)->requires_grad)
+  if (of->grad && !is_read && is_lost_before(plan.leaf, slot) && is_held_by_leaf(of) &&
+      as_tensor(of->grad)->has_memory() && as_tensor(of->grad)->buffer->bytes == bytes &&
+      !as_tensor(of->grad)->requires_grad)
     return retain(as_tensor(of->grad)->buffer);
   Allocator* own = of->buffer->allocator;
   return make_buffer_in(own ? *own : heap(), bytes, Kind::gradients);
@@ -241,14 +234,15 @@ void Program::let_others_in() {
   if (!has_written && PyErr_CheckSignals() < 0) throw PythonError{};
 }
 
-void Program::run_steps(Clock* clock) {
+void Program::run_steps(Clock* clock, std::span<Tensor* const> arguments) {
   constexpr int64_t LONGEST = 1 << 20;  // elements between two gaps: half a millisecond or so
   Repeating repeating(true, is_short_);
   int64_t since = 0;
-  const Instruction* last = nullptr;
+  size_t at = 0;
   if (clock) clock->push_back(std::chrono::steady_clock::now());
   try {
-    for (Step& step : steps_) {
+    for (; at < steps_.size(); ++at) {
+      Step& step = steps_[at];
       Draw draw = step.instruction->draw;
       if (step.draw.generator >= 0) {
         draw = starts[static_cast<size_t>(step.draw.generator)];
@@ -256,7 +250,6 @@ void Program::run_steps(Clock* clock) {
       }
       if ((since += step.work) > LONGEST) let_others_in(), since = 0;
       has_written |= step.writes_outside;
-      last = step.instruction;
       if (step.is_product)
         step.group->run_after(*step.instruction, step.operands.data(), step.writes_outside);
       else if (step.group)
@@ -266,65 +259,15 @@ void Program::run_steps(Clock* clock) {
       if (clock) clock->push_back(std::chrono::steady_clock::now());
     }
   } catch (const Error& error) {
-    if (!has_written) throw;  // the function itself explains
-    stop_after_writes(*last);
+    stop(at, arguments);
+    if (!has_written) throw;   // the function itself explains
     Repeating outside(false);  // who tells what holds memory may compute
     raise_in_python(error);
-    explain(*last);
+    explain(*steps_[at].instruction);
     throw PythonError{};
   } catch (...) {
-    if (has_written) stop_after_writes(*last);
+    stop(at, arguments);
     throw;
-  }
-}
-
-// As far as the function would have got: what was drawn before stays drawn, and what may have been
-// written counts as written.
-void Program::stop_after_writes(const Instruction& last) {
-  mark_writes();
-  advance(last.at);
-}
-
-// Tells the exception that was raised which instruction has failed, over what, and its line: a
-// function that has written something cannot be called again to explain.
-void Program::explain(const Instruction& failed) const {
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  PyObject* operands = PyList_New(0);
-  for (const Place& place : failed.operands) {
-    if (!operands) break;
-    const SlotPlan& plan = plans_[static_cast<size_t>(place.slot)];
-    PyObject* row = Py_BuildValue("siss", SOURCE_NAMES[static_cast<int>(plan.source)], plan.index,
-                                  info(place.dtype).name, to_text(place.layout.sizes()).c_str());
-    if (!row || PyList_Append(operands, row)) Py_CLEAR(operands);
-    Py_XDECREF(row);
-  }
-  const Site& site = failed.site;
-  PyObject* path = site.code ? site.code->co_filename : Py_None;
-  int line = site.code ? PyCode_Addr2Line(site.code, site.instruction) : 0;
-  PyObject* done = nullptr;
-  if (operands && value)
-    done = PyObject_CallMethod(value, "in_program", "sOiOi", failed.name.c_str(), operands,
-                               failed.written, path, line);
-  if (!done) PyErr_Clear();  // the error itself says more
-  Py_XDECREF(done);
-  Py_XDECREF(operands);
-  PyErr_Restore(type, value, trace);
-}
-
-// Moves the generators to where they stand before an instruction.
-void Program::advance(size_t instruction) {
-  for (size_t i = 0; i < generators_.size(); ++i) {
-    uint64_t used = 0, first = 0;
-    bool is_first = true;
-    for (const Drawing& each : tape_->drawings) {
-      if (each.generator != generators_[i].object) continue;
-      if (is_first) first = each.from.counter;
-      is_first = false;
-      if (each.after <= instruction) used = each.from.counter + each.used - first;
-    }
-    write_word(generators_[i].object, "counter", starts[i].counter + used);
   }
 }
 
@@ -396,28 +339,36 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
   }
   starts.clear();
   if (given) starts = *given;
-  for (const GeneratorUse& each : generators_)
-    if (!given)
-      starts.push_back({read_word(each.object, "seed"), read_word(each.object, "counter")});
-  run_steps(clock);
+  is_call_ = !given;
+  if (is_call_) take_numbers();
+  run_steps(clock, arguments);
   mark_writes();
-  for (size_t i = 0; !given && i < generators_.size(); ++i)
-    write_word(generators_[i].object, "counter", starts[i].counter + generators_[i].used);
   return give(arguments);
+}
+
+// A tensor over the memory of a slot, while it runs.
+Tensor* Program::make(const Place& place, std::span<Tensor* const> arguments) const {
+  auto slot = static_cast<size_t>(place.slot);
+  Layout layout = place.layout;
+  if (plans_[slot].source == Source::argument) {
+    const Tensor* x = arguments[static_cast<size_t>(plans_[slot].index)];
+    layout.offset += (x->offset * itemsize(x->dtype) - plans_[slot].offset) / itemsize(place.dtype);
+  }
+  return make_over(retain(real(slot)), place.dtype, layout);
+}
+
+void Program::put_gradient(const NewGradient& each, std::span<Tensor* const> arguments) {
+  Tensor* of = leaf(each.leaf, arguments);
+  const Buffer* buffer = real(static_cast<size_t>(each.place.slot));
+  bool stays = of->grad && as_tensor(of->grad)->buffer == buffer &&
+               has_layout(as_tensor(of->grad), each.place);
+  if (stays) return;
+  Result gradient(make(each.place, arguments));
+  set_gradient(of, as_object(gradient.get()));
 }
 
 // What the call leaves: results, gradients.
 PyObject* Program::give(std::span<Tensor* const> arguments) {
-  auto make = [&](const Place& place) {
-    auto slot = static_cast<size_t>(place.slot);
-    Layout layout = place.layout;
-    if (plans_[slot].source == Source::argument) {
-      const Tensor* x = arguments[static_cast<size_t>(plans_[slot].index)];
-      layout.offset +=
-          (x->offset * itemsize(x->dtype) - plans_[slot].offset) / itemsize(place.dtype);
-    }
-    return make_over(retain(real(slot)), place.dtype, layout);
-  };
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(outputs_.size()));
   if (!list) throw PythonError{};
   struct Owner {  // until it is given
@@ -425,7 +376,7 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
     ~Owner() { Py_XDECREF(list); }
   } owner{list};
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    Tensor* out = make(outputs_[i].place);
+    Tensor* out = make(outputs_[i].place, arguments);
     if (outputs_[i].node) {
       out->node = Py_NewRef(outputs_[i].node);
       out->requires_grad = true;
@@ -434,15 +385,7 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
   }
   for (int index : removals_)
     if (leaf(index, arguments)->grad) set_gradient(leaf(index, arguments), nullptr);
-  for (const NewGradient& each : gradients_) {
-    Tensor* of = leaf(each.leaf, arguments);
-    const Buffer* buffer = real(static_cast<size_t>(each.place.slot));
-    bool stays = of->grad && as_tensor(of->grad)->buffer == buffer &&
-                 has_layout(as_tensor(of->grad), each.place);
-    if (stays) continue;
-    Result gradient(make(each.place));
-    set_gradient(of, as_object(gradient.get()));
-  }
+  for (const NewGradient& each : gradients_) put_gradient(each, arguments);
   owner.list = nullptr;
   return list;
 }

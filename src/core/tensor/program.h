@@ -86,6 +86,14 @@ class Program {
   void set_homes(std::vector<std::pair<uintptr_t, int64_t>> homes) { homes_ = std::move(homes); }
   // Arguments whose gradients it reads or writes that must be the same tensors; 0: any.
   void set_leaves(std::vector<uintptr_t> objects) { objects_ = std::move(objects); }
+  // Likewise the memory of the gradients that leaves have at the call; 0: any.
+  void set_gradient_homes(std::vector<uintptr_t> homes) { gradient_homes_ = std::move(homes); }
+  // Objects that the function may compare arguments with, sorted; and for each way in which it was
+  // recorded which of them each argument was; 0: none.
+  void set_named(std::vector<uintptr_t> named, std::vector<std::vector<uintptr_t>> ways) {
+    named_ = std::move(named);
+    ways_ = std::move(ways);
+  }
   // What it holds of Python that may lead back to it.
   int visit(visitproc visit, void* context) const;
   void drop_guard();
@@ -118,6 +126,9 @@ class Program {
     int leaf;
     Place place;
   };
+  struct Writing {
+    size_t step, instruction;  // that write a slot first
+  };
   struct Step {
     const Instruction* instruction;  // the first
     std::vector<Tensor*> operands;   // owned
@@ -141,10 +152,12 @@ class Program {
   struct GeneratorUse {
     PyObject* object;
     uint64_t used;
+    uint64_t end;  // where it stands when its numbers are taken
   };
 
   Buffer* source_buffer(const SlotPlan& plan, size_t slot, std::span<Tensor* const> arguments);
   Buffer* gradient_buffer(const SlotPlan& plan, size_t slot, std::span<Tensor* const> arguments);
+  bool is_lost_before(int leaf, size_t slot) const;
   Buffer* result_buffer(const SlotPlan& plan, size_t slot);
   void note_writes(const Instruction& instruction, Step* step);
   void widen(const Place& place);
@@ -154,19 +167,27 @@ class Program {
   void give_back();
   void mark_writes();
   Buffer* real(size_t slot) const;
-  void run_steps(Clock* clock);
+  void run_steps(Clock* clock, std::span<Tensor* const> arguments);
   void let_others_in();
-  void stop_after_writes(const Instruction& last);
+  void stop(size_t step, std::span<Tensor* const> arguments);
+  void leave_gradient(size_t leaf, size_t step, std::span<Tensor* const> arguments);
   void explain(const Instruction& failed) const;
-  void advance(size_t instruction);
+  void take_numbers();
+  uint64_t drawn_before(size_t instruction, const PyObject* generator) const;
+  void give_numbers_back(size_t instruction);
+  Tensor* make(const Place& place, std::span<Tensor* const> arguments) const;
+  void put_gradient(const NewGradient& each, std::span<Tensor* const> arguments);
   PyObject* give(std::span<Tensor* const> arguments);
   Tensor* leaf(int index, std::span<Tensor* const> arguments) const;
   bool has_gradients(std::span<Tensor* const> arguments) const;
+  bool are_apart(std::span<Tensor* const> arguments) const;
+  bool are_named_alike(std::span<Tensor* const> arguments) const;
   bool is_unchanged() const;
 
   std::shared_ptr<Tape> tape_;
   std::vector<SlotPlan> plans_;
-  std::vector<char> is_written_;    // of each slot, by this program
+  std::vector<char> is_written_;  // of each slot, by this program
+  std::vector<Writing> first_writes_;
   std::vector<Buffer*> stand_ins_;  // of each slot that is used; else nullptr
   std::vector<Buffer*> real_;       // while it runs: whose data they have, retained and pinned
   std::vector<Buffer*> results_;    // of former calls, retained
@@ -183,12 +204,14 @@ class Program {
   std::vector<NewGradient> gradients_;
   std::vector<int> removals_;
   std::vector<GeneratorUse> generators_;
+  bool is_call_ = false;  // what is run; else it is a gradient of a former call
   uint64_t changes_ = 0;
   std::vector<Watched> places_;
   PyObject* holds_ = nullptr;
   bool is_partial_ = false;
   std::vector<std::pair<uintptr_t, int64_t>> homes_;
-  std::vector<uintptr_t> objects_;
+  std::vector<uintptr_t> objects_, gradient_homes_, named_;
+  std::vector<std::vector<uintptr_t>> ways_;
 };
 
 }  // namespace tessella

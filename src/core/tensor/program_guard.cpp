@@ -2,6 +2,8 @@
 // it uses is there.
 #include "program.h"
 
+#include <algorithm>
+
 namespace tessella {
 
 bool is_held_by_leaf(const Tensor* leaf) {
@@ -88,7 +90,28 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
     const Tensor* x = arguments[static_cast<size_t>(plans_[i].index)];
     if (x->offset * itemsize(x->dtype) != plans_[i].offset) return false;
   }
+  if (!named_.empty() && !are_named_alike(arguments)) return false;
   if (!tape_->asked_alike() || !has_gradients(arguments) || !can_run(arguments)) return false;
+  return are_apart(arguments);
+}
+
+// Whether each argument is one of the objects that the function may compare it with, or none, as it
+// was in a recording.
+bool Program::are_named_alike(std::span<Tensor* const> arguments) const {
+  auto is_alike = [&](const std::vector<uintptr_t>& way) {
+    for (size_t i = 0; i < way.size() && i < arguments.size(); ++i) {
+      auto own = reinterpret_cast<uintptr_t>(arguments[i]);
+      bool is_named = std::binary_search(named_.begin(), named_.end(), own);
+      if (way[i] != (is_named ? own : 0)) return false;
+    }
+    return true;
+  };
+  return std::any_of(ways_.begin(), ways_.end(), is_alike);
+}
+
+// Whether what has places of its own in the program shares no memory. Captured memories are those
+// of the recording; memory that is no argument matters only where the program writes to it.
+bool Program::are_apart(std::span<Tensor* const> arguments) const {
   auto is_apart = [&](const Buffer* buffer) {
     for (const Tensor* x : arguments)
       if (may_overlap(buffer, x->buffer)) return false;
@@ -96,8 +119,17 @@ bool Program::accepts(std::span<Tensor* const> arguments) const {
   };
   for (const Captured& each : captured_)
     if (!is_apart(each.buffer)) return false;
-  for (size_t i : given_)
-    if (!is_apart(as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer)) return false;
+  for (size_t i : given_) {
+    const Buffer* own = as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer;
+    if (!is_apart(own)) return false;
+    if (own->refs == 1 && own->allocator) continue;  // nobody else sees it, whatever there is
+    for (const Captured& each : captured_)
+      if ((each.is_written || is_written_[i]) && may_overlap(own, each.buffer)) return false;
+    for (size_t j : given_) {
+      const Buffer* other = as_tensor(leaf(plans_[j].index, arguments)->grad)->buffer;
+      if (i != j && (is_written_[i] || is_written_[j]) && may_overlap(own, other)) return false;
+    }
+  }
   return true;
 }
 
@@ -109,6 +141,8 @@ bool Program::has_gradients(std::span<Tensor* const> arguments) const {
     if ((before.slot >= 0) != (of->grad != nullptr)) return false;
     if (before.slot >= 0 && is_written_[static_cast<size_t>(before.slot)] && !is_held_by_leaf(of))
       return false;
+    uintptr_t home = gradient_homes_.empty() ? 0 : gradient_homes_[i];
+    if (home && home != reinterpret_cast<uintptr_t>(as_tensor(of->grad)->buffer)) return false;
     int number = tape_->leaves[i].argument;
     if (number < 0) continue;
     uintptr_t object = objects_.empty() ? 0 : objects_[static_cast<size_t>(number)];

@@ -162,8 +162,11 @@ void Tape::touch_leaf(Tensor* leaf) {
   for (const Leaf& each : leaves)
     if (each.tensor == as_object(leaf)) return;
   Place before{-1, leaf->dtype, Layout()};
+  uintptr_t shared = 0;
   if (leaf->grad) {
     Tensor* gradient = as_tensor(leaf->grad);
+    bool is_own = Py_REFCNT(leaf->grad) == 1 && gradient->buffer->refs == 1;
+    shared = is_own ? 0 : reinterpret_cast<uintptr_t>(gradient->buffer);
     before = {find(gradient->buffer), gradient->dtype, gradient->layout()};
     if (before.slot < 0) {  // not retained: whether others hold it decides how gradients are added
       before.slot = static_cast<int>(slots.size());
@@ -174,7 +177,12 @@ void Tape::touch_leaf(Tensor* leaf) {
   }
   auto found = std::find(arguments_.begin(), arguments_.end(), leaf);
   int argument = found == arguments_.end() ? -1 : static_cast<int>(found - arguments_.begin());
-  leaves.push_back({Py_NewRef(as_object(leaf)), before, argument, current_site()});
+  leaves.push_back({Py_NewRef(as_object(leaf)), before, argument, current_site(), shared, {}});
+}
+
+void Tape::note_gradient(const Tensor* leaf, bool is_given) {
+  for (Leaf& each : leaves)
+    if (as_tensor(each.tensor) == leaf) each.changes.push_back({instructions.size(), is_given});
 }
 
 void Tape::add_drawing(PyObject* generator, Draw from, uint64_t used) {

@@ -93,6 +93,13 @@ struct Leaf {
   Place before;      // its gradient when it was first touched; slot -1: it had none
   int argument = -1;
   Site site{};  // of the first touch
+  struct Change {
+    size_t after;  // how many instructions were noted before
+    bool is_given;
+  };
+  // The memory of the gradient that it had, if others held it: the function may know it by a name.
+  uintptr_t shared = 0;
+  std::vector<Change> changes;  // each time that it got a gradient, or lost the one that it had
 };
 
 // How far a generator was moved: `used` numbers from `from` on.
@@ -135,6 +142,7 @@ class Tape {
   int add_slot(int like);
   int add_copy(int instruction, std::span<const int> slots, size_t at);
   void touch_leaf(Tensor* leaf);
+  void note_gradient(const Tensor* leaf, bool is_given);
   void add_drawing(PyObject* generator, Draw from, uint64_t used);
   void note_asked(Tensor* x);
   void note_offset(const Tensor* x) {
