@@ -210,8 +210,8 @@ class Writer:
 
     def outside_of(self, others: dict[str, Spec]) -> list[str]:
         """Give what is in other memory than some tensors are."""
-        there = [_core.memory_number(self.space[name]) for name in others]
-        return [n for n in self.names if _core.memory_number(self.space[n]) not in there]
+        there = [_core.home_of(self.space[name])[0] for name in others]
+        return [n for n in self.names if _core.home_of(self.space[n])[0] not in there]
 
     def own_names(self) -> list[str]:
         """Give what is in memory that the function has made."""

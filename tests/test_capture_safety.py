@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tessella as ts
+from leaves import grad_of
 from tessella import nn, optim
 from worlds import Wrap, attempt, same, some
 
@@ -299,3 +300,28 @@ def test_a_program_does_not_reach_beyond_the_memory_of_a_gradient() -> None:
     leaf.grad = ts.ones(2)
     with pytest.raises(ts.errors.InvalidArgument, match="elements 0 to 999 of a buffer of 2"):
         compiled(ts.ones(1))
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("writes", ["captured", "gradient", "nothing"])
+def test_a_gradient_that_is_a_captured_tensor(writes: str, first: bool) -> None:
+    count, few = 40_000, 300  # a tile, and what is computed before it
+
+    def play(wrap: Wrap) -> Any:
+        flat, p = ts.zeros(count), ts.ones(count).requires_grad_()
+
+        def f(x: ts.Tensor, xs: ts.Tensor) -> Any:
+            y = xs * 3
+            if writes == "captured":
+                flat.add_(x)
+            elif writes == "gradient":
+                grad_of(p).add_(x)
+            return y, grad_of(p)[:few] * 2, flat[:few] * 3
+
+        call, seen = wrap(f), []
+        for i in range(12):
+            p.grad = flat if (i // 4 == 1) != first else ts.ones(count)
+            seen.append(call(ts.ones(count), ts.ones(few)))
+        return [[x[0].item() for x in each] for each in seen], flat[0].item()
+
+    same(play)

@@ -10,6 +10,7 @@ import pytest
 import tessella as ts
 import tessella.nn.functional as F
 from tessella import memory, nn, optim
+from worlds import Wrap, same, some
 
 WARM = 3  # calls that are recorded: without gradients, then twice with them
 
@@ -105,3 +106,25 @@ def test_arguments_of_recorded_calls_are_let_go() -> None:
         project(x)
         del x
     assert memory.stats().kinds["tensors"] - before <= 64  # the result, for the next call
+
+
+def test_arguments_of_calls_that_came_once_are_let_go() -> None:
+    total = ts.compile(lambda x: x.sum())
+    before = memory.stats().kinds["tensors"]
+    for n in range(8):
+        total(ts.ones(1000 + n))
+    assert memory.stats().kinds["tensors"] - before <= 64
+
+
+def test_arguments_in_an_arena_that_is_reset_between_calls() -> None:
+    def play(wrap: Wrap) -> Any:
+        arena, seen = memory.Arena("64KiB"), []
+        call = wrap(lambda x: x * 2)
+        for i in range(6):
+            with memory.use(arena):
+                x = some(i, 3)
+                seen.append(call(x).tolist())
+            arena.reset()
+        return seen
+
+    same(play)

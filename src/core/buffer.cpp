@@ -2,6 +2,7 @@
 #include "buffer.h"
 
 #include <new>
+#include <unordered_map>
 
 namespace tessella {
 
@@ -23,6 +24,7 @@ Buffer initial(size_t bytes, char* data, Allocator* allocator, Kind kind) {
           .is_watched = false,
           .has_writes = false,
           .is_ghost = false,
+          .is_numbered = false,
           .bytes = bytes,
           .data = data,
           .allocator = allocator,
@@ -166,9 +168,27 @@ Buffer* wrap_foreign(void* data, size_t bytes, bool is_readonly) {
   return buffer;
 }
 
+namespace {
+
+std::unordered_map<const Buffer*, uint64_t>& numbers() {
+  static auto* all = new std::unordered_map<const Buffer*, uint64_t>;  // buffers go after main
+  return *all;
+}
+
+}  // namespace
+
+uint64_t number_of(Buffer* buffer) {
+  static uint64_t last = 0;
+  auto [at, is_new] = numbers().try_emplace(buffer, last + 1);
+  if (is_new) ++last;
+  buffer->is_numbered = true;
+  return at->second;
+}
+
 void destroy_buffer(Buffer* buffer) {
   if (recorder) recorder->gone(buffer);
-  if (buffer->is_watched || buffer->is_ghost) {
+  if (buffer->is_watched || buffer->is_ghost || buffer->is_numbered) {
+    if (buffer->is_numbered) numbers().erase(buffer);
     if (buffer->is_watched) last_watch->gone(buffer);
     if (buffer->is_ghost) return destroy_ghost(buffer);
   }
@@ -186,7 +206,8 @@ void destroy_buffer(Buffer* buffer) {
 Buffer* resize_buffer(Buffer* buffer, size_t bytes) {
   if (buffer->is_ghost || is_rehearsing()) return nullptr;
   Allocator& allocator = *buffer->allocator;
-  bool may_move = buffer->refs == 1 && buffer->pins == 0 && !buffer->is_watched && !recorder;
+  bool may_move = buffer->refs == 1 && buffer->pins == 0 && !buffer->is_watched &&
+                  !buffer->is_numbered && !recorder;
   bool is_placed = allocator.reserves;
   if (!is_placed && !may_move) return nullptr;
   void* block = is_placed ? static_cast<void*>(buffer->data) : buffer;

@@ -21,9 +21,10 @@ struct Buffer {
   Device device;
   bool is_readonly;
   Kind kind;
-  bool is_watched : 1;  // where it was made is known: see tensor/lines.h
-  bool has_writes : 1;  // where it was written since it was saved is known
-  bool is_ghost : 1;    // it has an address and no memory: see memory/ghosts.h
+  bool is_watched : 1;   // where it was made is known: see tensor/lines.h
+  bool has_writes : 1;   // where it was written since it was saved is known
+  bool is_ghost : 1;     // it has an address and no memory: see memory/ghosts.h
+  bool is_numbered : 1;  // see number_of
   size_t bytes;
   char* data;
   Allocator* allocator;  // whose memory it is; nullptr for foreign and virtual buffers
@@ -57,6 +58,9 @@ void destroy_buffer(Buffer* buffer);
 // The same data, as far as they fit, in `bytes`: where they lie, or moved if nobody else refers to
 // the buffer. nullptr: it is as it was, and a new one must be made.
 Buffer* resize_buffer(Buffer* buffer, size_t bytes);
+
+// A number that no other buffer has had or will have, unlike its address.
+uint64_t number_of(Buffer* buffer);
 
 // Its memory is no longer there; it says so to whoever uses it.
 void bury(Buffer* buffer);

@@ -99,6 +99,7 @@ void append_key(std::span<Tensor* const> all, std::string* key) {
       if (may_overlap(all[j]->buffer, x->buffer)) {
         put(static_cast<int64_t>(j));
         put(x->data() - all[j]->data());
+        put(x == all[j]);  // which Python can tell
       }
   }
 }
@@ -347,6 +348,8 @@ void init_program(nb::module_& module) {
            })
       .def("set_homes", &Program::set_homes)
       .def("set_leaves", &Program::set_leaves)
+      .def("set_gradient_homes", &Program::set_gradient_homes)
+      .def("set_named", &Program::set_named)
       .def("accepts", [](const Program& self,
                          nb::list arguments) { return self.accepts(tensors_of(arguments)); })
       .def("run",
@@ -414,8 +417,13 @@ void init_program(nb::module_& module) {
              [] { return nb::make_tuple(launch::LONGEST_ROW, launch::MOST_REDUCTIONS); });
   module.def("is_recording", is_taping);
   module.def("call_key", key_of);
-  module.def("memory_number",
-             [](nb::handle x) { return reinterpret_cast<uintptr_t>(tensor_of(x)->buffer); });
+  // The memory of a tensor, its place there in bytes, and a number that tells this memory from
+  // later one; also if it is gone.
+  module.def("home_of", [](nb::handle given) {
+    const Tensor* x = tensor_of(given);
+    return nb::make_tuple(reinterpret_cast<uintptr_t>(x->buffer), x->offset * itemsize(x->dtype),
+                          number_of(x->buffer));
+  });
   // Throws if a function is recorded: what it does cannot be repeated.
   module.def(
       "refuse_capture",

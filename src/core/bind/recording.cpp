@@ -161,6 +161,13 @@ void init_recording(nb::module_& module) {
       .def("instructions", instructions_of)
       .def("slots", slots_of)
       .def("leaves", leaves_of)
+      // Of each leaf the memory of the gradient that it had, if others held it, else 0.
+      .def("shared_gradients",
+           [](const Recording& self) {
+             std::vector<uintptr_t> out;
+             for (const Leaf& each : self.tape->leaves) out.push_back(each.shared);
+             return out;
+           })
       .def("drawings", drawings_of)
       .def("add_slot", [](Recording& self, int like) { return self.tape->add_slot(like); })
       .def("add_copy",

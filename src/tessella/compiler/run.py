@@ -15,7 +15,7 @@ from tessella.compiler.delays import changed_arguments, shown_arguments
 from tessella.compiler.keys import call_key
 from tessella.compiler.plan import MemoryTable
 from tessella.compiler.program import Program
-from tessella.compiler.repeats import Kind, Runnable
+from tessella.compiler.repeats import Given, Kind, Recorded, Runnable
 from tessella.hints import (
     TYPE_CHECKING,
     Any,
@@ -322,6 +322,7 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
         if kind.streak.is_long(kind.programs) and not self._is_warned:
             self._is_warned = True
             warn(kind.streak.text(self.__name__), RuntimeWarning)
+        given = Given(tensors)  # before the call, which may take their memory away
         captured = capture(self.function, args, keywords, tensors)
         kind.streak.note(captured, kind.programs)
         if captured.program is None:
@@ -334,21 +335,20 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
         for known in kind.programs:
             if known.lines == lines:
                 if is_steady:
-                    known.renew(tensors, captured.watch)
+                    known.renew(given, captured)
                 return captured.result
-        for _, other, earlier in kind.recordings:
-            if other == lines:
+        for earlier in kind.recordings:
+            if earlier.lines == lines:
                 kind.recordings.clear()
                 if is_steady:
-                    runnable = Runnable(
-                        captured.program, lines, earlier, captured.watch, self._recomputes
-                    )
-                    runnable.renew(tensors, captured.watch)
+                    runnable = Runnable(earlier, captured.program, self._recomputes)
+                    runnable.renew(given, captured)
                     self._keep(kind, runnable, key)
                 return captured.result
-        kind.recordings.append((captured.program, lines, tensors))
-        if len(kind.recordings) >= RECORDINGS + kind.grad_states():
+        kind.recordings.append(Recorded(captured.program, lines, given, captured.watch))
+        if len(kind.recordings) >= RECORDINGS + kind.changed_conditions():
             self._refuse(kind)
+        del kind.recordings[:-MOST_PROGRAMS]
         return captured.result
 
     def _keep(self, kind: Kind, runnable: Runnable, key: Any) -> None:
@@ -364,7 +364,7 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
             self._replay.add(key, runnable.core, None if is_one else runnable.finish)
 
     def _refuse(self, kind: Kind) -> None:
-        (first, _, _), (second, _, _) = kind.recordings[-2:]
+        first, second = (each.program for each in kind.recordings[-2:])
         kind.recordings.clear()
         from tessella.compiler.contrast import contrast  # rare, and it takes long to load
 

@@ -170,6 +170,12 @@ class Watch:
             if is_outside or is_given:  # else it may be made in the call
                 self._reach(end, is_outside)
 
+    def values(self) -> list[Any]:
+        """Give what stands in the places, and what modules that stand there hold."""
+        found = [place.value for place in self._places.values()]
+        modules = [part for each in found if _is_module(each) for part in each.modules()]
+        return [*found, *map(vars, modules)]
+
     def end(self) -> None:
         """Let go of what only a call that is recorded needs."""
         for held in (self._reached, self._walked, self._owners, self._sought, self._functions):
