@@ -258,3 +258,15 @@ def test_a_module_is_compiled_with_what_it_has() -> None:
         assert compiled(x).tolist() == model(x).tolist()
     assert list(compiled.parameters()) == list(model.parameters())
     assert compiled.train(False) is model and not model.training  # type: ignore[comparison-overlap]
+
+
+def test_another_function_may_be_put_in_place_of_the_first() -> None:
+    def double(x: ts.Tensor) -> ts.Tensor:
+        return x * 2
+
+    compiled = ts.compile(lambda x: x + 1)
+    for _ in range(4):
+        compiled(ts.ones(3))
+    compiled.function = double
+    assert [compiled(ts.ones(3)).tolist()[0] for _ in range(4)] == [2.0] * 4
+    assert compiled.__name__ == "double" and len(compiled.programs) == 1

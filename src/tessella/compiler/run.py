@@ -72,18 +72,15 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
             return getattr(self.function, name)
 
     def __init__(self, function: Callable[P, R], check: int = 0, recompute: bool = False) -> None:
-        self.function = function
         self._recomputes = recompute
         self._check = check  # every so many calls the function is called too
         self._calls = 0
         self._compilations = 0
         self._is_warned = False  # that it never gets fast
         self._latest: dict[str, str] = {}  # the arguments of the kind of call that came last
-        self.__wrapped__ = function
-        self.__name__ = name_of(function)
-        self.__doc__ = function.__doc__
         self._kinds: dict[Any, Kind] = {}
         self._replay = _core.Replay()
+        self.function = function
         super().__init__(None if check else self._replay)
 
     def _call_anew(self, *args: Any, **keywords: Any) -> Any:
@@ -127,10 +124,26 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute of the function or module; its own begin with an underscore."""
-        if name.startswith("_") or name == "function":
+        if name.startswith("_"):
             object.__setattr__(self, name, value)
+        elif name == "function":
+            self._begin_anew(value)
         else:
             setattr(self.function, name, value)
+
+    def _begin_anew(self, function: Any) -> None:
+        """Be another function: calls that are running end first, unless this is part of one."""
+        is_outside = self._replay.enter()
+        try:
+            object.__setattr__(self, "function", function)
+            self.__wrapped__ = function
+            self.__name__ = name_of(function)
+            self.__doc__ = function.__doc__
+            self._kinds.clear()
+            self._replay.clear()
+        finally:
+            if is_outside:
+                self._replay.leave()
 
     @property
     def programs(self) -> list[Program]:
@@ -353,6 +366,8 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
 
     def _keep(self, kind: Kind, runnable: Runnable, key: Any) -> None:
         """Add a program to what later calls repeat; plain ones by the core alone."""
+        if self._kinds.get(key) is not kind:  # the call has changed what is compiled
+            return
         if len(kind.programs) >= MOST_PROGRAMS:
             kind.programs.clear()
             self._replay.clear()  # those of other kinds are found in Python from now on
