@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import tessella as ts
-from tessella import _core
+from tessella import _core, nn
 from tessella.dtypes import DTYPES, DType
 
 Array = np.ndarray[Any, Any]
@@ -317,3 +317,22 @@ def test_operators_with_arrays_say_how_to_convert() -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_dtypes_survive_pickling(dtype: DType) -> None:
     assert pickle.loads(pickle.dumps(dtype)) is dtype
+
+
+@pytest.mark.parametrize("share", [np.asarray, memoryview], ids=["numpy", "memoryview"])
+def test_what_is_shared_outlives_the_tensors_move_to_other_memory(
+    share: Callable[[ts.Tensor], Any],
+) -> None:
+    module = nn.BatchNorm1d(8)
+    mean = module.running_mean
+    assert mean is not None
+    shared = share(mean)
+    module.to("float64")
+    others = [ts.full((8,), 7.0) for _ in range(64)]  # one of them takes memory that is free
+    assert shared.tolist() == [0.0] * 8
+    shared[0] = -1
+    assert all(x.tolist() == [7.0] * 8 for x in others)
+    assert mean.dtype is ts.float64 and mean.tolist() == [0.0] * 8
+    live = _core.memory_counts()[0]
+    del shared
+    assert _core.memory_counts()[0] == live - 32

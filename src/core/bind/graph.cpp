@@ -8,6 +8,7 @@
 #include "../tensor/lines.h"
 #include "../tensor/node.h"
 #include "../tensor/operators.h"
+#include "../tensor/pins.h"
 #include "../tensor/sweep.h"
 #include "../tensor/view.h"
 #include "bind.h"
@@ -30,6 +31,47 @@ Function* function_of(nb::handle object) {
 void check_tensors(const nb::tuple& tensors, bool may_be_none) {
   for (nb::handle x : tensors)
     if (!may_be_none || !x.is_none()) tensor_of(x);
+}
+
+bool has_dims_of(const Tensor* x, const Tensor* y) {
+  size_t bytes = 2 * sizeof(int64_t) * static_cast<size_t>(x->ndim);
+  return x->ndim == y->ndim && memcmp(x->dims.data(), y->dims.data(), bytes) == 0;
+}
+
+// An operation of another thread may look at the shape of the leaf and its strides.
+void check_adoption(const Tensor* leaf, const Tensor* source) {
+  Allocator* own = leaf->buffer->allocator;
+  Allocator& home = own ? *own : heap();
+  if (tensors_in_making) fail_in_making(home);
+  if (!has_dims_of(leaf, source) && is_worked_on(leaf->buffer))
+    fail_pinned(home, "an operation that runs in another thread");
+}
+
+// Gives the buffer that the leaf had. Dims that stay the same stay where they are.
+Buffer* adopt(Tensor* leaf, const Tensor* source) {
+  bool is_alike = has_dims_of(leaf, source);
+  Dims dims;
+  if (!is_alike && !dims.set(source->dims)) throw nb::python_error();
+  if (!is_alike) leaf->dims.release(), memcpy(&leaf->dims, &dims, sizeof dims);
+  leaf->offset = source->offset;
+  leaf->size = source->size;
+  leaf->ndim = source->ndim;
+  leaf->dtype = source->dtype;
+  leaf->is_contiguous = source->is_contiguous;
+  return std::exchange(leaf->buffer, retain(source->buffer));
+}
+
+void adopt_all(const nb::tuple& leaves, const nb::tuple& sources) {
+  check_tensors(leaves, false);
+  check_tensors(sources, false);
+  if (leaves.size() != sources.size()) throw nb::type_error("a source for each leaf");
+  for (size_t i = 0; i < leaves.size(); ++i)
+    check_adoption(tensor_of(leaves[i]), tensor_of(sources[i]));
+  std::vector<Buffer*> before;
+  before.reserve(leaves.size());
+  for (size_t i = 0; i < leaves.size(); ++i)
+    before.push_back(adopt(tensor_of(leaves[i]), tensor_of(sources[i])));
+  for (Buffer* each : before) release(each);  // last: the end of memory of others runs their code
 }
 
 std::span<PyObject* const> items_of(const nb::tuple& tuple) {
@@ -68,26 +110,9 @@ void init_graph(nb::module_& module) {
     Py_CLEAR(tensor->base);
     tensor->is_blind = false;
   });
-  // Lets a leaf show the memory of another tensor from now on, in that one's shape and dtype.
-  module.def("adopt", [](nb::handle x, nb::handle y) {
-    Tensor *leaf = tensor_of(x), *source = tensor_of(y);
-    const Allocator* home = leaf->buffer ? leaf->buffer->allocator : nullptr;
-    if (tensors_in_making) fail_in_making(home ? *home : heap());
-    // An operation of another thread may look at the shape: one that stays the same stays there.
-    size_t bytes = 2 * sizeof(int64_t) * static_cast<size_t>(leaf->ndim);
-    bool is_alike =
-        leaf->ndim == source->ndim && memcmp(leaf->dims.data(), source->dims.data(), bytes) == 0;
-    Dims dims;
-    if (!is_alike && !dims.set(source->dims)) throw nb::python_error();
-    if (!is_alike) leaf->dims.release(), memcpy(&leaf->dims, &dims, sizeof dims);
-    Buffer* before = std::exchange(leaf->buffer, retain(source->buffer));
-    leaf->offset = source->offset;
-    leaf->size = source->size;
-    leaf->ndim = source->ndim;
-    leaf->dtype = source->dtype;
-    leaf->is_contiguous = source->is_contiguous;
-    release(before);  // last: the end of memory of others runs their code
-  });
+  // Lets each leaf show the memory of another tensor from now on, in that one's shape and dtype;
+  // all of them or none.
+  module.def("adopt", adopt_all);
   module.def("set_node_hooks", [](nb::handle node, nb::handle hooks) {
     Py_XSETREF(node_of(node)->hooks, Py_NewRef(hooks.ptr()));
   });

@@ -36,7 +36,7 @@ void check_request(Tensor* x, int flags) {
   refuse_capture("memory that is given to others", nullptr);
   if (!FORMATS[static_cast<int>(x->dtype)]) fail_export_dtype(info(x->dtype).name);
   check_alive(x);
-  if (x->is_virtual()) fail_export_virtual();
+  if (x->is_virtual() || x->buffer->is_ghost) fail_export_virtual();
   if (asks_gradient(x)) fail_export_gradients();
   if (asks_for(flags, PyBUF_WRITABLE) && is_exported_readonly(x)) fail_export_readonly();
   bool in_rows = !asks_for(flags, PyBUF_STRIDES) || asks_for(flags, PyBUF_C_CONTIGUOUS);
@@ -60,7 +60,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   size_t numbers = sizeof(Py_ssize_t) * 2 * (x->ndim + 1u);
   auto* exported = static_cast<Export*>(PyMem_Malloc(sizeof(Export) + numbers));
   if (!exported) return PyErr_NoMemory(), -1;
-  begin_pin(&exported->pin, x->buffer, "a memoryview or NumPy array");
+  // Retained: the tensor may come to show other memory while this is shared.
+  begin_pin(&exported->pin, retain(x->buffer), "a memoryview or NumPy array");
   Py_ssize_t* dims = exported->dims;
   for (int i = 0; i < x->ndim; ++i) {
     dims[i] = x->shape()[i];
@@ -82,8 +83,11 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 }
 
 void release_buffer(PyObject*, Py_buffer* view) {
-  end_pin(&static_cast<Export*>(view->internal)->pin);
+  Pin* pin = &static_cast<Export*>(view->internal)->pin;
+  Buffer* buffer = pin->buffer;
+  end_pin(pin);
   PyMem_Free(view->internal);
+  release(buffer);
 }
 
 // --- import --------------------------------------------------------------------------------------

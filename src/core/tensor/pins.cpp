@@ -28,6 +28,13 @@ void end_pin(Pin* pin) {
   Py_CLEAR(pin->site.code);
 }
 
+bool is_worked_on(const Buffer* buffer) {
+  int32_t shares = 0;
+  for (const Pin* pin = first_pin; pin && shares < buffer->pins; pin = pin->next)
+    shares += pin->buffer == buffer;
+  return shares < buffer->pins;
+}
+
 std::string who_pins(const Buffer* buffer) {
   for (const Pin* pin = first_pin; pin; pin = pin->next) {
     if (pin->buffer != buffer) continue;

@@ -17,6 +17,9 @@ struct Pin {
 void begin_pin(Pin* pin, Buffer* buffer, const char* how);
 void end_pin(Pin* pin);
 
+// Whether an operation that runs without the lock uses a buffer.
+bool is_worked_on(const Buffer* buffer);
+
 // "a NumPy array or memoryview, since train.py:12", for a buffer that is pinned.
 std::string who_pins(const Buffer* buffer);
 

@@ -179,9 +179,11 @@ def move(root: Owner, *args: Any, **keywords: Any) -> None:
             for each in (x, x.grad):
                 if each is not None:
                     moved.append((each, _moved(each, args, keywords)))
-    for x, there in moved:
-        if there is not x:
-            _core.adopt(x, there)
+    moved = [(x, there) for x, there in moved if there is not x]
+    try:
+        _core.adopt(tuple(x for x, _ in moved), tuple(there for _, there in moved))
+    except errors.TessellaError as error:
+        raise error.locate("Module.to", []) from None
 
 
 def _moved(x: Tensor, args: tuple[Any, ...], keywords: dict[str, Any]) -> Tensor:
