@@ -52,3 +52,17 @@ def test_a_module_that_moves_while_a_thread_computes_with_its_buffer() -> None:
     print("done")
     """
     check_runs(code)
+
+
+def test_a_concatenation_of_more_elements_than_can_be_counted() -> None:
+    code = """
+    import tessella as ts
+
+    n = (1 << 51) - 1
+    parts = [ts.zeros(1, dtype="int8").broadcast_to((n,))] * 8192
+    try:
+        ts.concat([*parts, ts.zeros(8192 + 16, dtype="int8")])  # 16 of them, modulo 2 ** 64
+    except ts.errors.LengthOverflow:
+        print("done")
+    """
+    check_runs(code)

@@ -25,7 +25,8 @@ bool collect(PyObject* const* items, Py_ssize_t count, PyObject* axis_value, int
     if (x->ndim != first->ndim || x->dtype != first->dtype || !x->has_memory()) return false;
     for (int k = 0; k < x->ndim; ++k)
       if (k != *axis && x->shape()[k] != first->shape()[k]) return false;
-    shape->shape[*axis] += x->shape()[*axis];
+    int64_t* total = &shape->shape[*axis];
+    if (__builtin_add_overflow(*total, x->shape()[*axis], total)) return false;
   }
   return true;
 }
