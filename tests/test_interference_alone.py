@@ -18,6 +18,114 @@ def check_runs(code: str, *arguments: str) -> None:
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
+# The k-th collection inside does something.
+COLLECTING = """
+    import gc, sys
+    import tessella as ts
+    from tessella import memory
+
+    def collecting(work, action, k):
+        seen = [0]
+
+        def run(phase, info):
+            seen[0] += phase == "start"
+            if phase == "start" and seen[0] == k:
+                action()
+
+        gc.callbacks.append(run)
+        gc.disable()
+        junk = [[] for _ in range(50)]
+        gc.set_threshold(1, 1000, 1000)
+        gc.enable()
+        try:
+            return work()
+        finally:
+            gc.disable()
+            gc.callbacks.remove(run)
+"""
+
+
+def test_an_input_that_asks_for_its_gradient_while_its_node_is_made() -> None:
+    code = """
+    for k in range(1, 6):
+        x, y = ts.ones(3).requires_grad_(), ts.ones(3)
+        z = collecting(lambda: x % y, lambda: y.requires_grad_(), k)
+        assert z.grad_fn
+        z.sum().backward()
+        assert x.grad.tolist() == [1.0] * 3
+        assert y.grad is None or y.grad.tolist() == [-1.0] * 3
+    print("done")
+    """
+    check_runs(COLLECTING + code)
+
+
+def test_an_arena_that_is_reset_while_a_line_is_remembered() -> None:
+    code = """
+    def reset():
+        try:
+            arena.reset()
+        except ts.errors.IllegalState:
+            pass
+
+    for k in range(1, 6):
+        arena = memory.Arena("1MiB")
+        x = ts.ones(100, allocator=arena)
+        with memory.track(lines=True):
+            y = collecting(lambda: x + x, reset, k)
+            assert y.tolist() == [2.0] * 100
+    print("done")
+    """
+    check_runs(COLLECTING + code)
+
+
+def test_a_node_that_goes_while_a_write_to_what_it_saved_is_remembered() -> None:
+    code = """
+    class Box:
+        pass
+
+    def write():
+        global x
+        x += 1
+
+    before = sys.getrefcount(write.__code__)
+    for _ in range(50):
+        x = ts.ones(4)
+        box = Box()
+        box.me, box.out = box, ts.ones(4).requires_grad_() * x
+        del box
+        collecting(write, lambda: None, 0)
+    gc.collect()
+    assert sys.getrefcount(write.__code__) <= before + 1
+    print("done")
+    """
+    check_runs(COLLECTING + code)
+
+
+def test_a_signal_handler_does_not_find_a_list_that_is_not_full() -> None:
+    code = """
+    import gc, signal
+    import tessella as ts
+
+    x, calls = ts.zeros(1_000_000, dtype="float64"), 0
+
+    def handler(*_):
+        global calls
+        calls += 1
+        for each in gc.get_objects():
+            if type(each) is list and len(each) == x.size:
+                each.clear()
+
+    signal.signal(signal.SIGALRM, handler)
+    while calls < 5:
+        signal.setitimer(signal.ITIMER_REAL, 0.004)
+        made = x.tolist()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        assert gc.is_tracked(made) and len(made) in (0, x.size)
+    print("done")
+    """
+    check_runs(code)
+
+
 def test_a_module_that_moves_while_a_thread_computes_with_its_buffer() -> None:
     code = """
     import threading, time

@@ -1,6 +1,7 @@
 // Recordings.
 #include "recording.h"
 
+#include "../tensor/collection.h"
 #include "../tensor/tile_group.h"
 
 namespace tessella {
@@ -12,20 +13,6 @@ nb::tuple to_tuple(Shape numbers) {
   for (int64_t number : numbers) list.append(number);
   return nb::tuple(list);
 }
-
-// While tuples are made of a tape: a collection may run operations, which it would record.
-class NoCollection {
- public:
-  NoCollection() : was_enabled_(PyGC_Disable()) {}
-  ~NoCollection() {
-    if (was_enabled_) PyGC_Enable();
-  }
-  NoCollection(const NoCollection&) = delete;
-  NoCollection& operator=(const NoCollection&) = delete;
-
- private:
-  int was_enabled_;
-};
 
 // Only memory of others can lie in several buffers.
 bool overlaps(const Tape& tape, const Store& store) {
@@ -54,7 +41,7 @@ Place place_from(const nb::tuple& given) {
 namespace {
 
 nb::list instructions_of(const Recording& self) {
-  NoCollection guard;
+  NoCollection guard;  // which may run operations, which the tape would record
   nb::list rows;
   for (const Instruction& each : self.tape->instructions) {
     nb::list operands;

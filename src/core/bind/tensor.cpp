@@ -1,5 +1,6 @@
 // Making tensors and views, and writing into them, for the slow path.
 #include "../launch/elementwise.h"
+#include "../tensor/collection.h"
 #include "../tensor/lines.h"
 #include "../tensor/run.h"
 #include "../tensor/tape.h"
@@ -123,6 +124,7 @@ void init_tensor(nb::module_& module) {
     refuse_capture("reading elements", nullptr);
     nb::object list = nb::steal(PyList_New(source->size));
     if (!list.is_valid()) throw PythonError{};
+    Unseen unseen(list.ptr());
     InUse in_use(source);  // to make the list may have run any code, and so may items of a user
     int64_t index[MAX_NDIM] = {}, offset = 0;
     for (int64_t i = 0; i < source->size; ++i) {
@@ -138,6 +140,7 @@ void init_tensor(nb::module_& module) {
         index[axis] = 0;
       }
     }
+    unseen.show();
     return list;
   });
   module.def("may_overlap", [](nb::handle x, nb::handle y) {

@@ -13,7 +13,10 @@ std::unordered_map<const Buffer*, Site>& lines() {
   return *sites;
 }
 
-void remember_line(Buffer* buffer) { lines()[buffer] = current_site(); }
+void remember_line(Buffer* buffer) {
+  Site site = current_site();
+  lines()[buffer] = site;
+}
 
 void forget_line(Buffer* buffer) {
   auto found = lines().find(buffer);
@@ -46,14 +49,16 @@ std::string line_of(const Buffer* buffer) {
 }
 
 void remember_write(Buffer* buffer) {
+  Site site = current_site();
   std::vector<Write>& known = writes()[buffer];
   buffer->has_writes = true;
+  PyCodeObject* forgotten = nullptr;
   if (known.size() == MOST_WRITES) {
-    PyCodeObject* code = known.front().site.code;
+    forgotten = known.front().site.code;
     known.erase(known.begin());
-    Py_XDECREF(code);
   }
-  known.push_back({buffer->version, current_site()});
+  known.push_back({buffer->version, site});
+  Py_XDECREF(forgotten);  // last: the end of a code object may run any code
 }
 
 void forget_writes(Buffer* buffer) {

@@ -136,8 +136,9 @@ Saved* take_saved(Node* node, int saves) {
   return static_cast<Saved*>(PyMem_Malloc(static_cast<size_t>(saves) * sizeof(Saved)));
 }
 
-// Room for so many saved values, none of them filled.
-Node* make_node(Function* function, int inputs, int saves, PyObject* params) {
+// Without edges and saved values. To make it may run any code, which may change what inputs ask
+// for: that is read behind it.
+Node* make_node(Function* function, PyObject* params) {
   Node* node = PyObject_GC_New(Node, node_type);
   if (!node) throw PythonError{};
   node->function = Py_NewRef(reinterpret_cast<PyObject*>(function));
@@ -153,16 +154,21 @@ Node* make_node(Function* function, int inputs, int saves, PyObject* params) {
   node->is_used = false;
   node->visitors = 0;
   node->inputs = node->saves = 0;
+  node->edges = node->inline_edges;
+  node->saved = node->inline_saved;
+  return node;
+}
+
+// Room for so many edges and saved values, none of them filled.
+void make_room(Node* node, int inputs, int saves) {
   node->edges = take_edges(node, inputs);
   node->saved = take_saved(node, saves);
   if (!node->edges || !node->saved) {
     if (!node->edges) node->edges = node->inline_edges;
     if (!node->saved) node->saved = node->inline_saved;
-    Py_DECREF(node);
     PyErr_NoMemory();
     throw PythonError{};
   }
-  return node;
 }
 
 void connect(Node* node, PyObject* input) {
@@ -249,8 +255,9 @@ void link_view(Tensor* out, PyObject* x) {
 bool record(Tensor* out, Function* function, PyObject* const* inputs, int count, PyObject* params) {
   Node* node = nullptr;
   try {
+    node = make_node(function, params);
     uint64_t bits = bits_to_save(function, inputs, count);
-    node = make_node(function, count, __builtin_popcountll(bits), params);
+    make_room(node, count, __builtin_popcountll(bits));
     node->saved_bits = bits;
     for (int i = 0; i < count; ++i) {
       connect(node, inputs[i]);
@@ -273,8 +280,8 @@ bool record_call(std::span<PyObject* const> outs, Function* function,
   if (outs.size() >= NO_OUTPUT) fail_too_many_results(static_cast<int64_t>(outs.size()));
   Node* node = nullptr;
   try {
-    node =
-        make_node(function, static_cast<int>(inputs.size()), static_cast<int>(kept.size()), params);
+    node = make_node(function, params);
+    make_room(node, static_cast<int>(inputs.size()), static_cast<int>(kept.size()));
     node->outputs = static_cast<uint8_t>(outs.size());
     for (PyObject* input : inputs) connect(node, input);
     for (PyObject* value : kept) {

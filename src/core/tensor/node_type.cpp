@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "collection.h"
 #include "function.h"
 #include "guard.h"
 
@@ -40,6 +41,7 @@ PyObject* get_saved(PyObject* self, void*) {
     if (!mask && !node->saves) count = node->inputs + 1;
     PyObject* tuple = PyTuple_New(count);
     if (!tuple) throw PythonError{};
+    Unseen unseen(tuple);
     int next = 0;
     for (int i = 0; i < count; ++i) {
       int bit = i == node->inputs ? SAVES_OUTPUT : i;
@@ -48,6 +50,7 @@ PyObject* get_saved(PyObject* self, void*) {
       if (!value) return Py_DECREF(tuple), nullptr;
       PyTuple_SET_ITEM(tuple, i, value);
     }
+    unseen.show();
     return tuple;
   });
 }
@@ -55,6 +58,7 @@ PyObject* get_input_shapes(PyObject* self, void*) {
   Node* node = as_node(self);
   Visit visit(node);  // to make tuples may run any code
   PyObject* tuple = PyTuple_New(node->inputs);
+  Unseen unseen(tuple);
   for (int i = 0; tuple && i < node->inputs; ++i) {
     PyObject* shape = PyTuple_New(node->edges[i].ndim);
     if (!shape) return Py_DECREF(tuple), nullptr;
@@ -62,6 +66,7 @@ PyObject* get_input_shapes(PyObject* self, void*) {
       PyTuple_SET_ITEM(shape, axis, PyLong_FromLongLong(node->edges[i].shape.data()[axis]));
     PyTuple_SET_ITEM(tuple, i, shape);
   }
+  unseen.show();
   return tuple;
 }
 

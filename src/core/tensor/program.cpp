@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../memory/allocators.h"
+#include "collection.h"
 #include "gradients.h"
 #include "guard.h"
 #include "lines.h"
@@ -371,6 +372,7 @@ void Program::put_gradient(const NewGradient& each, std::span<Tensor* const> arg
 PyObject* Program::give(std::span<Tensor* const> arguments) {
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(outputs_.size()));
   if (!list) throw PythonError{};
+  Unseen unseen(list);
   struct Owner {  // until it is given
     PyObject* list;
     ~Owner() { Py_XDECREF(list); }
@@ -387,6 +389,7 @@ PyObject* Program::give(std::span<Tensor* const> arguments) {
     if (leaf(index, arguments)->grad) set_gradient(leaf(index, arguments), nullptr);
   for (const NewGradient& each : gradients_) put_gradient(each, arguments);
   owner.list = nullptr;
+  unseen.show();
   return list;
 }
 

@@ -2,6 +2,7 @@
 #include "rules.h"
 
 #include "arguments.h"
+#include "collection.h"
 #include "guard.h"
 
 namespace tessella {
@@ -51,11 +52,13 @@ PyObject* shape_of(const Edge& edge) { return tuple_of(Shape{edge.shape.data(), 
 
 PyObject* shapes_of(const Node* node) {
   PyObject* tuple = PyTuple_New(node->inputs);
+  Unseen unseen(tuple);
   for (int i = 0; tuple && i < node->inputs; ++i) {
     PyObject* shape = shape_of(node->edges[i]);
     if (!shape) return Py_DECREF(tuple), nullptr;
     PyTuple_SET_ITEM(tuple, i, shape);
   }
+  unseen.show();
   return tuple;
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "collection.h"
+
 namespace tessella {
 
 namespace {
@@ -21,6 +23,7 @@ bool is_of_package(PyCodeObject* code) {
 }  // namespace
 
 Site current_site() {
+  NoCollection guard;  // Python makes its frames objects when they are asked for
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   while (frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);

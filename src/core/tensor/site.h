@@ -13,7 +13,7 @@ struct Site {
   int instruction;     // byte offset, as for PyCode_Addr2Line
 };
 
-// The innermost frame whose file is not in the package. Never fails.
+// The innermost frame whose file is not in the package. Never fails, and runs no other code.
 Site current_site();
 
 // "train.py:40", or "" if the site is unknown.
