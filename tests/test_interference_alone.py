@@ -101,6 +101,48 @@ def test_a_node_that_goes_while_a_write_to_what_it_saved_is_remembered() -> None
     check_runs(COLLECTING + code)
 
 
+def test_a_scope_that_ends_while_the_gradient_of_a_leaf_is_added() -> None:
+    code = """
+    class Box:
+        pass
+
+    def resting(arena):
+        with memory.use(arena):
+            yield
+
+    def fill(g):
+        global junk
+        gc.disable()
+        junk = [[] for _ in range(5000)]
+        gc.enable()
+
+    leaves = memory.Pool(4096, 64, name="leaves")
+    p = ts.ones(16, allocator=leaves).requires_grad_()
+    (p * 2).sum().backward()
+    held = p.grad
+    loss = (p * 3).sum()
+    p.register_hook(fill)
+    box = Box()
+    box.me, box.waits = box, resting(memory.Heap(name="other"))
+    next(box.waits)
+    del box
+    gc.set_threshold(700, 1000, 1000)
+    loss.backward()
+    gc.disable()
+    assert p.grad.tolist() == [5.0] * 16
+    del leaves, held
+    gc.collect()
+    assert p.allocator.name == "leaves"
+    del p
+    gc.collect()
+    for _ in range(10):
+        memory.stats()
+        ts.ones(100)
+    print("done")
+    """
+    check_runs("    import gc\n    import tessella as ts\n    from tessella import memory\n" + code)
+
+
 def test_a_signal_handler_does_not_find_a_list_that_is_not_full() -> None:
     code = """
     import gc, signal

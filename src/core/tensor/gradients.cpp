@@ -62,14 +62,20 @@ void add_into(PyObject* x, PyObject* y, bool keeps_lock = false) {
   mark_written(as_tensor(x)->buffer);
 }
 
-// The allocator of a leaf's memory, for what is kept with it.
+// The allocator of a leaf's memory, for what is kept with it. The thread holds on to it and to the
+// one before, as inside it others may be chosen.
 class LeafScope {
  public:
   explicit LeafScope(const Tensor* leaf) : before_(current_allocator) {
     Allocator* own = leaf->buffer->allocator;
     current_allocator = own == &heap() ? nullptr : own;
+    if (current_allocator) current_allocator->retain_handle();
   }
-  ~LeafScope() { current_allocator = before_; }
+  ~LeafScope() {
+    Allocator* last = current_allocator;
+    current_allocator = before_;
+    if (last) last->release_handle();
+  }
   LeafScope(const LeafScope&) = delete;
   LeafScope& operator=(const LeafScope&) = delete;
 
@@ -115,6 +121,12 @@ PyObject* conform(PyObject* part, Shape shape, DType dtype) {
   return out;
 }
 
+void check_gradient(PyObject* given) {
+  if (is_tensor(given)) return;
+  PyErr_Format(PyExc_TypeError, "a hook gave %s in place of a gradient", Py_TYPE(given)->tp_name);
+  throw PythonError{};
+}
+
 void add_gradient(PyObject** total, PyObject* part) {
   if (!*total) {
     *total = part;
@@ -155,6 +167,20 @@ void LeafUpdates::prepare(Tensor* leaf, PyObject* gradient) {
   } else if (!can_add(update)) {
     LeafScope scope(leaf);
     update.total = call_add(update.before, gradient);
+  }
+}
+
+void LeafUpdates::prepare_pairs(PyObject* pairs) {
+  if (!PyTuple_Check(pairs)) {
+    PyErr_BadInternalCall();
+    throw PythonError{};
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs); ++i) {
+    PyObject *leaf, *gradient;
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, i), "O!O!", tensor_type, &leaf, tensor_type,
+                          &gradient))
+      throw PythonError{};
+    prepare(as_tensor(leaf), Py_NewRef(gradient));
   }
 }
 

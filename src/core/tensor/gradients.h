@@ -15,6 +15,9 @@ PyObject* conform(PyObject* part, Shape shape, DType dtype);
 // Throws PythonError.
 void add_gradient(PyObject** total, PyObject* part);
 
+// Throws PythonError if it is no tensor: hooks can be replaced.
+void check_gradient(PyObject* given);
+
 // What is to happen to the gradients of leaves. Everything that can fail is done in `prepare`:
 // until `commit`, which cannot unless another thread writes the same gradients meanwhile, every
 // leaf is as it was.
@@ -25,6 +28,7 @@ class LeafUpdates {
   LeafUpdates(const LeafUpdates&) = delete;
   LeafUpdates& operator=(const LeafUpdates&) = delete;
   void prepare(Tensor* leaf, PyObject* gradient);  // takes over `gradient`; throws
+  void prepare_pairs(PyObject* pairs);             // (tensor, gradient), as hooks give them
   void commit();
 
  private:

@@ -65,6 +65,14 @@ PyObject* load_item(DType dtype, const char* element) {
   return item;
 }
 
+// Whose class may be changed by anybody.
+void check_packed(PyObject* bytes, DType dtype) {
+  if (PyBytes_Check(bytes) && PyBytes_GET_SIZE(bytes) == itemsize(dtype)) return;
+  PyErr_Format(PyExc_TypeError, "dtype %s packs an item into something else than its %d bytes",
+               info(dtype).name, static_cast<int>(itemsize(dtype)));
+  throw PythonError{};
+}
+
 }  // namespace
 
 bool is_finalizing() {
@@ -188,6 +196,7 @@ Tensor* make_item(PyObject* value, DType dtype) {
   PyObject* bytes = PyObject_CallMethodOneArg(dtype_object(dtype), pack, value);
   if (!bytes) throw PythonError{};
   try {
+    check_packed(bytes, dtype);
     Tensor* out = make_tensor(dtype, Shape{});
     run_fill(out, PyBytes_AS_STRING(bytes), false);
     Py_DECREF(bytes);

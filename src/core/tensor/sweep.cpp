@@ -315,6 +315,8 @@ class Sweep {
       Py_XSETREF(slot(step.first_slot + i), gradient == Py_None ? nullptr : Py_NewRef(gradient));
     }
     Py_DECREF(given);
+    for (int i = 0; i < step.node->outputs; ++i)
+      if (PyObject* gradient = slot(step.first_slot + i)) check_gradient(gradient);
   }
 
   void pull(Step& step) {
@@ -429,12 +431,7 @@ class Sweep {
   }
 
   void prepare_kept(LeafUpdates* updates) {
-    for (PyObject* pairs : kept_)
-      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs); ++i) {
-        PyObject* pair = PyTuple_GET_ITEM(pairs, i);
-        updates->prepare(as_tensor(PyTuple_GET_ITEM(pair, 0)),
-                         Py_NewRef(PyTuple_GET_ITEM(pair, 1)));
-      }
+    for (PyObject* pairs : kept_) updates->prepare_pairs(pairs);
   }
 
   template <class F>
@@ -450,6 +447,7 @@ class Sweep {
     PyObject* changed = PyObject_CallOneArg(leaf->hooks, *gradient);
     if (!changed) throw PythonError{};
     Py_SETREF(*gradient, changed);
+    check_gradient(changed);
   }
 
   PyObject* collect() {
