@@ -177,3 +177,47 @@ def test_threads_that_call_one_compiled_function_get_its_results() -> None:
     for thread in threads:
         thread.join()
     assert len(results) == 4 and all((each == wanted).all() for each in results)
+
+
+FORKED = """
+import os, threading, time
+import tessella as ts
+
+call = ts.compile(lambda x: (x @ x).sum())
+large, small = ts.ones(1500, 1500), ts.ones(4, 4)
+for _ in range(3):
+    call(large), call(small)
+stop = False
+
+def work():
+    while not stop:
+        call(large)
+
+thread = threading.Thread(target=work)
+thread.start()
+time.sleep(0.3)  # it is inside, but for moments
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        calls = [threading.Thread(target=call, args=(small,)) for _ in range(2)]
+        for each in calls:
+            each.start()
+        for each in calls:
+            each.join()
+        os._exit(int(call(small).item()))
+    end = time.monotonic() + 20
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < end:
+        time.sleep(0.02)
+    if ended[0] == 0:
+        os.kill(child, 9)
+    print(os.waitstatus_to_exitcode(ended[1]) if ended[0] else "hangs")
+stop = True
+thread.join()
+"""
+
+
+def test_a_child_of_a_fork_calls_what_a_thread_of_its_parent_is_inside_of() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout.split()) == (0, ["64"] * 3), done.stderr

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "../memory/allocators.h"
+#include "../system/system.h"
 #include "../tensor/anomaly.h"
 #include "../tensor/node.h"
 #include "recording.h"
@@ -110,6 +111,12 @@ nb::bytes key_of(nb::list given) {
   return nb::bytes(key.data(), key.size());
 }
 
+// How many forks made this process, and the thread that has lived on from the last.
+int forks;
+unsigned long survivor;
+[[maybe_unused]] const bool counts_forks =
+    (system::call_after_fork([] { ++forks, survivor = PyThread_get_thread_ident(); }), true);
+
 // What a compiled function can repeat of calls whose arguments are tensors, without Python; and the
 // lock of its calls.
 class Replay {
@@ -139,16 +146,17 @@ class Replay {
 
   // False: this thread is inside already.
   bool enter() {
-    if (owner_ == PyThread_get_thread_ident()) return false;
+    if (owner_.load(std::memory_order_relaxed) == PyThread_get_thread_ident()) return false;
     if (!try_lock()) {
       nb::gil_scoped_release free;
-      while (!try_lock()) is_busy_.wait(1);
+      while (!try_lock())
+        if (int now = is_busy_.load()) is_busy_.wait(now);
     }
-    owner_ = PyThread_get_thread_ident();
+    owner_.store(PyThread_get_thread_ident(), std::memory_order_relaxed);
     return true;
   }
   void leave() {
-    owner_ = 0;
+    owner_.store(0, std::memory_order_relaxed);
     is_busy_.store(0, std::memory_order_release);
     is_busy_.notify_one();
   }
@@ -188,7 +196,7 @@ class Replay {
       Replay& self;
       ~Leave() { self.leave(); }
     } leave{*this};
-    owner_ = PyThread_get_thread_ident();
+    owner_.store(PyThread_get_thread_ident(), std::memory_order_relaxed);
     for (size_t i = 0; i < found->second.size(); ++i) {
       Entry entry = found->second[i];  // a copy: what runs below may change the list
       auto& program = nb::cast<Program&>(entry.program);
@@ -213,10 +221,16 @@ class Replay {
   }
 
   // Python's own lock reads the clock whenever it is taken, which shows in the smallest programs.
-  bool try_lock() { return !is_busy_.exchange(1, std::memory_order_acquire); }
+  // One that a thread has taken before a fork and that is not here any more is free.
+  bool try_lock() {
+    int now = 0, ours = forks + 1;
+    if (is_busy_.compare_exchange_strong(now, ours, std::memory_order_acquire)) return true;
+    return now != ours && owner_.load(std::memory_order_relaxed) != survivor &&
+           is_busy_.compare_exchange_strong(now, ours, std::memory_order_acquire);
+  }
 
-  std::atomic<int> is_busy_{0};
-  unsigned long owner_ = 0;
+  std::atomic<int> is_busy_{0};  // or 1 and how many forks there had been
+  std::atomic<unsigned long> owner_{0};
   std::string key_;
   std::unordered_map<std::string, std::vector<Entry>> entries_;
 };
