@@ -287,3 +287,25 @@ def test_memory_of_others_that_ends_sees_a_parameter_that_is_whole() -> None:
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (0, "float16 (1048576,) 0.0\n"), done.stderr
+
+
+def test_memory_of_a_rehearsal_is_not_shared() -> None:
+    found: list[str] = []
+
+    def share(y: ts.Tensor) -> None:
+        for take in (memoryview, lambda y: y.__dlpack__()):
+            try:
+                take(y)
+            except ts.errors.ExchangeError as error:
+                found.append(str(error))
+
+    def call(x: ts.Tensor) -> ts.Tensor:
+        y = x * 2
+        thread = threading.Thread(target=share, args=(y,))  # which is not rehearsed itself
+        thread.start()
+        thread.join()
+        return y * 3
+
+    with contextlib.suppress(ts.errors.TessellaError):
+        ts.compile(call).plan(ts.ones(1 << 20))
+    assert len(found) == 2 and all("has no memory to share" in text for text in found)

@@ -204,6 +204,33 @@ def test_a_module_that_moves_while_a_thread_computes_with_its_buffer() -> None:
     check_runs(code)
 
 
+def test_a_rehearsal_that_ends_while_a_thread_computes_with_its_memory() -> None:
+    code = """
+    import threading, time
+    import tessella as ts
+
+    ts.set_num_threads(1)
+    threads, sums = [], []
+
+    def call(x):
+        thread = threading.Thread(target=lambda: sums.append((x @ x).sum().item()))
+        threads.append(thread)
+        thread.start()
+        time.sleep(0.1)
+        return x * 2
+
+    try:
+        ts.compile(call).plan(ts.spec((3000, 3000), "float64"))
+    except ts.errors.TessellaError:
+        pass
+    for thread in threads:
+        thread.join()
+    assert sums == [0.0] * len(threads) and threads
+    print("done")
+    """
+    check_runs(code)
+
+
 def test_a_concatenation_of_more_elements_than_can_be_counted() -> None:
     code = """
     import tessella as ts

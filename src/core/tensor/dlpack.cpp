@@ -190,7 +190,7 @@ PyObject* to_capsule(Tensor* x, bool is_versioned, bool is_copied) {
   if (is_user(x->dtype)) fail_export_user_dtype(info(x->dtype).name);
   if (asks_gradient(x)) fail_export_gradients();
   check_alive(x);
-  if (x->is_virtual()) fail_export_virtual();
+  if (x->is_virtual() || x->buffer->is_ghost) fail_export_virtual();
   if (steps_backwards(x)) fail_export_backwards();
   bool is_readonly = x->buffer->is_readonly || x->layout().overlaps_itself();
   if (!is_versioned && is_readonly) fail_export_readonly();

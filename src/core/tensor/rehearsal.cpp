@@ -33,7 +33,17 @@ void Rehearsal::end() {
   gradients_.clear();
   for (auto& [real, ghost] : stand_ins_) release(ghost);
   stand_ins_.clear();
-  while (!ghosts_.empty()) make_virtual(*ghosts_.begin());
+  static auto* kept = new Ghosts;  // buffers outlive statics
+  while (!ghosts_.empty()) {
+    Buffer* ghost = *ghosts_.begin();
+    if (!ghost->pins) {
+      make_virtual(ghost);
+      continue;
+    }
+    ghosts_.erase(ghost);  // an operation of another thread uses it: it stays mapped until it goes
+    ghost->others = kept;
+    kept->insert(ghost);
+  }
 }
 
 Buffer* Rehearsal::ghost_of(Buffer* buffer) {
