@@ -46,6 +46,14 @@ bool is_of(const Tensor* x, DType dtype, Shape shape);
 bool is_run(const Tensor* x, DType dtype, int64_t size);
 bool can_spread(const Tensor* x, Shape shape);  // it broadcasts to it
 
+// One whose elements are to be written.
+inline Tensor* target_of(nb::handle object) {
+  Tensor* x = tensor_of(object);
+  if (x->buffer->is_readonly) throw nb::value_error("the tensor is read-only");
+  return x;
+}
+inline Tensor* number_target_of(nb::handle object) { return numbers_of(object), target_of(object); }
+
 inline nb::object own(Tensor* tensor) { return nb::steal(as_object(tensor)); }
 
 void init_dtype(nb::module_& module);

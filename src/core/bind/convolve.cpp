@@ -73,12 +73,13 @@ void init_convolve(nb::module_& module) {
                      .groups = groups,
                      .interruptible = interruptible};
     check_convolution(call, stride, pad, dilation);
+    target_of(result == 0 ? y : result == 1 ? x : w);
     run_convolve(call);
   });
   module.def("pool_places",
              [](nb::handle places, nb::handle x, const Sizes& window, const Sizes& stride,
                 const Sizes& pad, const Sizes& dilation, bool interruptible) {
-               Tensor *from = numbers_of(x), *out = numbers_of(places);
+               Tensor *from = numbers_of(x), *out = number_target_of(places);
                check_images({from}, from->dtype, from->ndim);
                require(out->ndim == from->ndim && is_run(out, DType::int64, out->size) &&
                        std::ranges::equal(out->sizes().first(2), from->sizes().first(2)));
@@ -99,12 +100,12 @@ void init_convolve(nb::module_& module) {
              });
   module.def("pool_pick", [](nb::handle out, nb::handle x, nb::handle places, bool interruptible) {
     check_places(numbers_of(x), numbers_of(out), tensor_of(places));
-    return run_pick(tensor_of(out), tensor_of(x), tensor_of(places), interruptible);
+    return run_pick(target_of(out), tensor_of(x), tensor_of(places), interruptible);
   });
   module.def("pool_place", [](nb::handle out, nb::handle y, nb::handle places, bool interruptible) {
     check_places(numbers_of(out), numbers_of(y), tensor_of(places));
     require(tensor_of(out)->is_contiguous && itemsize(tensor_of(out)->dtype) > 2);
-    return run_place(tensor_of(out), tensor_of(y), tensor_of(places), interruptible);
+    return run_place(target_of(out), tensor_of(y), tensor_of(places), interruptible);
   });
 }
 

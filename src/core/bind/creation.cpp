@@ -68,7 +68,7 @@ void count_complex(Tensor* out, Complex start, Complex step, double scale) {
 }
 
 Tensor* run_of(nb::handle object) {
-  Tensor* out = numbers_of(object);
+  Tensor* out = number_target_of(object);
   check_values(out);
   require(out->is_contiguous);
   return out;

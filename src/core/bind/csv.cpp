@@ -105,6 +105,7 @@ nb::tuple read_line(nb::handle object, const Sizes& format, int64_t offset, int6
 nb::tuple mark_blocks(nb::handle object, const Sizes& format, int64_t offset, nb::handle out) {
   Text text = text_of(object, format);
   std::span<csv::Mark> marks = marks_of(out);
+  target_of(out);
   int64_t bytes = text.offset(text.end()) - checked_offset(text, offset);
   if (static_cast<int64_t>(marks.size()) != csv::mark_count(bytes))
     throw nb::type_error("expected room for the marks");
@@ -129,6 +130,7 @@ struct Outputs {
       throw nb::value_error("no such kind");
     DType dtype = wanted == csv::Kind::floats ? DType::float64 : DType::int64;
     tensors.push_back(vector_of(object, dtype));
+    target_of(object);
     if (tensors.back()->size != rows) throw nb::type_error("expected room for all rows");
     columns.push_back({wanted, is_fixed, tensors.back()->data()});
   }
@@ -184,6 +186,7 @@ class Table : public csv::Codes {
 nb::list encode_texts(nb::handle object, const Sizes& format, nb::handle column) {
   Text text = text_of(object, format);
   Tensor* out = vector_of(column, DType::int64);
+  target_of(column);
   auto* values = reinterpret_cast<int64_t*>(out->data());
   auto table = std::make_unique<Table>(256);
   for (int64_t row = 0;;) {

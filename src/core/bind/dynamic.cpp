@@ -43,9 +43,10 @@ nb::tuple stamp_of(const Array* a) {
 }
 
 bool rewrite(Array* a, nb::handle stamp, const Tensor* items) {
+  bool is_same = stamp_of(a).equal(stamp);  // before the checks: objects compare as they like
   check_free(a);
-  if (!stamp_of(a).equal(stamp) || items->shape()[0] != a->length || !items->is_contiguous)
-    return false;
+  check_values(items);
+  if (!is_same || items->shape()[0] != a->length || !items->is_contiguous) return false;
   move_bytes(a->at(0), items->data(), a->length * a->item_bytes);
   mark_written(a->buffer);
   return true;
@@ -71,7 +72,7 @@ void init_dynamic(nb::module_& module) {
     remove_items(array_of(a), index, count);
   });
   module.def("array_take", [](nb::handle a, int64_t index, nb::handle out) {
-    return take(array_of(a), index, tensor_of(out));
+    return take(array_of(a), index, target_of(out));
   });
   module.def("array_resize",
              [](nb::handle a, int64_t capacity) { set_capacity(array_of(a), capacity); });

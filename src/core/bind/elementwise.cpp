@@ -40,7 +40,7 @@ void init_elementwise(nb::module_& module) {
         Opcode opcode = opcode_of(code);
         DType dtype = dtype_of(dtype_id), result;
         if (is_user(dtype)) fail_user_dtype(info(dtype).name);
-        Tensor* out = numbers_of(object);
+        Tensor* out = number_target_of(object);
         bool has_kernel = launch::elementwise_out_dtype(opcode, dtype, &result);
         require(has_kernel && out->dtype == result &&
                 static_cast<int>(inputs.size()) == OPCODES[code].arity);

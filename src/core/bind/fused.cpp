@@ -49,7 +49,7 @@ void init_fused(nb::module_& module) {
       throw nb::value_error("a fused operation got values that are not in their normal form");
     require(is_of(numbers_of(out), outline.dtype, outline.sizes()) &&
             tensor_of(out)->is_contiguous);
-    run_fused(op_of(code), values, tensor_of(out), true);
+    run_fused(op_of(code), values, target_of(out), true);
   });
 }
 

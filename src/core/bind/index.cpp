@@ -174,24 +174,25 @@ void run_limit(Tensor* out, Tensor* x, int64_t low, int64_t high, const Error& t
 void init_index(nb::module_& module) {
   module.def("gather", [](nb::handle out, nb::handle x, const Axes& axes,
                           const nb::sequence& indices, int place) {
-    run_gather(tensor_of(out), tensor_of(x), axes, Indices(indices).tensors, place, 0);
+    run_gather(target_of(out), tensor_of(x), axes, Indices(indices).tensors, place, 0);
   });
   module.def("scatter", [](nb::handle values, nb::handle x, const Axes& axes,
                            const nb::sequence& indices, int place) {
-    run_scatter(tensor_of(values), tensor_of(x), axes, Indices(indices).tensors, place, 0);
+    run_scatter(tensor_of(values), target_of(x), axes, Indices(indices).tensors, place, 0);
   });
   module.def("scatter_add", [](nb::handle values, nb::handle x, const Axes& axes,
                                const nb::sequence& indices, int place) {
-    run_scatter_add(numbers_of(values), numbers_of(x), axes, Indices(indices).tensors, place, 0);
+    run_scatter_add(numbers_of(values), number_target_of(x), axes, Indices(indices).tensors, place,
+                    0);
   });
   module.def("scatter_join", [](nb::handle values, nb::handle x, const Axes& axes,
                                 const nb::sequence& indices, int place, int joining) {
-    run_scatter_join(numbers_of(values), numbers_of(x), axes, Indices(indices).tensors, place,
+    run_scatter_join(numbers_of(values), number_target_of(x), axes, Indices(indices).tensors, place,
                      joining);
   });
   module.def("limit", [](nb::handle out, nb::handle x, int64_t low, int64_t high, int code,
                          const char* what, const char* hint) {
-    run_limit(tensor_of(out), tensor_of(x), low, high, {static_cast<Code>(code), what, hint});
+    run_limit(target_of(out), tensor_of(x), low, high, {static_cast<Code>(code), what, hint});
   });
   // The first that is not from low to high, for an error.
   module.def("find_outside", [](nb::handle x, int64_t low, int64_t high) {

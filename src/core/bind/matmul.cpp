@@ -69,7 +69,7 @@ void init_matmul(nb::module_& module) {
   module.def("matmul",
              [](nb::handle out, nb::handle a, nb::handle b, bool accumulate, bool interruptible) {
                check_product(numbers_of(out), numbers_of(a), numbers_of(b), false);
-               run_matmul(tensor_of(a), tensor_of(b), tensor_of(out), accumulate, interruptible);
+               run_matmul(tensor_of(a), tensor_of(b), target_of(out), accumulate, interruptible);
              });
   module.def(
       "linear",
@@ -78,7 +78,7 @@ void init_matmul(nb::module_& module) {
         require(tensor_of(weight)->ndim == 2);
         check_product(numbers_of(out), numbers_of(x), numbers_of(weight), true);
         if (added) require(is_of(added, tensor_of(out)->dtype, {tensor_of(weight)->shape(), 1}));
-        run_linear(tensor_of(x), tensor_of(weight), added, tensor_of(out), interruptible);
+        run_linear(tensor_of(x), tensor_of(weight), added, target_of(out), interruptible);
       },
       nb::arg("out"), nb::arg("x"), nb::arg("weight"), nb::arg("bias").none(),
       nb::arg("interruptible"));

@@ -2,6 +2,7 @@
 #include "../memory/account.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 
 #include "../memory/allocators.h"
@@ -157,7 +158,8 @@ void init_handle(nb::module_& module) {
                return made(make_slab(name, classes, slab_bytes), "Slab", name, 0);
              });
   module.def("make_buddy", [](const std::string& name, size_t bytes, size_t least_bytes) {
-    require(least_bytes && bytes <= MOST_BYTES);
+    require(least_bytes >= ALIGNMENT && least_bytes <= bytes && bytes <= MOST_BYTES &&
+            std::has_single_bit(least_bytes) && std::has_single_bit(bytes));
     return made(make_buddy(name, bytes, least_bytes), "Buddy", name, bytes);
   });
 }

@@ -70,13 +70,13 @@ void init_random(nb::module_& module) {
   // Positions of the distributions in the enum Distribution.
   module.def("random", [](nb::handle out, int distribution, uint64_t key, uint64_t counter,
                           uint64_t low, uint64_t range, double p) {
-    Tensor* to = numbers_of(out);
+    Tensor* to = number_target_of(out);
     require(to->is_contiguous && launch::has_random(distribution_of(distribution), to->dtype));
     run_random(to, distribution_of(distribution), {key, counter}, low, range, p);
   });
   module.def("permutation", [](nb::handle out, uint64_t key, uint64_t counter) {
     require(is_run(tensor_of(out), DType::int64, tensor_of(out)->size));
-    run_permutation(tensor_of(out), {key, counter});
+    run_permutation(target_of(out), {key, counter});
   });
   module.def("random_counters", [](nb::handle out, int distribution) {
     Tensor* x = numbers_of(out);

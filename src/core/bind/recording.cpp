@@ -74,6 +74,7 @@ nb::list leaves_of(const Recording& self) {
   NoCollection guard;
   nb::list rows;
   for (const Leaf& each : self.tape->leaves) {
+    require(each.tensor != nullptr);
     const Tensor* leaf = as_tensor(each.tensor);
     nb::object now = nb::none();
     if (leaf->grad) {
@@ -124,6 +125,7 @@ void init_recording(nb::module_& module) {
            [](Recording& self, nb::handle x) {
              Store& slot =
                  self.tape->slots[static_cast<size_t>(self.tape->slot_of(tensor_of(x)->buffer))];
+             require(slot.buffer != nullptr);
              if (slot.is_made) retain(slot.buffer);
              slot.is_made = false, slot.is_argument = true;
            })

@@ -59,7 +59,7 @@ void init_recurrent(nb::module_& module) {
           sizes.check(each, sizes.batch * sizes.hidden);
         sizes.check(numbers_of(out),
                     states_size(code, sizes.steps, sizes.batch, sizes.hidden, keeps));
-        run_states(code, of, is_reversed, keeps, tensor_of(out));
+        run_states(code, of, is_reversed, keeps, target_of(out));
       },
       nb::arg("cell"), nb::arg("out"), nb::arg("gates"), nb::arg("weight"), nb::arg("bias_ih"),
       nb::arg("bias_hh"), nb::arg("h"), nb::arg("c").none(), nb::arg("is_reversed"),
@@ -76,7 +76,7 @@ void init_recurrent(nb::module_& module) {
         if (of.g_c) sizes.check(of.g_c, sizes.batch * sizes.hidden);
         sizes.check(of.states, states_size(code, sizes.steps, sizes.batch, sizes.hidden, true));
         sizes.check(numbers_of(out), slopes_size(code, sizes.steps, sizes.batch, sizes.hidden));
-        run_slopes(code, of, is_reversed, tensor_of(out));
+        run_slopes(code, of, is_reversed, target_of(out));
       },
       nb::arg("cell"), nb::arg("out"), nb::arg("g"), nb::arg("states"), nb::arg("weight"),
       nb::arg("g_c").none(), nb::arg("is_reversed"));

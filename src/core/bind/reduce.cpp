@@ -88,14 +88,14 @@ void init_reduce(nb::module_& module) {
   module.def("reduce",
              [](int op, nb::handle out, nb::handle x, const Sizes& axes, bool interruptible) {
                auto code = static_cast<ReduceOp>(code_of(op, REDUCE_COUNT));
-               reduce(code, numbers_of(out), numbers_of(x), axes, interruptible);
+               reduce(code, number_target_of(out), numbers_of(x), axes, interruptible);
              });
   module.def("cumulate", [](int op, nb::handle out, nb::handle x, int axis, bool interruptible) {
-    run_cumulate(static_cast<ScanOp>(code_of(op, SCAN_OPS)), numbers_of(out), numbers_of(x), axis,
-                 interruptible);
+    run_cumulate(static_cast<ScanOp>(code_of(op, SCAN_OPS)), number_target_of(out), numbers_of(x),
+                 axis, interruptible);
   });
   module.def("cumulate_places", [](bool is_greatest, nb::handle out, nb::handle x, int axis) {
-    run_cumulate_places(is_greatest, numbers_of(out), numbers_of(x), axis);
+    run_cumulate_places(is_greatest, number_target_of(out), numbers_of(x), axis);
   });
   module.def("rows_names", [] {
     nb::list names;
@@ -107,7 +107,7 @@ void init_reduce(nb::module_& module) {
     require(is_of(numbers_of(out), from->dtype, from->sizes()) &&
             kind(from->dtype) == DKind::floating);
     run_rows(static_cast<RowsOp>(code_of(op, 2)), from, from->ndim ? axis_of(from, axis) : 0,
-             tensor_of(out), interruptible);
+             target_of(out), interruptible);
   });
 }
 

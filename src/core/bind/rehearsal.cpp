@@ -15,6 +15,7 @@ void init_rehearsal(nb::module_& module) {
            })
       // A tensor without memory that stands for x: of its layout, dtype and need of gradients.
       .def("stand_in", [](Rehearsal& self, nb::handle x) {
+        require(rehearsal == &self);
         Tensor* out = self.stand_in(tensor_of(x));
         out->requires_grad = tensor_of(x)->requires_grad;
         return own(out);

@@ -86,14 +86,14 @@ void init_sort(nb::module_& module) {
   module.def(
       "sort",
       [](nb::handle x, int axis, nb::handle values, nb::handle indices, bool descending) {
-        run_sort(numbers_of(x), axis, values.is_none() ? nullptr : tensor_of(values),
-                 indices.is_none() ? nullptr : tensor_of(indices), descending);
+        run_sort(numbers_of(x), axis, values.is_none() ? nullptr : target_of(values),
+                 indices.is_none() ? nullptr : target_of(indices), descending);
       },
       nb::arg("x"), nb::arg("axis"), nb::arg("values").none(), nb::arg("indices").none(),
       nb::arg("descending"));
   // out and the sorted vector are contiguous; x and the vector have one dtype.
   module.def("search", [](nb::handle out, nb::handle vector, nb::handle x, bool is_right) {
-    run_search(tensor_of(out), tensor_of(vector), numbers_of(x), is_right);
+    run_search(target_of(out), tensor_of(vector), numbers_of(x), is_right);
   });
 }
 

@@ -77,13 +77,13 @@ void init_tensor(nb::module_& module) {
     for (nb::handle each : {out, x})
       if (!tensor_of(each)->has_memory()) fail_no_values(tensor_of(each), "copy");
     require(can_spread(tensor_of(x), tensor_of(out)->sizes()));
-    run_copy(tensor_of(out), tensor_of(x), interruptible);
+    run_copy(target_of(out), tensor_of(x), interruptible);
   });
   // A number, or an item of a user's dtype as bytes; False is 0 in every dtype.
   module.def(
       "fill",
       [](nb::handle out, nb::handle value, bool interruptible) {
-        Tensor* target = tensor_of(out);
+        Tensor* target = target_of(out);
         Scalar scalar;
         if (!target->has_memory()) fail_no_values(target, "fill");
         const char* element = element_of(value, target->dtype, &scalar);
@@ -97,7 +97,7 @@ void init_tensor(nb::module_& module) {
   module.def(
       "fill_from_list",
       [](nb::handle out, nb::list values, bool plain) {
-        Tensor* target = tensor_of(out);
+        Tensor* target = target_of(out);
         if (static_cast<int64_t>(values.size()) != target->size) return false;
         require(target->is_contiguous);
         InUse in_use(target);

@@ -214,6 +214,7 @@ PyObject* call_slow(Function* function, PyObject* const* args, Py_ssize_t count,
 }
 
 bool set_slot(const char* name, PyObject* function) {
+  if (Py_TYPE(function) != function_type) return false;
   for (int i = 0; i < static_cast<int>(Slot::count); ++i)
     if (!strcmp(name, SLOT_NAMES[i])) {
       Py_INCREF(function);

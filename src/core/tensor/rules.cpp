@@ -94,8 +94,8 @@ PyObject* find(Node* node, const Argument& argument, PyObject* g, bool attaches)
 }  // namespace
 
 std::vector<Rule>* read_rules(PyObject* source) {
-  if (!PyTuple_Check(source)) {
-    PyErr_SetString(PyExc_TypeError, "rules are a tuple");
+  if (!PyTuple_Check(source) || PyTuple_GET_SIZE(source) == 0) {
+    PyErr_SetString(PyExc_TypeError, "rules are a tuple, and not an empty one");
     return nullptr;
   }
   auto* rules = new std::vector<Rule>(static_cast<size_t>(PyTuple_GET_SIZE(source)));

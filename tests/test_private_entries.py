@@ -1,0 +1,137 @@
+"""Entries of the core that only the package calls: what does not fit is refused, not done.
+
+The calls run in a process of their own, which one that is done might end. What operands must fit
+is in test_lying_subclasses.py.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+# They write into `w`, whose memory is read-only: that of bytes.
+WRITES = [
+    "_core.fill(w, 2.0)",
+    "_core.copy(w, y, True)",
+    "_core.fill_from_list(w, [1.0] * 6)",
+    "_core.elementwise(0, dtype, w, y)",
+    "_core.count_floats(w, 0.0, 1.0, 1.0)",
+    "_core.random(w, 1, 0, 0, 0, 0, 0.0)",
+    "_core.gather(w, y, [0], [places], 0)",
+    "_core.scatter(y, w, [0], [places], 0)",
+    "_core.scatter_add(y, w, [0], [places], 0)",
+    "_core.scatter_join(y, w, [0], [places], 0, 0)",
+    "_core.cumulate(0, w, y, 0, True)",
+    "_core.rows(0, w, y, 0, True)",
+    "_core.reduce(0, w, y.reshape(1, 6), (0,), True)",
+    "_core.sort(y, 0, w, None, False)",
+    "_core.matmul(w.reshape(2, 3), ts.ones(2, 1), ts.ones(1, 3), False, True)",
+]
+
+# What they need is missing, or is of another type.
+CALLS = {
+    "stand-in": "_core.Rehearsal().stand_in(y)",
+    "given": """
+        r = _core.Recording()
+        r.begin()
+        made = ts.ones(3)
+        r.end()
+        r.mark_given(made)
+    """,
+    "leaves": """
+        r = _core.Recording()
+        leaf = ts.ones(3).requires_grad_()
+        r.begin()
+        r.add_argument(leaf)
+        leaf.grad
+        r.end()
+        r.leaves()
+    """,
+    "buddy": "_core.make_buddy('b', 64, 128)",
+    "least": "_core.make_buddy('b', 4096, 1)",
+    "power": "_core.make_buddy('b', 100, 64)",
+    "rules": "type(ts.exp)(None, 'f', '', '', 'elementwise', 0, 1, True, False, ())",
+    "slot": "assert _core.set_slot('add', 5)",
+    "adopt": "_core.adopt((y, y), (y,))",
+    "rewrite": """
+        arena = ts.memory.Arena("1MiB")
+        array = ts.DynamicArray("float32", allocator=arena)
+        for i in range(4):
+            array.append(i)
+
+        class Stamp:
+            def __eq__(self, other):
+                arena.reset()
+                return True
+
+        _core.array_rewrite(array, Stamp(), ts.ones(4))
+    """,
+    "hooks": """
+        z = y.clone().requires_grad_() * 2
+        _core.set_node_hooks(z.grad_fn, lambda g: (*g, 5))
+        z.sum().backward()
+    """,
+    "hook": """
+        z = y.clone().requires_grad_() * 2
+        z.register_hook(lambda g: g)
+        z.grad_fn.hooks.results[0].kept = lambda: 5
+        z.sum().backward()
+    """,
+    "result": """
+        z = y.clone().requires_grad_() * 2
+        _core.set_node_hooks(z.grad_fn, lambda g: (5, ()))
+        z.sum().backward()
+    """,
+    "leaf": """
+        z = y.clone().requires_grad_()
+        _core.set_leaf_hooks(z, lambda g: 5)
+        z.sum().backward()
+    """,
+    "pack": """
+        wide = ts.dtypes.register("wide", fmt="4096s")
+        type(wide).pack = lambda self, item: 7
+        ts.empty(4, dtype=wide)[0] = (b"",)
+    """,
+    "codec": """
+        import struct
+
+        wide = ts.dtypes.register("wide", fmt="4096s")
+        wide._codec = struct.Struct("b")
+        ts.empty(4, dtype=wide)[0] = (1,)
+    """,
+}
+
+SETUP = """
+import struct
+import tessella as ts
+from tessella import _core
+
+source = struct.pack("6f", *range(6))
+w = _core.from_buffer(source, False).view("float32")
+y, places, dtype = ts.ones(6), ts.arange(6), ts.float32.id
+assert w.is_readonly and w.size == 6
+"""
+
+
+def refuses(code: str, error: str = "Exception") -> str:
+    call = textwrap.indent(textwrap.dedent(code).strip(), "    ")
+    return f"\ntry:\n{call}\nexcept {error}:\n    pass\nelse:\n    print({code!r}, 'was done')\n"
+
+
+def run(code: str) -> None:
+    command = [sys.executable, "-X", "faulthandler", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_memory_that_is_read_only_is_not_written() -> None:
+    calls = "".join(refuses(write, "ValueError") for write in WRITES)
+    run(SETUP + calls + "\nassert source == struct.pack('6f', *range(6))\n")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_does_not_fit_is_refused(name: str) -> None:
+    run(SETUP + refuses(CALLS[name]))
