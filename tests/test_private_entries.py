@@ -127,6 +127,19 @@ def run(code: str) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
+def test_a_recording_that_ends_while_it_is_paused_is_not_resumed() -> None:
+    code = """
+r = _core.Recording()
+r.begin()
+_core.pause_recording()
+del r
+_core.resume_recording()
+for _ in range(50):
+    y = y + 1
+"""
+    run(SETUP + code)
+
+
 def test_memory_that_is_read_only_is_not_written() -> None:
     calls = "".join(refuses(write, "ValueError") for write in WRITES)
     run(SETUP + calls + "\nassert source == struct.pack('6f', *range(6))\n")

@@ -89,6 +89,8 @@ void Tape::end() {
   tape = running = nullptr;
   scratch_reserve = nullptr;
   is_running_ = false;
+  for (Paused& each : paused)  // it is not resumed any more
+    if (each.running == this) each.tape = each.running = nullptr, each.scratch = nullptr;
   Tape** place = &first_;
   while (*place != this) place = &(*place)->next_;
   *place = next_;
