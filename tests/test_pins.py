@@ -368,7 +368,7 @@ READS: dict[str, Callable[[ts.Tensor], Any]] = {
     "pickle": lambda x: pickle.loads(pickle.dumps(x)).tolist(),
     "repr": repr,
     "numpy": lambda x: x.numpy().tolist(),
-    "from_dlpack": lambda x: np.from_dlpack(x).tolist(),
+    "from_dlpack": lambda x: np.from_dlpack(x.T).T.tolist(),
     "index": lambda x: x[[0, 1]].tolist(),
     "mask": lambda x: x[x > 2].tolist(),
     "tensor of rows": lambda x: ts.tensor([x[0], x[1]]).tolist(),
