@@ -373,6 +373,27 @@ def test_methods_that_are_replaced(is_module: bool) -> None:
     same(play)
 
 
+def test_code_that_is_replaced() -> None:
+    def play(wrap: Wrap) -> Any:
+        def scale(x: Any) -> Any:
+            return x * 2
+
+        def other(x: Any) -> Any:
+            return x * 3
+
+        def outer(x: Any) -> Any:
+            return scale(x) + 1
+
+        calls, results = [wrap(outer), wrap(scale)], []
+        for i in range(2 * 4):
+            if i == 4:
+                scale.__code__ = other.__code__
+            results += [call(some(i, 3)) for call in calls]
+        return results
+
+    same(play)
+
+
 # --- arguments that are more than what they hold --------------------------------------------------
 
 

@@ -1,8 +1,8 @@
 // The counter-based generator Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): a keyed
 // bijection of 128-bit counters, so that any part of the stream can be computed on its own. Here is
-// the stream of 32-bit words; distributions.h shapes words into numbers. The stream is cut into
-// groups of 64 words, made from 16 counters: word 16 k + b of a group is word k of counter b's
-// block. This order is the same for every vector width.
+// the stream of 32-bit words; random.cpp and dropout.cpp shape words into numbers. The stream is
+// cut into groups of 64 words, made from 16 counters: word 16 k + b of a group is word k of counter
+// b's block. This order is the same for every vector width.
 #pragma once
 
 #include "../simd/vector.h"

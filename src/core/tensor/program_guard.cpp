@@ -33,8 +33,12 @@ bool Watched::is_same() const {
 PyObject* Watched::now() const {
   if (PyDict_Check(holder)) return PyDict_GetItem(holder, name);
   if (PyCell_Check(holder)) return PyCell_GET(holder);
-  bool is_named = PyUnicode_CompareWithASCIIString(name, "__kwdefaults__") == 0;
-  PyObject* found = is_named ? PyFunction_GetKwDefaults(holder) : PyFunction_GetDefaults(holder);
+  auto is_named = [&](const char* text) {
+    return PyUnicode_CompareWithASCIIString(name, text) == 0;
+  };
+  if (is_named("__code__")) return PyFunction_GetCode(holder);
+  PyObject* found = is_named("__kwdefaults__") ? PyFunction_GetKwDefaults(holder)
+                                               : PyFunction_GetDefaults(holder);
   return found ? found : Py_None;
 }
 

@@ -31,7 +31,7 @@ SEQUENCES: Any = list | tuple | set | frozenset | deque | UserList
 CONSTANT = (int, float, complex, str, bytes, type(None))
 ABSENT = object()  # what stands where nothing is
 FIELD: Any = type(vars(namedtuple("Named", "field"))["field"])  # of any named tuple
-DEFAULTS = ("__defaults__", "__kwdefaults__")
+PARTS = ("__code__", "__defaults__", "__kwdefaults__")  # of a function: they can be replaced
 
 
 class Restless:
@@ -203,7 +203,7 @@ class Place:
             return found
         if self.kind == "cell":
             found = [(self.holder, None, self.value)]
-        elif self.name in DEFAULTS and isinstance(self.holder, FunctionType):
+        elif self.name in PARTS and isinstance(self.holder, FunctionType):
             found = [(self.holder, self.name, self.value)]
         elif type(own) is dict and own.get(self.name, ABSENT) is self.value:
             found = [(own, self.name, self.value)]

@@ -19,10 +19,10 @@ from tessella import _core, exceptions
 from tessella.compiler.held import (
     ABSENT,
     CONSTANT,
-    DEFAULTS,
     FIELD,
     MAPPINGS,
     MOST_ITEMS,
+    PARTS,
     Place,
     behind,
     is_array,
@@ -189,7 +189,7 @@ class Watch:
             self._threads = _core.num_threads()
 
     def _add_function(self, value: Any) -> None:
-        """Keep the variables around a function, and its defaults."""
+        """Keep the variables around a function, its code and its defaults."""
         while isinstance(value, partial):
             for name, given in value.keywords.items():
                 self.add("dict", value.keywords, name, given)
@@ -212,7 +212,7 @@ class Watch:
         if isinstance(value, MethodType):
             refuse_restless(function.__name__, value.__self__)
         is_own = function.__code__.co_filename.startswith(exceptions.PACKAGE)
-        for name in () if is_own else DEFAULTS:
+        for name in () if is_own else PARTS:
             self.add("attribute", function, name, getattr(function, name))
         names = function.__code__.co_freevars
         for name, cell in zip(names, function.__closure__ or (), strict=True):
