@@ -121,11 +121,11 @@ def test_numbers_that_other_threads_draw_meanwhile_are_others() -> None:
 
     def other() -> None:
         while not is_over.wait(0.001):
-            drawn.append(tuple(ts.rand(4, generator=generator).tolist()))
+            drawn.append(str(ts.rand(4, generator=generator).tolist()))
 
     start, thread = generator.counter, threading.Thread(target=other)
     thread.start()
-    drawn += [tuple(call(big)[0].tolist()) for _ in range(5)]
+    drawn += [str(call(big)[0].tolist()) for _ in range(5)]
     is_over.set()
     thread.join()
     assert len(set(drawn)) == len(drawn)

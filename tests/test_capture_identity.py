@@ -18,11 +18,18 @@ def compares_with_one(x: ts.Tensor, pad: ts.Tensor) -> Any:
     return x * 0 if x is pad else x * 3
 
 
+def held_in_a_tuple(held: tuple[ts.Tensor, ...]) -> Callable[[ts.Tensor], Any]:
+    def compares(x: ts.Tensor, of: tuple[ts.Tensor, ...] = held) -> Any:
+        return x * (2.0 if x is of[0] else 3.0)
+
+    return compares
+
+
 NAMED: dict[str, Callable[[list[ts.Tensor]], Callable[[ts.Tensor], Any]]] = {
     "is": lambda known: lambda x: compares_with_one(x, known[0]),
     "in": lambda known: lambda x: x * any(x is each for each in known[:1]),
     "id": lambda known: lambda x: x * {id(known[0]): 5.0}.get(id(x), 2.0),
-    "tuple": lambda known: lambda x, of=(known[0],): x * (2.0 if x is of[0] else 3.0),
+    "tuple": lambda known: held_in_a_tuple((known[0],)),
 }
 
 

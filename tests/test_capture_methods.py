@@ -307,7 +307,8 @@ def by_other_names() -> dict[str, Case]:
     options, slotted, key, many = Options(2.0), Slotted(2.0), Key(), [Config(), Config()]
     table, numbers = {key: 1.0}, {"k": 2.0}
     get, rows = numbers.get, [key]
-    reference, item, copied = weakref.ref(key), rows.__getitem__, rows.copy
+    reference: Callable[[], Any] = weakref.ref(key)
+    item, copied = rows.__getitem__, rows.copy
 
     def set_class(k: float) -> None:
         Config.k = k
@@ -404,7 +405,8 @@ def test_the_state_of_a_generator_is_refused(asked: Callable[[Any], Any]) -> Non
 
 def test_threads_have_variables_of_their_own() -> None:
     def play(wrap: Wrap) -> Any:
-        local, results = threading.local(), []
+        local = threading.local()
+        results: list[Any] = []
         call = wrap(lambda x: x * local.k)
 
         def run(k: float) -> None:
