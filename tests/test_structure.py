@@ -391,7 +391,7 @@ TREE = {
     "FormatError": (ValueError, "format"),
     "ArgumentError": (TypeError, "argument"),
     "ExchangeError": (BufferError, "exchange"),
-    "UnknownKey": (KeyError, "unknown_name"),
+    "UnknownKey": (KeyError, "unknown_key"),
     "UnknownName": (AttributeError, "unknown_name"),
     "MissingImport": (ImportError, "missing_import"),
     "MissingFile": (FileNotFoundError, "missing_file"),

@@ -253,6 +253,8 @@ class UnknownName(TessellaError, AttributeError):  # noqa: N818
 class UnknownKey(UnknownName, KeyError):  # noqa: N818
     """A key that a dict of modules or of parameters does not have."""
 
+    code = "unknown_key"
+
 
 class MissingImport(TessellaError, ImportError):  # noqa: N818
     """A module or name that an import asks for, and that does not exist."""
