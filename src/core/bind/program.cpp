@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 
 #include "../memory/allocators.h"
@@ -61,9 +62,9 @@ struct ProgramArena {
   PyObject* ask_and_run(Program& program, std::span<Tensor* const> arguments,
                         const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr) {
     if (!program.can_run(arguments)) fail_capture("memory that was taken away", nullptr);
-    return run(program, arguments, starts, clock);
+    return run(program, arguments, Given::list, starts, clock);
   }
-  PyObject* run(Program& program, std::span<Tensor* const> arguments,
+  PyObject* run(Program& program, std::span<Tensor* const> arguments, Given given,
                 const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr) {
     program.has_written = false;
     try {
@@ -77,16 +78,14 @@ struct ProgramArena {
     } reserving;
     reserve.used = 0;
     scratch_reserve = &reserve;
-    return program.run(arguments, buffer, starts, clock);
+    return program.run(arguments, buffer, given, starts, clock);
   }
 };
 
 // Shapes, strides and dtypes of tensors, whether gradients flow to them, which share memory, and
 // whether gradients are recorded.
-void append_key(std::span<Tensor* const> all, std::string* key) {
-  auto put = [&](int64_t number) {
-    key->append(reinterpret_cast<const char*>(&number), sizeof number);
-  };
+void append_key(std::span<Tensor* const> all, std::vector<int64_t>* key) {
+  auto put = [&](int64_t number) { key->push_back(number); };
   put(is_grad_enabled());
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor* x = all[i];
@@ -105,10 +104,14 @@ void append_key(std::span<Tensor* const> all, std::string* key) {
   }
 }
 
+std::string_view bytes_of(const std::vector<int64_t>& key) {
+  return {reinterpret_cast<const char*>(key.data()), key.size() * sizeof(int64_t)};
+}
+
 nb::bytes key_of(nb::list given) {
-  std::string key;
+  std::vector<int64_t> key;
   append_key(tensors_of(given), &key);
-  return nb::bytes(key.data(), key.size());
+  return nb::bytes(bytes_of(key).data(), bytes_of(key).size());
 }
 
 // How many forks made this process, and the thread that has lived on from the last.
@@ -128,10 +131,12 @@ class Replay {
   // `finish` makes the result of the list of outputs and the arguments; None: it is the only
   // output.
   void add(nb::bytes key, nb::object program, nb::object finish) {
-    entries_[std::string(key.c_str(), key.size())].push_back({program, finish});
-    key_.reserve(key.size());
+    auto* core = &nb::cast<Program&>(program);
+    entries_[std::string(key.c_str(), key.size())].push_back({program, core, finish});
+    key_.reserve(key.size() / sizeof(int64_t));
   }
   void clear() {
+    last_ = nullptr;
     auto before = std::move(entries_);  // what goes may come here again
     entries_.clear();
   }
@@ -173,10 +178,10 @@ class Replay {
       tensors[i] = as_tensor(x);
     }
     // Taken, as what runs below may come here again; given back for its memory.
-    std::string key = std::move(key_);
+    std::vector<int64_t> key = std::move(key_);
     key.clear();
     append_key({tensors, count}, &key);
-    nb::object out = find({tensors, count}, args, key);
+    nb::object out = find({tensors, count}, args, bytes_of(key));
     key_ = std::move(key);
     return out;
   }
@@ -186,12 +191,26 @@ class Replay {
  private:
   static constexpr size_t MOST_ARGUMENTS = 16;
   struct Entry {
-    nb::object program, finish;
+    nb::object program;
+    Program* core;  // which the object holds
+    nb::object finish;
   };
+  // Keys are looked up as they are, without a string of their own.
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  using Entries = std::unordered_map<std::string, std::vector<Entry>, Hash, std::equal_to<>>;
 
-  nb::object find(std::span<Tensor* const> tensors, const nb::tuple& args, const std::string& key) {
+  // Most calls have the key of the call before.
+  Entries::value_type* look_up(std::string_view key) {
+    if (last_ && last_->first == key) return last_;
     auto found = entries_.find(key);
-    if (found == entries_.end() || !try_lock()) return nb::borrow(Py_NotImplemented);
+    return last_ = found == entries_.end() ? nullptr : &*found;
+  }
+
+  nb::object find(std::span<Tensor* const> tensors, const nb::tuple& args, std::string_view key) {
+    auto* found = look_up(key);
+    if (!found || !try_lock()) return nb::borrow(Py_NotImplemented);
     struct Leave {
       Replay& self;
       ~Leave() { self.leave(); }
@@ -199,10 +218,9 @@ class Replay {
     owner_.store(PyThread_get_thread_ident(), std::memory_order_relaxed);
     for (size_t i = 0; i < found->second.size(); ++i) {
       Entry entry = found->second[i];  // a copy: what runs below may change the list
-      auto& program = nb::cast<Program&>(entry.program);
-      if (program.accepts(tensors)) return run(program, entry.finish, args, tensors);
-      found = entries_.find(key);
-      if (found == entries_.end()) break;
+      if (entry.core->accepts(tensors)) return run(*entry.core, entry.finish, args, tensors);
+      found = look_up(key);
+      if (!found) break;
     }
     return nb::borrow(Py_NotImplemented);
   }
@@ -211,13 +229,12 @@ class Replay {
                  std::span<Tensor* const> tensors) {
     nb::object outputs;
     try {
-      outputs = nb::steal(arena.run(program, tensors));
+      outputs = nb::steal(arena.run(program, tensors, finish.is_none() ? Given::one : Given::list));
     } catch (const Error&) {
       if (program.has_written) throw;
       return nb::borrow(Py_NotImplemented);  // the function itself explains
     }
-    if (finish.is_none()) return nb::borrow(PyList_GET_ITEM(outputs.ptr(), 0));
-    return finish(outputs, args);
+    return finish.is_none() ? outputs : finish(outputs, args);
   }
 
   // Python's own lock reads the clock whenever it is taken, which shows in the smallest programs.
@@ -231,8 +248,9 @@ class Replay {
 
   std::atomic<int> is_busy_{0};  // or 1 and how many forks there had been
   std::atomic<unsigned long> owner_{0};
-  std::string key_;
-  std::unordered_map<std::string, std::vector<Entry>> entries_;
+  std::vector<int64_t> key_;
+  Entries entries_;
+  Entries::value_type* last_ = nullptr;  // of entries_
 };
 
 // Python's collector finds its way through both: a watch may lead to the object whose method was
@@ -264,6 +282,7 @@ PyType_Slot REPLAY_SLOTS[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<
 // does not know it. It adds no names, as those are for what was compiled.
 struct CompiledCall {
   PyObject* replay = nullptr;  // owned
+  Replay* core = nullptr;      // which that holds
   ~CompiledCall() { Py_XDECREF(replay); }
 
   int visit(visitproc visit, void* arg) const {
@@ -274,12 +293,12 @@ struct CompiledCall {
 
 PyObject* call_compiled(PyObject* self, PyObject* args, PyObject* keywords) {
   static PyObject* const anew = PyUnicode_InternFromString("_call_anew");
-  PyObject* replay = nb::inst_ready(self) ? nb::inst_ptr<CompiledCall>(self)->replay : nullptr;
-  if (replay && (!keywords || PyDict_GET_SIZE(keywords) == 0)) {
+  auto* call = nb::inst_ready(self) ? nb::inst_ptr<CompiledCall>(self) : nullptr;
+  if (call && call->replay && (!keywords || PyDict_GET_SIZE(keywords) == 0)) {
     PyObject* out = guarded([&]() -> PyObject* {
-      nb::object kept = nb::borrow(replay);
+      nb::object kept = nb::borrow(call->replay);
       try {
-        return nb::inst_ptr<Replay>(replay)->call(nb::borrow<nb::tuple>(args)).release().ptr();
+        return call->core->call(nb::borrow<nb::tuple>(args)).release().ptr();
       } catch (nb::python_error& error) {  // of what makes the result
         error.restore();
         throw PythonError{};
@@ -305,20 +324,29 @@ PyType_Slot CALL_SLOTS[] = {{Py_tp_call, reinterpret_cast<void*>(call_compiled)}
                             {Py_tp_clear, reinterpret_cast<void*>(clear_call)},
                             {0, nullptr}};
 
+WatchedKind watched_kind(PyObject* holder, PyObject* name, PyObject* value) {
+  if (PyCell_Check(holder)) return WatchedKind::cell;
+  if (PyList_Check(holder) && PyTuple_Check(value)) return WatchedKind::list;
+  if (PyDict_Check(holder) && PyUnicode_Check(name)) return WatchedKind::dict;
+  if (PyFunction_Check(holder) && PyUnicode_Check(name)) {
+    auto is_named = [&](const char* text) {
+      return PyUnicode_CompareWithASCIIString(name, text) == 0;
+    };
+    if (is_named("__code__")) return WatchedKind::code;
+    if (is_named("__defaults__")) return WatchedKind::defaults;
+    if (is_named("__kwdefaults__")) return WatchedKind::keyword_defaults;
+  }
+  throw nb::type_error("a dict and a key, a cell, a list, or a function and its code or defaults");
+}
+
 std::vector<Watched> watched_of(nb::list given) {
   std::vector<Watched> places;
   for (nb::handle each : given) {
     auto row = nb::cast<nb::tuple>(each);
     nb::handle holder = row[0], name = row[1], value = row[2];
-    bool has_name = PyUnicode_Check(name.ptr());
-    bool is_list = PyList_Check(holder.ptr()) && PyTuple_Check(value.ptr());
-    bool is_good = PyCell_Check(holder.ptr()) || is_list ||
-                   (PyDict_Check(holder.ptr()) && has_name) ||
-                   (PyFunction_Check(holder.ptr()) && has_name);
-    if (!is_good)
-      throw nb::type_error("a dict and a key, a cell, a list, or a function and its defaults");
-    places.push_back({Py_NewRef(holder.ptr()), name.is_none() ? nullptr : Py_NewRef(name.ptr()),
-                      Py_NewRef(value.ptr())});
+    WatchedKind kind = watched_kind(holder.ptr(), name.ptr(), value.ptr());
+    places.push_back({kind, Py_NewRef(holder.ptr()),
+                      name.is_none() ? nullptr : Py_NewRef(name.ptr()), Py_NewRef(value.ptr())});
   }
   return places;
 }
@@ -415,8 +443,12 @@ void init_program(nb::module_& module) {
       .def(
           "__init__",
           [](CompiledCall* self, nb::handle replay) {
-            if (!replay.is_none()) nb::cast<Replay&>(replay);
-            new (self) CompiledCall{replay.is_none() ? nullptr : replay.inc_ref().ptr()};
+            if (replay.is_none()) {
+              new (self) CompiledCall;
+              return;
+            }
+            auto* core = &nb::cast<Replay&>(replay);
+            new (self) CompiledCall{replay.inc_ref().ptr(), core};
           },
           nb::arg("replay").none());
   module.def("bump_changes", [](uint64_t by) { changes_count += by; }, nb::arg("by") = 1);

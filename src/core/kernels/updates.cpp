@@ -12,6 +12,10 @@ namespace {
 using Double = VecN<double, 1>;
 
 double power(double x, double y) { return simd::pow(Double{x}, Double{y})[0]; }
+// Of two numbers at once, which takes no longer.
+VecN<double, 2> powers(double x0, double x1, double y) {
+  return simd::pow(VecN<double, 2>{x0, x1}, VecN<double, 2>{y, y});
+}
 double root(double x) { return sqrt(Double{x})[0]; }
 
 // The places of factors: those of the loop, of most formulas, of single ones.
@@ -76,8 +80,9 @@ struct adam {
     f->values[B] = 1 - beta1;
     f->values[C] = beta2;
     f->values[D] = 1 - beta2;
-    f->values[E] = 1 / root(1 - power(beta2, step));
-    f->values[F] = rate / (1 - power(beta1, step));
+    VecN<double, 2> decayed = powers(beta1, beta2, step);
+    f->values[E] = 1 / root(1 - decayed[1]);
+    f->values[F] = rate / (1 - decayed[0]);
     f->values[EPSILON] = s.constants[0];
   }
   template <class V>

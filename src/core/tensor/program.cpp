@@ -14,6 +14,11 @@ namespace tessella {
 
 namespace {
 
+struct Release {
+  void operator()(PyObject* object) const { Py_DECREF(object); }
+};
+using Owned = std::unique_ptr<PyObject, Release>;
+
 // About how much an instruction does, in elements of elementwise work.
 int64_t work_of(const Instruction& instruction) {
   constexpr int64_t PRODUCTS_PER_ELEMENT = 8;
@@ -319,8 +324,8 @@ void Program::give_back() {
   forget_data();  // nobody reads them between runs
 }
 
-PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
-                       const std::vector<Draw>* given, Clock* clock) {
+PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena, Given given,
+                       const std::vector<Draw>* drawn, Clock* clock) {
   struct InUse {  // until all is done, or has failed
     Program& program;
     ~InUse() { program.give_back(); }
@@ -339,12 +344,15 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena,
       aim(each.slot, each.buffer->data);
   }
   starts.clear();
-  if (given) starts = *given;
-  is_call_ = !given;
+  if (drawn) starts = *drawn;
+  is_call_ = !drawn;
   if (is_call_) take_numbers();
   run_steps(clock, arguments);
   mark_writes();
-  return give(arguments);
+  bool is_one = given == Given::one;
+  Owned out(is_one ? as_object(make_output(outputs_[0], arguments)) : list_outputs(arguments));
+  leave_gradients(arguments);
+  return out.release();
 }
 
 // A tensor over the memory of a slot, while it runs.
@@ -368,29 +376,30 @@ void Program::put_gradient(const NewGradient& each, std::span<Tensor* const> arg
   set_gradient(of, as_object(gradient.get()));
 }
 
-// What the call leaves: results, gradients.
-PyObject* Program::give(std::span<Tensor* const> arguments) {
-  PyObject* list = PyList_New(static_cast<Py_ssize_t>(outputs_.size()));
-  if (!list) throw PythonError{};
-  Unseen unseen(list);
-  struct Owner {  // until it is given
-    PyObject* list;
-    ~Owner() { Py_XDECREF(list); }
-  } owner{list};
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    Tensor* out = make(outputs_[i].place, arguments);
-    if (outputs_[i].node) {
-      out->node = Py_NewRef(outputs_[i].node);
-      out->requires_grad = true;
-    }
-    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), as_object(out));
+Tensor* Program::make_output(const Output& output, std::span<Tensor* const> arguments) const {
+  Tensor* out = make(output.place, arguments);
+  if (output.node) {
+    out->node = Py_NewRef(output.node);
+    out->requires_grad = true;
   }
+  return out;
+}
+
+PyObject* Program::list_outputs(std::span<Tensor* const> arguments) const {
+  Owned list(PyList_New(static_cast<Py_ssize_t>(outputs_.size())));
+  if (!list) throw PythonError{};
+  Unseen unseen(list.get());
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
+                    as_object(make_output(outputs_[i], arguments)));
+  unseen.show();
+  return list.release();
+}
+
+void Program::leave_gradients(std::span<Tensor* const> arguments) {
   for (int index : removals_)
     if (leaf(index, arguments)->grad) set_gradient(leaf(index, arguments), nullptr);
   for (const NewGradient& each : gradients_) put_gradient(each, arguments);
-  owner.list = nullptr;
-  unseen.show();
-  return list;
 }
 
 }  // namespace tessella

@@ -25,8 +25,10 @@ struct SlotPlan {
 };
 
 // A place in Python that a function reads: a key of a dict, a cell (without a name), a list (whose
-// value is the tuple of its items), or the defaults of a function; all owned.
+// value is the tuple of its items), or the code or defaults of a function; all owned.
+enum class WatchedKind : uint8_t { dict, cell, list, code, defaults, keyword_defaults };
 struct Watched {
+  WatchedKind kind;
   PyObject *holder, *name, *value;
 
   bool is_same() const;
@@ -51,6 +53,9 @@ struct PlannedDraw {
 };
 
 using Clock = std::vector<std::chrono::steady_clock::time_point>;
+
+// How a run gives its outputs: in a new list, or itself if it is the only one.
+enum class Given : uint8_t { list, one };
 
 // Whether a gradient can be written where it lies: only its leaf holds it.
 bool is_held_by_leaf(const Tensor* leaf);
@@ -103,12 +108,12 @@ class Program {
   // Whether all memory that it uses is there, and large enough.
   bool can_run(std::span<Tensor* const> arguments) const;
 
-  // A new list of the outputs, for arguments that it can run with; the arena is at least as large
-  // as was said. Throws what an instruction throws; `has_written` then tells whether something
+  // The outputs, for arguments that it can run with; the arena is at least as large as was said.
+  // Throws what an instruction throws; `has_written` then tells whether something
   // outside was changed before, and the exception says which instruction it was. With `starts` it
   // draws from where generators stood then, and does not move them. `clock` gets the time before
   // the first step and after each.
-  PyObject* run(std::span<Tensor* const> arguments, Buffer* arena,
+  PyObject* run(std::span<Tensor* const> arguments, Buffer* arena, Given given,
                 const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr);
 
   // Makes memory for results and instructions, so that the first run needs none.
@@ -177,7 +182,9 @@ class Program {
   void give_numbers_back(size_t instruction);
   Tensor* make(const Place& place, std::span<Tensor* const> arguments) const;
   void put_gradient(const NewGradient& each, std::span<Tensor* const> arguments);
-  PyObject* give(std::span<Tensor* const> arguments);
+  Tensor* make_output(const Output& output, std::span<Tensor* const> arguments) const;
+  PyObject* list_outputs(std::span<Tensor* const> arguments) const;
+  void leave_gradients(std::span<Tensor* const> arguments);
   Tensor* leaf(int index, std::span<Tensor* const> arguments) const;
   bool has_gradients(std::span<Tensor* const> arguments) const;
   bool are_apart(std::span<Tensor* const> arguments) const;

@@ -22,7 +22,7 @@ bool has_layout(const Tensor* x, const Place& place) {
 uint64_t changes_count;
 
 bool Watched::is_same() const {
-  if (!PyList_Check(holder)) return now() == value;
+  if (kind != WatchedKind::list) return now() == value;
   Py_ssize_t count = PyTuple_GET_SIZE(value);
   if (PyList_GET_SIZE(holder) != count) return false;
   for (Py_ssize_t i = 0; i < count; ++i)
@@ -31,15 +31,19 @@ bool Watched::is_same() const {
 }
 
 PyObject* Watched::now() const {
-  if (PyDict_Check(holder)) return PyDict_GetItem(holder, name);
-  if (PyCell_Check(holder)) return PyCell_GET(holder);
-  auto is_named = [&](const char* text) {
-    return PyUnicode_CompareWithASCIIString(name, text) == 0;
-  };
-  if (is_named("__code__")) return PyFunction_GetCode(holder);
-  PyObject* found = is_named("__kwdefaults__") ? PyFunction_GetKwDefaults(holder)
-                                               : PyFunction_GetDefaults(holder);
-  return found ? found : Py_None;
+  auto or_none = [](PyObject* found) { return found ? found : Py_None; };
+  switch (kind) {
+    case WatchedKind::dict:
+      return PyDict_GetItem(holder, name);
+    case WatchedKind::cell:
+      return PyCell_GET(holder);
+    case WatchedKind::code:
+      return PyFunction_GET_CODE(holder);
+    case WatchedKind::defaults:
+      return or_none(PyFunction_GET_DEFAULTS(holder));
+    default:
+      return or_none(PyFunction_GET_KW_DEFAULTS(holder));
+  }
 }
 
 void Program::drop_guard() {
