@@ -120,13 +120,22 @@ bool Program::are_named_alike(std::span<Tensor* const> arguments) const {
 // Whether what has places of its own in the program shares no memory. Captured memories are those
 // of the recording; memory that is no argument matters only where the program writes to it.
 bool Program::are_apart(std::span<Tensor* const> arguments) const {
-  auto is_apart = [&](const Buffer* buffer) {
-    for (const Tensor* x : arguments)
-      if (may_overlap(buffer, x->buffer)) return false;
-    return true;
+  // may_overlap, with what is known of an argument worked out once: there may be many memories.
+  auto address = [](const Buffer* buffer) {
+    return reinterpret_cast<uintptr_t>(buffer->host_ptr());
   };
-  for (const Captured& each : captured_)
-    if (!is_apart(each.buffer)) return false;
+  for (const Tensor* x : arguments) {
+    const Buffer* own = x->buffer;
+    const uintptr_t begin = address(own), end = begin + own->bytes;
+    for (const Captured& each : captured_) {
+      const uintptr_t other = address(each.buffer);
+      if (each.buffer == own || (begin < other + each.buffer->bytes && other < end)) return false;
+    }
+  }
+  auto is_apart = [&](const Buffer* buffer) {
+    return std::none_of(arguments.begin(), arguments.end(),
+                        [&](const Tensor* x) { return may_overlap(buffer, x->buffer); });
+  };
   for (size_t i : given_) {
     const Buffer* own = as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer;
     if (!is_apart(own)) return false;
