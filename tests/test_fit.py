@@ -274,7 +274,12 @@ REFUSED = [
     (lambda: refused([]), errors.InvalidArgument, "fit: data has no batches"),
     (lambda: refused([PAIR], validation=[]), errors.InvalidArgument, "validation has no batches"),
     (lambda: refused(["text"]), errors.ArgumentError, "fit: a batch is str"),
-    (lambda: refused([(1, 2, 3)]), errors.ArgumentError, "fit: a batch is tuple"),
+    (lambda: refused([(1, 2, 3)]), errors.ArgumentError, "fit: a batch is a tuple of 3"),
+    (lambda: refused([[1, 2, 3]]), errors.ArgumentError, "fit: a batch is a list of 3"),
+    (lambda: refused(ts.ones(3, 1)), errors.ArgumentError,
+     "fit: data is one tensor, whose rows are not batches"),
+    (lambda: refused([PAIR], validation=ts.ones(3, 1)), errors.ArgumentError,
+     "fit: validation is one tensor"),
     (lambda: refused([PAIR], lambda p, t: 3.0), errors.ArgumentError, "the loss is float"),
     (lambda: refused([(ts.ones(2, 1), ts.ones(2, 1))], lambda p, t: p - t),
      errors.ArgumentError, "not a tensor of one number"),
@@ -365,7 +370,7 @@ def test_histories_refuse_columns_that_they_do_not_have() -> None:
 
 def test_a_plot_needs_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(errors.IllegalState, match="matplotlib is not installed"):
+    with pytest.raises(errors.PreconditionFailed, match="matplotlib is not installed"):
         ts.History([{"epoch": 1, "loss": 2.0}]).plot()
 
 

@@ -197,7 +197,8 @@ Row = tuple[str, str, str, str]  # the call, what it does here, what to write, w
 
 def row_of(row: Refusal, outcome: str) -> Row:
     """Give the cells of a difference that an error, or the standard, knows."""
-    return f"`{row.torch}`", outcome, " or ".join(f"`{text}`" for text in row.here), row.why
+    here = " or ".join(f"`{text}`" for text in row.here) or "leave it out"
+    return f"`{row.torch}`", outcome, here, row.why
 
 
 def table(rows: Iterable[Row], outcome: str) -> str:

@@ -57,8 +57,8 @@ class Refusal:
     """A call that PyTorch understands otherwise: how it is written there, how here, and why.
 
     `when` tells such a call by its arguments as they were passed, by position and by keyword.
-    The spellings are expressions that the tests run; `here` may hold several. `of_call` gives the
-    refusal with what the call has, such as its axis.
+    The spellings are expressions that the tests run; `here` may hold several, or none where there
+    is nothing to write. `of_call` gives the refusal with what the call has, such as its axis.
     """
 
     def __init__(
@@ -75,12 +75,16 @@ class Refusal:
         self.when = when
         self.of_call = of_call
 
+    def cure(self) -> str:
+        """Say what to do in place of it."""
+        return f"write {', or '.join(self.here)}" if self.here else "leave it out"
+
     def error(
         self, args: tuple[Any, ...] = (), keywords: dict[str, Any] | None = None
     ) -> errors.ArgumentError:
         """Make the error that shows both spellings, of the call as far as it is known."""
         row = self.of_call(args, keywords or {}) if self.of_call else self
-        return errors.means_otherwise(row.torch, row.why, row.here)
+        return errors.means_otherwise(row.torch, row.why, row.cure())
 
 
 refusal = Refusal

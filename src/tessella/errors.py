@@ -153,9 +153,9 @@ def missing_import(owner: str, name: str, hint: str) -> MissingImport:
     return error
 
 
-def means_otherwise(torch: str, why: str, here: tuple[str, ...]) -> ArgumentError:
+def means_otherwise(torch: str, why: str, cure: str) -> ArgumentError:
     """A call that would give something else than in PyTorch."""
-    return ArgumentError(f"in PyTorch {torch} {why}", f"write {', or '.join(here)}")
+    return ArgumentError(f"in PyTorch {torch} {why}", cure)
 
 
 # --- dtypes --------------------------------------------------------------------------------------

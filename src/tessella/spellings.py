@@ -83,6 +83,7 @@ class Flag(builtins.int):
 _HOST = "moves to a GPU; here tensors live in the memory of the host"
 _OLD = "is an older spelling of a tensor of one dtype"
 _SPACE = "is for three axes of space; here there are one and two"
+_HALVES = "computes in halves where that is safe; here float32 is computed in float32"
 
 # Names that would mean something else, or that there is no need for: by "x." those of a tensor, by
 # "ts." of the package, by "nn." and so on of its modules.
@@ -99,7 +100,7 @@ ABSENT: dict[str, Refusal] = {
         "compares second derivatives with differences"),
     "autograd.graph": refusal(
         "torch.autograd.graph", "ts.graph(model(x))", "looks into what was recorded"),
-    "nn.Conv3d": refusal("torch.nn.Conv3d", "ts.nn.Conv2d", _SPACE),
+    "nn.Conv3d": refusal("torch.nn.Conv3d", ("ts.nn.Conv1d", "ts.nn.Conv2d"), _SPACE),
     "nn.DataParallel": refusal(
         "torch.nn.DataParallel(model)", "model", "shares batches among GPUs; here threads do"),
     "nn.EmbeddingBag": refusal(
@@ -124,10 +125,8 @@ ABSENT: dict[str, Refusal] = {
         "torch.FloatTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.float32)", _OLD),
     "ts.LongTensor": refusal(
         "torch.LongTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.int64)", _OLD),
-    "ts.amp": refusal(
-        'torch.amp.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"),
-    "ts.autocast": refusal(
-        'torch.autocast("cpu")', "model.bfloat16()", "computes in halves where that is safe"),
+    "ts.amp": refusal('torch.amp.autocast("cpu")', (), _HALVES),
+    "ts.autocast": refusal('torch.autocast("cpu")', (), _HALVES),
     "ts.channels_last": refusal(
         "x.to(memory_format=torch.channels_last)", "x", "changes the order in memory only"),
     "ts.distributions": refusal(
@@ -151,7 +150,7 @@ ABSENT: dict[str, Refusal] = {
         "torch.set_default_dtype(torch.double)", ("ts.ones(2, dtype=ts.double)", "model.double()"),
         "changes the dtype of what is made later; here it is float32"),
     "ts.set_float32_matmul_precision": refusal(
-        'torch.set_float32_matmul_precision("high")', "x @ x.T",
+        'torch.set_float32_matmul_precision("high")', (),
         "lets products be less precise; here float32 is computed in float32"),
     "ts.set_printoptions": refusal(
         "torch.set_printoptions(precision=2)", 'f"{x:.2f}"',
@@ -160,8 +159,9 @@ ABSENT: dict[str, Refusal] = {
         "torch.special.expit(x)", "ts.sigmoid(x)",
         "has further names of functions that are here too"),
     "ts.use_deterministic_algorithms": refusal(
-        "torch.use_deterministic_algorithms(True)", "ts.manual_seed(0)",
-        "asks for the same results each time; here they are, and seeds make draws so"),
+        "torch.use_deterministic_algorithms(True)", (),
+        "asks for the same results each time; here they always are, and ts.manual_seed(0) makes "
+        "draws so"),
     "ts.vmap": refusal(
         "torch.vmap(f)(x)", "ts.stack([f(row) for row in x])",
         "maps over the first axis; here operations take leading axes as they come"),
@@ -189,7 +189,14 @@ OF_NUMPY = {
 # What its namespace has, and other words for it.
 OF_NAMESPACES = {
     "array": "ts.tensor(data), or ts.asarray(data) without a copy where that can be",
-    "seed": "ts.manual_seed(0)", "get_default_dtype": "ts.float32, which is always the default",
+    "array_split": "ts.tensor_split(x, n)", "average": "(x * w).sum() / w.sum()",
+    "digitize": "ts.bucketize(x, bins, right=True)",
+    "genfromtxt": "ts.data.read_csv(path).to_tensor()",
+    "get_default_dtype": "ts.float32, which is always the default", "identity": "ts.eye(n)",
+    "loadtxt": "ts.data.read_csv(path).to_tensor()", "percentile": "ts.quantile(x, 0.9)",
+    "power": "ts.pow(x, y)", "ptp": "x.max() - x.min()",
+    "random": "ts.rand(3), ts.randn(3) or ts.randint(0, 9, (3,))",
+    "savez": 'ts.io.save_npz({"a": x}, path)', "seed": "ts.manual_seed(0)",
 }  # fmt: skip
 OF_BOTH = {"inverse": "ts.linalg.inv(x)", "logdet": "ts.log(ts.linalg.det(x))"}
 
@@ -213,7 +220,7 @@ def absent(owner: str, name: str) -> str:
     found = ABSENT.get(f"{owner}.{name}")
     if found is None:
         return ""
-    return f"in PyTorch {found.torch} {found.why}; write {', or '.join(found.here)}"
+    return f"in PyTorch {found.torch} {found.why}; {found.cure()}"
 
 
 def suggest(owner: str, name: str, own: Iterable[str], others: Iterable[str]) -> str:

@@ -398,5 +398,5 @@ def set_data(self: Tensor, value: Any) -> None:
     ):
         return
     raise errors.means_otherwise(
-        "x.data = y", "gives x other memory", ("x.detach().copy_(y)",)
+        "x.data = y", "gives x other memory", "write x.detach().copy_(y)"
     ).locate("data", [f"x  {self.dtype} {self.shape}"])

@@ -153,6 +153,8 @@ def check_batches(name: str, data: Any) -> None:
     kind = type(data)
     if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
         raise errors.wrong_type(name, data, "batches, such as a DataLoader").locate("fit", [])
+    if isinstance(data, Tensor):
+        raise training_errors.one_tensor(name).locate("fit", [])
     if isinstance(data, tuple) and data and all(isinstance(x, Tensor) for x in data):
         raise training_errors.one_batch(name, len(data)).locate("fit", [])
     if isinstance(data, Dataset) and not isinstance(data, IterableDataset):

@@ -8,6 +8,7 @@ from tessella.errors import (
     FormatError,
     IllegalState,
     InvalidArgument,
+    PreconditionFailed,
     ShapeError,
     type_name,
 )
@@ -35,8 +36,19 @@ def not_finite(loss: float, epoch: int, step: int, odd: int, count: int) -> Ille
 def odd_batch(batch: object) -> ArgumentError:
     """A batch that is not inputs and targets."""
     return ArgumentError(
-        f"a batch is {type_name(batch)}",
-        "batches are pairs (inputs, targets), or tensors that are their own targets",
+        f"a batch is a {type_name(batch)} of {len(batch)}"
+        if isinstance(batch, list | tuple)
+        else f"a batch is {type_name(batch)}",
+        "batches are pairs (inputs, targets), or tensors that are their own targets; several inputs"
+        " are one: ((a, b), targets)",
+    )
+
+
+def one_tensor(name: str) -> ArgumentError:
+    """A tensor where batches should be: its rows would be taken for them."""
+    return ArgumentError(
+        f"{name} is one tensor, whose rows are not batches",
+        "data.DataLoader(data.TensorDataset(x, y), 32) makes batches; [(x, y)] is one",
     )
 
 
@@ -136,6 +148,6 @@ def metrics_without_data() -> InvalidArgument:
     )
 
 
-def no_matplotlib() -> IllegalState:
+def no_matplotlib() -> PreconditionFailed:
     """A plot without what draws it."""
-    return IllegalState("matplotlib is not installed", "pip install matplotlib")
+    return PreconditionFailed("matplotlib is not installed", "pip install matplotlib")
