@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
+from _thread import get_ident
 
 from tessella.hints import Any, Callable, Iterable
 
@@ -22,6 +23,18 @@ def set_place_finder(finder: Callable[[], str]) -> None:
 
 
 PACKAGE: str = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+# What was raised in threads that record a function, by their idents. A function that catches an
+# error goes another way than it would with other values.
+RAISED: dict[int, list[TessellaError]] = {}
+
+
+def note_while_recorded(error: TessellaError) -> None:
+    """Keep an error if this thread records a function."""
+    found = RAISED.get(get_ident())
+    if found is not None:
+        found.append(error)
 
 
 class TessellaError(Exception):
@@ -43,6 +56,7 @@ class TessellaError(Exception):
         """Add the user's line, and the module of a network that was at work."""
         self.site = user_site()
         self.module = _PLACE_FINDERS[0]() if _PLACE_FINDERS else ""
+        note_while_recorded(self)
 
     def locate(self, operation: str, operands: list[str]) -> TessellaError:
         """Add the operation, its operands and the user's line, unless they are known already."""
@@ -208,6 +222,10 @@ class CaptureError(TessellaError, RuntimeError):
     """A function that cannot be compiled."""
 
     code = "capture"
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what, hint)
+        note_while_recorded(self)  # now: what `__del__` raises is only printed
 
 
 class FormatError(TessellaError, ValueError):

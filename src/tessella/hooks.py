@@ -41,6 +41,10 @@ class Hooks:
         self.kept: weakref.ref[Tensor] | None = None  # a result that keeps its gradient
         self.next = 0
 
+    def functions(self) -> list[Callable[[Tensor], Any]]:
+        """Give what is called, of both kinds."""
+        return [*self.before.values(), *self.after.values()]
+
     def add(self, hooks: dict[int, Any], hook: Callable[[Tensor], object]) -> Handle:
         """Register one."""
         changes.bump()

@@ -70,6 +70,9 @@ def capture(
             raise error.locate(name_of(function), []) from None
         with watched(watch):
             box = [function(*args, **keywords)]
+        for refusal in watch.raised:
+            if isinstance(refusal, CaptureError):  # which the function has caught
+                raise placed(refusal.with_traceback(None), function)
         captured = Captured(box, watch)
         try:
             if graphs != [(x.requires_grad, x.grad_fn) for x in tensors]:
@@ -81,6 +84,8 @@ def capture(
             if watch.restless or any(map(is_source, _leaves(args, keywords))):
                 name = watch.restless or "an argument"
                 raise AsWritten(f"{name} may give something else at each call")
+            if watch.raised:
+                raise AsWritten(f"it catches an error: {watch.raised[0].what}")
             if watch.has_toggled():
                 raise AsWritten("requires_grad of a tensor that it uses is changed")
             if watch.has_missed:
@@ -220,6 +225,8 @@ def _made_output(program: Program, recording: Any, leaves: list[Any], i: int) ->
         raise capture_errors.kept_inside(_site_of(program, operand.slot))
     if leaves[i].grad is not None:
         raise AsWritten("a result has a gradient", _line_of(program, operand.slot))
+    if is_made and type(leaves[i]) is not Tensor:
+        raise AsWritten(f"a result is a {type(leaves[i]).__name__}, and no plain tensor")
     if cuts.is_open(leaves[i]) and not is_made:
         raise AsWritten("gradients flow into a result that is a view of memory from elsewhere")
     if operand.slot < 0:  # a view of memory that no operation has used

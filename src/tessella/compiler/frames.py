@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from _thread import get_ident
 
 from tessella import _core, changes, exceptions, threads
 from tessella.compiler.watch import Watch
@@ -31,9 +32,12 @@ class watched:  # noqa: N801 - used like a function
         self._collecting = {getattr(each, "__code__", None) for each in gc.callbacks}
         self._new: list[Any] = []  # modules and parameter groups that the call makes
         self._error: Any = None
+        self._thread = get_ident()
 
     def __enter__(self) -> None:
         self._before = sys.getprofile()
+        self._outer = exceptions.RAISED.get(self._thread)
+        exceptions.RAISED[self._thread] = self._watch.raised
         sys.setprofile(self._see())
 
     def __exit__(self, *error: Any) -> None:
@@ -42,6 +46,10 @@ class watched:  # noqa: N801 - used like a function
         else:
             self._before.enable()  # of cProfile, which is no function
         self._watch.end()
+        if self._outer is None:
+            del exceptions.RAISED[self._thread]
+        else:
+            exceptions.RAISED[self._thread] = self._outer
         if self._error is not None and error[0] is None:
             raise self._error
 

@@ -10,6 +10,7 @@ import gc
 import os
 import weakref
 from collections import ChainMap, UserDict, UserList, deque, namedtuple
+from functools import partial
 from threading import local
 from types import (
     BuiltinFunctionType,
@@ -79,10 +80,15 @@ def parts_of(value: Any) -> Any:
 
 
 def behind(value: Any) -> list[Any]:
-    """Give what a method of Python's own is of, as `table.get`, or what a weak reference is to."""
-    if isinstance(value, BuiltinFunctionType | MethodWrapperType):
+    """Give what is behind what can be called: who a method is of, also one of Python's own as
+    `table.get`; what a partial is given; defaults. And what a weak reference is to."""
+    if isinstance(value, BuiltinFunctionType | MethodWrapperType | MethodType):
         owner = value.__self__
         return [] if owner is None or isinstance(owner, ModuleType) else [owner]
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, FunctionType) and not is_ours(module_of(value)):
+        return [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
     return [value()] if type(value) is weakref.ref else []
 
 
@@ -183,6 +189,8 @@ class Place:
             now = self.holder.get(self.name, ABSENT)
         elif self.kind == "itself":
             now = self.holder
+        elif self.kind == "names":
+            now = tuple(self.holder.__dict__)
         elif self.kind == "tensor":
             now = getattr(self.holder, self.name)
         elif self.kind == "cell":
@@ -228,6 +236,15 @@ def static_attribute(owner: Any, name: str) -> Any:
                 return getattr(owner, name, ABSENT)
             return found
     return ABSENT
+
+
+def named_in(owner: Any) -> set[str]:
+    """Give the names of what an object has: of its own, in slots, and as values of its classes."""
+    found = set(getattr(owner, "__dict__", ()))
+    for cls in owner.__mro__ if isinstance(owner, type) else type(owner).__mro__:
+        if module_of(cls) != "builtins" and not is_ours(module_of(cls)):
+            found.update(name for name in vars(cls) if not name.startswith("__"))
+    return found
 
 
 def own_attributes(owner: Any) -> Any:

@@ -34,7 +34,8 @@ def call_key(args: Any, keywords: Any) -> tuple[list[Any], Any]:
     for x in leaves:
         if isinstance(x, Tensor):
             tensors.append(x)
-            plain.append(_PLACE)
+            own = getattr(x, "__dict__", None)  # what the user put on it
+            plain.append(_Leaf((_PLACE, _attributes(x))) if own else _PLACE)
         else:
             plain.append(_value_key(x))
     structure = _frozen(rebuild(plain), (args, keywords))
@@ -86,7 +87,7 @@ def _content(value: Any) -> Any:
 def _items(value: Any) -> Any:
     """Give what a container or an array holds; None if it is none."""
     if isinstance(value, set | frozenset):
-        return frozenset((type(each), _content(each)) for each in value)
+        return _contents(value)  # in the order in which code goes through it
     if isinstance(value, deque):
         return value.maxlen, _contents(value)
     if isinstance(value, list | tuple | UserList):
@@ -136,7 +137,7 @@ def _frozen(tree: Any, given: Any) -> Any:
     if tree is _PLACE:
         return tree
     if isinstance(tree, dict):
-        pairs = tuple((type(key), key, _frozen(tree[key], given[key])) for key in tree)
+        pairs = tuple((type(key), _content(key), _frozen(tree[key], given[key])) for key in tree)
         made_by = isinstance(given, defaultdict) and given.default_factory
         return type(given), _attributes(given), made_by, pairs
     parts = tuple(_frozen(x, y) for x, y in zip(tree, given, strict=True))

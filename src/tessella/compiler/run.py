@@ -390,11 +390,23 @@ class _Bound:
     """A compiled function that decorates a method, with its object."""
 
     def __init__(self, compiled: Compiled[..., Any], instance: Any) -> None:
-        self._compiled = compiled
-        self._instance = instance
+        self._compiled = self.__func__ = compiled
+        self._instance = self.__self__ = instance
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         return self._compiled(self._instance, *args, **keywords)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Bound) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Bound, (self._compiled, self._instance)
+
+    def _parts(self) -> tuple[int, int]:
+        return id(self._compiled), id(self._instance)
 
     def profile(self, *args: Any, **keywords: Any) -> Profile[Any]:
         return self._compiled.profile(self._instance, *args, **keywords)
@@ -406,6 +418,8 @@ class _Bound:
         return repr(self._compiled)
 
     def __getattr__(self, name: str) -> Any:
+        if "_compiled" not in self.__dict__:  # of a copy that is being made
+            raise AttributeError(name)
         return getattr(self._compiled, name)
 
 

@@ -32,6 +32,7 @@ from tessella.compiler.held import (
     items_of,
     layers,
     module_of,
+    named_in,
     parts_of,
     static_attribute,
 )
@@ -70,6 +71,7 @@ class Watch:
         self._rest: list[Place] = []  # that the core cannot look at
         self._threads: int | None = None  # how many there were, if the call asks
         self.bumped_at = ""  # the line that changed a module or a parameter group
+        self.raised: list[exceptions.TessellaError] = []  # in the call; it may have caught them
         self.restless = ""  # what may hold something that gives something else at each call
         self._is_by_name = False  # attributes are read by names that are computed
         self._is_by_type = False  # attributes are read of types of objects
@@ -212,6 +214,8 @@ class Watch:
         if isinstance(value, MethodType):
             refuse_restless(function.__name__, value.__self__)
         is_own = function.__code__.co_filename.startswith(exceptions.PACKAGE)
+        if not is_own:
+            self._reach(function, True)
         for name in () if is_own else PARTS:
             self.add("attribute", function, name, getattr(function, name))
         names = function.__code__.co_freevars
@@ -333,6 +337,7 @@ class Watch:
             parts = parts_of(value)
             if parts is None:
                 todo += behind(value)
+            todo += _hooked(value)
             if parts is None and _is_module(value) and is_ours(module_of(type(value))):
                 parts = [*vars(value).values(), *self._look(value, self._loose)]
             is_seen = _has_attributes(value) or (is_outside and isinstance(value, Tensor))
@@ -360,12 +365,13 @@ class Watch:
     def _look(self, value: Any, names: set[str]) -> list[Any]:
         """Keep some attributes of an object that has them, and give them."""
         found = []
-        if self._is_by_name and not isinstance(value, type | ModuleType | Tensor):
-            slots = getattr(type(value), "__match_args__", ())
-            names = names.union(getattr(value, "__dict__", ()), slots)
+        if self._is_by_name and not isinstance(value, ModuleType | Tensor):
+            names = names.union(named_in(value))
+            self._add_own(value)
         for name in names:
             if isinstance(value, Tensor):
                 self._add_state(value, name)
+                found += [own[name]] if name in (own := getattr(value, "__dict__", {})) else []
                 continue
             own = static_attribute(value, name)
             if own is not ABSENT and is_clock(value, name):
@@ -380,6 +386,12 @@ class Watch:
             self.add(kind, holder, name, own, is_outside=False)
             found.append(own)
         return found
+
+    def _add_own(self, value: Any) -> None:
+        """Keep which attributes an object has of its own: others may come that are asked for."""
+        own = getattr(value, "__dict__", None)
+        if type(own) is dict and not is_ours(module_of(type(value))):
+            self.add("names", value, "__dict__", tuple(own), is_outside=False)
 
     def _add_loose(self, names: set[str], is_by_name: bool = False) -> None:
         """Look for attributes that nobody has read so far at all objects that were reached."""
@@ -427,6 +439,8 @@ def _is_computed(found: Any) -> bool:
 
 def _is_users(value: Any, name: str, found: Any) -> bool:
     """Tell whether an attribute of a module of the package is an object that its user put there."""
+    if isinstance(value, Tensor):
+        return getattr(value, "__dict__", {}).get(name, ABSENT) is found
     if not _is_module(value) or vars(value).get(name, ABSENT) is not found:
         return False
     return name[0] != "_" and (parts_of(found) is not None or _has_attributes(found))
@@ -436,6 +450,16 @@ def _is_module(value: Any) -> bool:
     """Tell whether a value is a module of `nn`, if anybody has loaded those."""
     found = sys.modules.get("tessella.nn.walks")
     return found is not None and isinstance(value, found.Owner)
+
+
+def _hooked(value: Any) -> list[Any]:
+    """Give the hooks of a module, or of a leaf."""
+    hooks = None
+    if _is_module(value):
+        hooks = value._hooks
+    elif isinstance(value, Tensor):
+        hooks = _core.leaf_hooks(value)
+    return [] if hooks is None else list(hooks.functions())
 
 
 def imported(name: str, own: dict[str, Any]) -> Any:

@@ -56,6 +56,11 @@ class ModuleHooks:
         hooks[key] = Hook(call, takes_keywords, is_always)
         return Handle(hooks, key)
 
+    def functions(self) -> list[Callable[..., Any]]:
+        """Give what is called, of all kinds."""
+        kinds = (self.before, self.after, self.backward_before, self.backward)
+        return [hook.call for hooks in kinds for hook in hooks.values()]
+
     def ordered(self, kind: str) -> list[Hook]:
         """Give the hooks of one kind in the order of their calls."""
         hooks: dict[int, Hook] = getattr(self, kind)
