@@ -75,7 +75,7 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
     "range": (lambda x: x.write(0, 0, value=128, dtype=ts.int8), ts.errors.InvalidArgument,
               "write: 128 does not fit int8"),
     "few": (lambda x: x.read(0, dtype=ts.int8), ts.errors.IndexOutOfBounds,
-            "read: 1 indices for 2 axes"),
+            "read: 1 index for 2 axes"),
     "bounds": (lambda x: x.write(0, 3, value=1, dtype=ts.int8), ts.errors.IndexOutOfBounds,
                "write: index 3 is out of bounds for axis 1 of size 3"),
     "slice": (lambda x: x.read(0, slice(1), dtype=ts.int8), ts.errors.ArgumentError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy
@@ -148,6 +149,17 @@ MISTAKES: list[tuple[Any, type[errors.TessellaError], str, str]] = [
      errors.InvalidArgument, "weight  is numpy.ndarray, not a tensor", "ts.asarray(value)"),
     (lambda: ts.repeat(ts.zeros(99_999), ts.full((99_999,), 2**24)), errors.OutOfMemory,
      "repeat", ""),
+    (lambda: ANY.concat(X, X), errors.ArgumentError, "xs must be a list or tuple of tensors",
+     "several tensors are one argument: xs="),
+    (lambda: ts.dot(ts.ones(2, 2), ts.ones(2, 2)), errors.InvalidArgument, "a.ndim is 2", "a @ b"),
+    (lambda: (X > 0) + (X > 0), errors.DTypeMismatch, "add: not defined for bool", "x | y"),
+    (lambda: NET.load_state_dict({f"module.{k}": x for k, x in NET.state_dict().items()}),
+     errors.InvalidArgument, "2 missing, 2 unexpected", "removeprefix('module.')"),
+    (lambda: ts.load(io.BytesIO(b"a,b\n1,2\n3,4\n")), errors.FormatError,
+     "it is text, not a file of tensors", "ts.data.read_csv"),
+    (lambda: ANY.io.save_npz(ts, "x.npz"), errors.ArgumentError, "must be a dict", "was given"),
+    (lambda: ANY.nn.utils.get_total_norm([X], numpy.ones((2, 2))), errors.ArgumentError,
+     "norm_type must be", "was given"),
 ]  # fmt: skip
 
 

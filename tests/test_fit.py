@@ -278,8 +278,6 @@ REFUSED = [
     (lambda: refused([[1, 2, 3]]), errors.ArgumentError, "fit: a batch is a list of 3"),
     (lambda: refused(ts.ones(3, 1)), errors.ArgumentError,
      "fit: data is one tensor, whose rows are not batches"),
-    (lambda: refused([PAIR], validation=ts.ones(3, 1)), errors.ArgumentError,
-     "fit: validation is one tensor"),
     (lambda: refused([PAIR], lambda p, t: 3.0), errors.ArgumentError, "the loss is float"),
     (lambda: refused([(ts.ones(2, 1), ts.ones(2, 1))], lambda p, t: p - t),
      errors.ArgumentError, "not a tensor of one number"),

@@ -308,7 +308,7 @@ def test_sequential_is_a_list_of_modules() -> None:
     assert len(net + nn.ModuleList([nn.ReLU()])) == 2 and len(net) == 1
     named = nn.Sequential({"up": nn.Linear(2, 3), "act": nn.ReLU()})
     assert list(named.state_dict()) == ["up.weight", "up.bias"]
-    with pytest.raises(errors.IndexOutOfBounds, match="index 9 is out of range for 1 items"):
+    with pytest.raises(errors.IndexOutOfBounds, match="index 9 is out of range for 1 item"):
         net[9]
     with pytest.raises(errors.ArgumentError, match="Sequential: module must be a module, got int"):
         nn.Sequential(3)  # type: ignore[call-overload]

@@ -36,7 +36,7 @@ def test_put_along_axis_is_that_of_numpy(seed: int, axis: Any, is_one: bool) -> 
 
 def test_put_along_axis_refuses_what_it_cannot_write() -> None:
     x = ts.zeros(2, 3)
-    with pytest.raises(ts.errors.IndexOutOfBounds, match="put_along_axis: 1 indices for 2 axes"):
+    with pytest.raises(ts.errors.IndexOutOfBounds, match="put_along_axis: 1 index for 2 axes"):
         ts.put_along_axis(x, ts.tensor([0]), 1.0, 1)
     with pytest.raises(ts.errors.IndexOutOfBounds, match="index 3 is out of bounds"):
         ts.put_along_axis(x, ts.tensor([[3]]), 1.0, 1)

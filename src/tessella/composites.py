@@ -91,7 +91,7 @@ def check_dtype(name: str, value: Any) -> DType:
 def check_tensors(name: str, value: Any) -> Any:
     """Require a list or tuple of tensors."""
     if not isinstance(value, LISTS):
-        raise errors.wrong_type(name, value, "a list or tuple of tensors")
+        raise errors.not_tensors(name, value)
     for i, x in enumerate(value):
         if not isinstance(x, Tensor):
             raise errors.not_tensor(f"{name}[{i}]", x, "a tensor")

@@ -103,6 +103,9 @@ class Elementwise(Straight):
         only_floats = self.out_dtype(float32) is not None and self.out_dtype(DTYPES[1]) is None
         if not dtype.is_floating and not dtype.is_complex and only_floats:
             return float32
+        if dtype is boolean:
+            cure = "for bools there are x & y, x | y and x ^ y; x.astype(ts.int64) makes numbers"
+            raise errors.no_kernel(dtype, cure)
         allowed = ", ".join(d.name for d in DTYPES if self.out_dtype(d) is not None)
         raise errors.no_kernel(dtype, f"defined for {allowed}; convert with astype")
 

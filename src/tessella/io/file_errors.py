@@ -125,6 +125,16 @@ def is_gguf(name: str) -> FormatError:
     return wrong(name, 0, "it is a GGUF file", "ts.io.open_gguf reads it")
 
 
+def is_text(name: str) -> FormatError:
+    """A table or a configuration, often."""
+    return wrong(
+        name,
+        0,
+        "it is text, not a file of tensors",
+        "ts.load reads safetensors, .npy, .npz and .pt; ts.data.read_csv reads tables",
+    )
+
+
 def old_torch(name: str) -> FormatError:
     """A bare pickle."""
     return wrong(

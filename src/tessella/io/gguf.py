@@ -144,7 +144,7 @@ def save_gguf(
 
 def _check_tensors(tensors: Any) -> dict[str, tuple[Tensor, DType | str]]:
     """Refuse what cannot be written; give tensors and their formats."""
-    if not hasattr(tensors, "items"):
+    if not hasattr(type(tensors), "items"):
         raise errors.wrong_type("tensors", tensors, "a dict of names and tensors")
     found: dict[str, tuple[Tensor, DType | str]] = {}
     for name, given in tensors.items():
@@ -198,7 +198,7 @@ def _shape_of(x: Tensor, format: DType | str) -> tuple[int, ...]:
 def _check_values(metadata: Any, types: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """Refuse keys and types that there are not, and an alignment that is none."""
     for owner, given in (("metadata", metadata), ("types", types)):
-        if given is not None and not hasattr(given, "items"):
+        if given is not None and not hasattr(type(given), "items"):
             raise errors.wrong_type(owner, given, "a dict, or None")
     values: dict[str, Any] = dict(metadata or {})
     kinds: dict[str, str] = dict(types or {})

@@ -109,6 +109,8 @@ def _refuse_length(source: Source, length: int) -> NoReturn:
         raise file_errors.is_gguf(source.name)
     if found[:1] == b"\x80" and 2 <= found[1] <= 5:  # the first opcode of a pickle
         raise file_errors.old_torch(source.name)
+    if found.isascii() and not any(byte < 32 and byte not in b"\t\r\n" for byte in found):
+        raise file_errors.is_text(source.name)
     raise file_errors.header_length(source.name, length, source.size, MOST_BYTES)
 
 

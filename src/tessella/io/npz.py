@@ -67,7 +67,7 @@ def save_npz(tensors: Mapping[str, Tensor], path: File, compressed: bool = False
     [0, 1, 2]
     """
     with calling("save_npz"):
-        if not hasattr(tensors, "items"):
+        if not hasattr(type(tensors), "items"):
             raise errors.wrong_type("tensors", tensors, "a dict of names and tensors")
         heads = {name: npy.compose(x, _shown(name)) for name, x in tensors.items()}
         is_packed = to_bool("compressed", compressed)

@@ -40,7 +40,7 @@ def save_file(
 
 def check_tensors(tensors: Any) -> dict[str, Tensor]:
     """Refuse what cannot be written under a name."""
-    if not hasattr(tensors, "items"):
+    if not hasattr(type(tensors), "items"):
         raise errors.wrong_type("tensors", tensors, "a dict of names and tensors")
     found: dict[str, Tensor] = {}
     for name, x in tensors.items():
@@ -60,7 +60,7 @@ def check_metadata(metadata: Any) -> dict[str, str]:
     """Refuse what is no text, and the name of our notes."""
     if metadata is None:
         return {}
-    if not hasattr(metadata, "items"):
+    if not hasattr(type(metadata), "items"):
         raise errors.wrong_type("metadata", metadata, "a dict of texts, or None")
     for name, text in metadata.items():
         if not isinstance(name, str) or not isinstance(text, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tessella import _core, errors
+from tessella import _core, product_errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_word
 from tessella.composites import composite
@@ -60,7 +60,7 @@ def _cholesky_back(g: Tensor, out: Tensor, upper: bool) -> Tensor:
 
 cholesky = Host(
     "cholesky", home="linalg", params={"upper": False}, compute=_cholesky, shape=same_shape,
-    normalise=lambda upper: {"upper": to_bool("upper", upper)}, failure=errors.not_definite,
+    normalise=lambda upper: {"upper": to_bool("upper", upper)}, failure=product_errors.not_definite,
     matrices="definite", vjp=lambda g, out, upper: _cholesky_back(g, out, upper),
     doc="The lower triangular L with L @ L^H = x of Hermitian positive definite matrices, or the "
         "upper one with L^H @ L = x. Only the lower triangle of x is read; the gradient is that of "
@@ -132,7 +132,7 @@ qr_parts = Host(
     "qr_parts", home="linalg", is_function=False, params={"mode": "reduced"}, shape=_qr_size,
     compute=lambda np, x, mode: join_parts(np, *np.linalg.qr(x, mode)),
     normalise=lambda mode: {"mode": to_word("mode", mode, ["reduced", "complete"])},
-    failure=errors.no_convergence, matrices="regular", tested=_TESTED,
+    failure=product_errors.no_convergence, matrices="regular", tested=_TESTED,
     vjp=lambda g, x, out, mode: _qr_back(g, x, out, mode),
     doc="The factors Q, then R.", samples=_QR, errors=_QR_ERRORS,
 ).function  # fmt: skip
@@ -234,7 +234,7 @@ _SVD_ERRORS = [*_NO_MATRIX, case((2, 2), full_matrices=1, match="full_matrices m
 svd_parts = Host(
     "svd_parts", home="linalg", is_function=False, params={"full_matrices": True}, compute=_svd,
     normalise=lambda full_matrices: {"full_matrices": to_bool("full_matrices", full_matrices)},
-    shape=_svd_size, failure=errors.no_convergence, matrices="regular", tested=_TESTED,
+    shape=_svd_size, failure=product_errors.no_convergence, matrices="regular", tested=_TESTED,
     vjp=lambda g, out, x_shape, full_matrices: _svd_back(g, out, x_shape, full_matrices),
     doc="The factors U, S and Vh.",
     # How the columns that complete U and V turn is LAPACK's choice: without a gradient to compare.
@@ -275,7 +275,7 @@ def _svdvals_back(g: Tensor, x: Tensor) -> Tensor:
 
 svdvals = Host(
     "svdvals", home="linalg", compute=lambda np, x: np.linalg.svd(x, compute_uv=False),
-    shape=_svdvals_shape, dtype=real_of, failure=errors.no_convergence, matrices="regular",
+    shape=_svdvals_shape, dtype=real_of, failure=product_errors.no_convergence, matrices="regular",
     vjp=lambda g, x: _svdvals_back(g, x), doc="The singular values of matrices, descending.",
     ref=lambda np, x: np.linalg.svd(narrow(np, x), compute_uv=False),
     example=">>> ts.linalg.svdvals(ts.tensor([[0.0, 2.0], [1.0, 0.0]])).tolist()\n[2.0, 1.0]",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tessella import _core, errors
+from tessella import _core, product_errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.composites import composite
@@ -45,7 +45,7 @@ def _each(x: Tensor) -> Tensor:
 
 inv = Host(
     "inv", home="linalg", compute=lambda np, x: np.linalg.inv(x), shape=same_shape,
-    failure=errors.singular, matrices="regular",
+    failure=product_errors.singular, matrices="regular",
     vjp=lambda g, out: -(adjoint(out) @ g @ adjoint(out)),
     doc="The inverse of square matrices.", ref=lambda np, x: np.linalg.inv(narrow(np, x)),
     example=">>> ts.linalg.inv(ts.tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()\n"
@@ -84,7 +84,7 @@ def _solve_matrix_back(g: Tensor, a: Tensor, b_shape: Sequence[int], out: Tensor
 
 solve = Host(
     "solve", home="linalg", operands=("a", "b"), compute=_solve, shape=_square_solved_shape,
-    failure=errors.singular, matrices="regular",
+    failure=product_errors.singular, matrices="regular",
     vjp=(lambda g, a, b_shape, out: _solve_matrix_back(g, a, b_shape, out),
          lambda g, a, b_shape: _solve_back(g, a, b_shape)),
     doc="The x with a @ x = b, for square matrices a. b is a vector if it has one axis, else "
@@ -134,7 +134,7 @@ def _cofactors_back(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
 
 cofactors = Host(
     "cofactors", home="linalg", is_function=False, compute=_cofactors, shape=same_shape,
-    failure=errors.no_convergence, matrices="regular",
+    failure=product_errors.no_convergence, matrices="regular",
     vjp=lambda g, x, out: _cofactors_back(g, x, out),
     doc="The gradient of the determinant: det(x) * inv(x).T, of singular matrices too.",
     ref=lambda np, x: _cofactors(np, narrow(np, x)), samples=_SQUARE, errors=_NOT_SQUARE,
@@ -217,7 +217,7 @@ class Triangular(Op):
         size = need_square(a, "a")
         given = need_matrices(b, "b")[0 if params["left"] else 1]
         if given != size:
-            raise errors.solve_sizes(size, given)
+            raise product_errors.solve_sizes(size, given)
         batch = _core.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         return (*batch, *b.shape[-2:]), a.dtype
 
@@ -228,7 +228,7 @@ class Triangular(Op):
         upper, unit = params["upper"], params["unitriangular"]
         if not unit:
             regular = (a.diagonal(0, -2, -1) != 0).all()
-            require(regular, lambda: errors.singular("a", True))
+            require(regular, lambda: product_errors.singular("a", True))
         if params["left"]:
             _substitute(a, out, upper, unit)
         else:

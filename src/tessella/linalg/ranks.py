@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import NamedTuple
 
-from tessella import errors
+from tessella import errors, product_errors
 from tessella._core import Tensor
 from tessella.arguments import to_float
 from tessella.composites import composite
@@ -69,7 +69,7 @@ def _pinv_back(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
 
 pinv = Host(
     "pinv", home="linalg", params={"rtol": None}, compute=_pinv, shape=_pinv_shape,
-    normalise=_to_tolerance, failure=errors.no_convergence, matrices="regular",
+    normalise=_to_tolerance, failure=product_errors.no_convergence, matrices="regular",
     vjp=lambda g, x, out: _pinv_back(g, x, out),
     doc="The pseudoinverse of matrices. Singular values below rtol times the largest count as "
         "zero; by default rtol is the larger size times the dtype's epsilon.",
@@ -128,8 +128,8 @@ def _lstsq_side_back(g: Tensor, a: Tensor, b_shape: Sequence[int], rtol: Any) ->
 
 lstsq_solution = Host(
     "lstsq_solution", home="linalg", is_function=False, operands=("a", "b"), params={"rtol": None},
-    compute=_lstsq, shape=solved_shape, normalise=_to_tolerance, failure=errors.no_convergence,
-    matrices="regular",
+    compute=_lstsq, shape=solved_shape, normalise=_to_tolerance,
+    failure=product_errors.no_convergence, matrices="regular",
     vjp=(lambda g, a, b, out, rtol: _lstsq_matrix_back(g, a, b, out, rtol),
          lambda g, a, b_shape, rtol: _lstsq_side_back(g, a, b_shape, rtol)),
     doc="The shortest x with the smallest a @ x - b.",

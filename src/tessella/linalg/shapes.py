@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella import _core, errors
+from tessella import _core, errors, product_errors
 from tessella._core import Tensor
 from tessella.hints import Any, Sequence
 from tessella.ops.elementwise import conjugate
@@ -20,7 +20,7 @@ def need_square(x: Tensor, name: str = "x") -> int:
     """Require square matrices in the last two axes; give their size."""
     rows, columns = need_matrices(x, name)
     if rows != columns:
-        raise errors.not_square(name, x.shape)
+        raise product_errors.not_square(name, x.shape)
     return rows
 
 
@@ -49,7 +49,7 @@ def solved_shape(a: Tensor, b: Tensor, **params: Any) -> Sequence[int]:
         raise errors.wrong_value("b.ndim", 0, "at least 1")
     given = b.shape[0] if b.ndim == 1 else b.shape[-2]
     if given != rows:
-        raise errors.solve_sizes(rows, given)
+        raise product_errors.solve_sizes(rows, given)
     if b.ndim == 1:
         return (*a.shape[:-2], columns)
     batch = _core.broadcast_shapes(a.shape[:-2], b.shape[:-2])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tessella import _core, errors
+from tessella import _core, product_errors
 from tessella._core import Tensor
 from tessella.composites import composite
 from tessella.declarations import case
@@ -125,7 +125,7 @@ def _eigh_back(g: Tensor, out: Tensor, x_shape: Sequence[int]) -> Tensor:
 
 eigh_parts = Host(
     "eigh_parts", home="linalg", is_function=False, compute=_eigh, shape=_vectors_size,
-    failure=errors.no_convergence, matrices="hermitian", tested=_TESTED,
+    failure=product_errors.no_convergence, matrices="hermitian", tested=_TESTED,
     vjp=lambda g, out, x_shape: _eigh_back(g, out, x_shape),
     doc="Eigenvalues, then eigenvectors of Hermitian matrices.", samples=_SAMPLES, errors=_ERRORS,
 ).function  # fmt: skip
@@ -165,7 +165,7 @@ def _eigvalsh_back(g: Tensor, x: Tensor) -> Tensor:
 
 eigvalsh = Host(
     "eigvalsh", home="linalg", compute=lambda np, x: np.linalg.eigvalsh(x), shape=_values_shape,
-    dtype=real_of, failure=errors.no_convergence, matrices="hermitian",
+    dtype=real_of, failure=product_errors.no_convergence, matrices="hermitian",
     vjp=lambda g, x: _eigvalsh_back(g, x),
     doc="The eigenvalues of Hermitian matrices in ascending order; the lower triangle is read.",
     ref=lambda np, x: np.linalg.eigvalsh(narrow(np, x)),
@@ -206,7 +206,7 @@ def _eig_back(g: Tensor, out: Tensor, x_shape: Sequence[int], x_dtype: DType) ->
 
 eig_parts = Host(
     "eig_parts", home="linalg", is_function=False, compute=_eig, shape=_vectors_size,
-    dtype=complex_of, failure=errors.no_convergence, matrices="regular", tested=_TESTED,
+    dtype=complex_of, failure=product_errors.no_convergence, matrices="regular", tested=_TESTED,
     vjp=lambda g, out, x_shape, x_dtype: _eig_back(g, out, x_shape, x_dtype),
     doc="Eigenvalues, then eigenvectors of square matrices.", samples=_SAMPLES, errors=_ERRORS,
 ).function  # fmt: skip
@@ -239,7 +239,7 @@ def _eigvals_back(g: Tensor, x: Tensor) -> Tensor:
 
 eigvals = Host(
     "eigvals", home="linalg", compute=lambda np, x: np.linalg.eigvals(x), shape=_values_shape,
-    dtype=complex_of, failure=errors.no_convergence, matrices="regular", tested=_TESTED,
+    dtype=complex_of, failure=product_errors.no_convergence, matrices="regular", tested=_TESTED,
     vjp=lambda g, x: _eigvals_back(g, x),
     doc="The eigenvalues of square matrices: complex, in no order.",
     example=">>> ts.linalg.eigvals(ts.tensor([[0.0, -1.0], [1.0, 0.0]])).tolist()\n[1j, -1j]",

@@ -144,7 +144,8 @@ def gradients_of(parameters: Any) -> list[Tensor]:
 
 def total_norm(tensors: list[Tensor], norm_type: Any, is_checked: bool) -> Tensor:
     """Give the norm of norms."""
-    order = to_order("norm_type", math.inf if norm_type == "inf" else norm_type)  # as in PyTorch
+    is_text = isinstance(norm_type, str) and norm_type == "inf"  # as in PyTorch
+    order = to_order("norm_type", math.inf if is_text else norm_type)
     is_checked = to_bool("error_if_nonfinite", is_checked)
     with no_grad():
         out = _norm(tensors, order)

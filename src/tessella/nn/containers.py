@@ -21,6 +21,7 @@ from tessella.nn import module_errors
 from tessella.nn.modules import Module
 from tessella.nn.parameters import Parameter
 from tessella.nn.walks import callables_of, check_name, parameters_of, part_of
+from tessella.sizes import counted
 
 if TYPE_CHECKING:
     from typing import Self
@@ -44,7 +45,8 @@ class _Numbered(Module, Generic[Kept, Given]):
             raise errors.wrong_type("index", index, "an integer").locate(type(self).__name__, [])
         if not -count <= index < count:
             error = errors.IndexOutOfBounds(
-                f"index {index} is out of range for {count} items", f"use {-count} to {count - 1}"
+                f"index {index} is out of range for {counted(count, 'item')}",
+                f"use {-count} to {count - 1}" if count else "it is empty",
             )
             raise error.locate(type(self).__name__, [])
         return index % count

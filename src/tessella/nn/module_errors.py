@@ -82,6 +82,15 @@ def no_key(key: object, kind: str, keys: Sequence[str]) -> UnknownKey:
     return UnknownKey(f"{brief(key)} names no {kind}", hint)
 
 
+def _extra_prefix(missing: Sequence[str], unexpected: Sequence[str]) -> str:
+    """Give what all keys of a state begin with, if they are those of the module but for it."""
+    for name in missing:
+        prefix = unexpected[0].removesuffix(name) if unexpected else ""
+        if prefix.endswith(".") and {prefix + each for each in missing} == set(unexpected):
+            return prefix
+    return ""
+
+
 def state_mismatch(
     missing: Sequence[str], unexpected: Sequence[str], others: Sequence[str]
 ) -> InvalidArgument:
@@ -95,6 +104,8 @@ def state_mismatch(
         lines.append(f"and {len(others) - MOST} more that do not fit")
     strict = "; strict=False passes over missing and unexpected keys" if not others else ""
     cure = f"build the model with the sizes of the saved one{strict}"
+    if prefix := _extra_prefix(missing, unexpected):
+        cure = f"{{name.removeprefix({prefix!r}): x for name, x in state.items()}} has its names"
     if others and all(each.endswith(NO_TENSOR) for each in others):
         cure = "{name: ts.asarray(value) for name, value in state.items()} makes tensors of arrays"
     error = InvalidArgument(

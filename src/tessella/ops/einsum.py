@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from tessella import errors
+from tessella import errors, product_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS
 from tessella.composites import composite
@@ -45,7 +45,7 @@ def _split(equation: str, count: int) -> tuple[list[str], str | None]:
         _check_letters(piece)
     inputs = left.split(",")
     if len(inputs) != count:
-        raise errors.einsum_count(len(inputs), count)
+        raise product_errors.einsum_count(len(inputs), count)
     return inputs, right if arrow else None
 
 
@@ -53,7 +53,7 @@ def _check_letters(piece: str) -> None:
     rest = piece.replace(ELLIPSIS, "", 1)
     wrong = next((c for c in rest if not (c.isascii() and c.isalpha())), None)
     if wrong is not None:
-        raise errors.einsum_character(wrong, piece)
+        raise product_errors.einsum_character(wrong, piece)
 
 
 def _labels(piece: str, ndim: int, place: int) -> list[Label]:
@@ -61,7 +61,7 @@ def _labels(piece: str, ndim: int, place: int) -> list[Label]:
     before, dots, after = piece.partition(ELLIPSIS)
     hidden = ndim - len(before) - len(after)
     if hidden < 0 or (hidden and not dots):
-        raise errors.einsum_rank(place, piece, ndim)
+        raise product_errors.einsum_rank(place, piece, ndim)
     return [*before, *range(-hidden, 0), *after]
 
 
@@ -75,7 +75,7 @@ def _result_labels(right: str | None, inputs: Sequence[Sequence[Label]]) -> list
     before, dots, after = right.partition(ELLIPSIS)
     for letter, n in Counter(before + after).items():
         if letter not in counts or n > 1:
-            raise errors.einsum_output(letter, n > 1)
+            raise product_errors.einsum_output(letter, n > 1)
     return [*before, *(hidden if dots else ()), *after]
 
 
@@ -88,7 +88,7 @@ def _sizes(shapes: Sequence[Shape], inputs: Sequence[Sequence[Label]]) -> dict[L
             known = (own[label], place) if label in own else sizes.get(label, (1, place))
             is_own = label in own
             if size != known[0] and (is_own or 1 not in (size, known[0])):
-                raise errors.einsum_sizes(_shown(label), known, (size, place))
+                raise product_errors.einsum_sizes(_shown(label), known, (size, place))
             own[label] = size
             sizes[label] = known if known[0] != 1 else (size, place)
     return {label: size for label, (size, _) in sizes.items()}

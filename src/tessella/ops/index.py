@@ -342,7 +342,7 @@ def take(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
     ref="take_along_axis", ulps=0, is_method=False,
     samples=[case((3, 4), reshape(arange(3), (3, 1)), axis=1),
              case((3, 4), zeros((2, 4), dtype=int64), axis=0)],
-    errors=[case((3, 4), arange(3), axis=0, match="1 indices for 2 axes"),
+    errors=[case((3, 4), arange(3), axis=0, match="1 index for 2 axes"),
             case((3,), arange(4), axis=0, match="index 3 is out of bounds"),
             case((3,), (3,), axis=0, match="an index tensor is float32")],
 )  # fmt: skip

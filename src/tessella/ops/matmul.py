@@ -152,7 +152,8 @@ def matmul_into(out: Tensor, a: Tensor, b: Tensor, *, accumulate: bool = False,
 def need_ndim(name: str, x: Tensor, ndim: int) -> None:
     """Require an operand of so many axes."""
     if x.ndim != ndim:
-        raise errors.wrong_value(f"{name}.ndim", x.ndim, str(ndim))
+        cure = f"{ndim}; a @ b multiplies vectors, matrices and stacks of matrices"
+        raise errors.wrong_value(f"{name}.ndim", x.ndim, cure)
 
 
 def _of_ranks(a_ndim: int, b_ndim: int, *shapes: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tessella.ops.creation import arange, full
 from tessella.ops.elementwise import abs, clip, remainder
 from tessella.ops.index import take
 from tessella.ops.joining import concat
-from tessella.ops.movement import embed
+from tessella.ops.movement import embed, owned
 
 
 def _pad_ref(np: Any, x: Any, pad: Any, mode: str = "constant", value: Any = 0) -> Any:
@@ -60,11 +60,12 @@ def pad(
     """
     widths = _widths(x, pad)
     if mode == "constant":
-        return _with_value(x, widths, False if value is None else value)
+        return owned(_with_value(x, widths, False if value is None else value), x)
+    out = x
     for axis, (before, after) in enumerate(widths):
         if before or after:
-            x = take(x, _places(x.shape[axis], before, after, mode), axis)
-    return x
+            out = take(out, _places(out.shape[axis], before, after, mode), axis)
+    return owned(out, x)
 
 
 def _widths(x: Tensor, pad: Any) -> list[tuple[int, int]]:

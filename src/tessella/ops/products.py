@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessella import _core, errors
+from tessella import _core, product_errors
 from tessella._core import Tensor
 from tessella.composites import Number, composite
 from tessella.declarations import case
@@ -90,7 +90,7 @@ def cross(a: Tensor, b: Tensor, *, axis: int = -1) -> Tensor:
     for name, x in (("a", a), ("b", b)):
         size = x.shape[normal_axes(x, axis)[0]]
         if size != 3:
-            raise errors.cross_size(name, axis, size)
+            raise product_errors.cross_size(name, axis, size)
     place = axis if axis < 0 else axis - max(a.ndim, b.ndim)
     shape = _core.broadcast_shapes(a.shape, b.shape)
     a, b = broadcast_to(a, shape), broadcast_to(b, shape)

@@ -69,7 +69,7 @@ _INDEX = zeros((2, 3), dtype=int64)
                 for i, n in enumerate(index.shape))], index, axis), ulps=0,
     samples=[case((3, 4), 1, reshape(arange(3), (3, 1))), case((3, 4), 0, _INDEX),
              case((4,), -1, arange(3))],
-    errors=[case((3, 4), 0, arange(3), match="1 indices for 2 axes"),
+    errors=[case((3, 4), 0, arange(3), match="1 index for 2 axes"),
             case((3,), 0, arange(4), match="index 3 is out of bounds"),
             case((1, 3), 1, _INDEX, match="index.shape is"),
             case((3,), 0, zeros(3), match="an index tensor is float32")],
@@ -86,7 +86,7 @@ def gather(x: Tensor, axis: int, index: Tensor) -> Tensor:
 @composite(
     ref=lambda np, x, indices, axis=None: np.take_along_axis(x, indices, axis), ulps=0,
     samples=[case((3, 4), reshape(arange(3), (3, 1)), 1), case((3, 4), arange(5))],
-    errors=[case((3, 4), arange(3), 0, match="1 indices for 2 axes")],
+    errors=[case((3, 4), arange(3), 0, match="1 index for 2 axes")],
 )  # fmt: skip
 def take_along_dim(x: Tensor, indices: Tensor, axis: int | None = None) -> Tensor:
     """Give, for each position of indices, the element at that index along the axis.
@@ -129,7 +129,7 @@ def _scatter_ref(np: Any, x: Any, axis: int, index: Any, src: Any) -> Any:
 
 
 _SCATTER_ERRORS = [
-    case((3, 4), 0, arange(3), (3,), match="1 indices for 2 axes"),
+    case((3, 4), 0, arange(3), (3,), match="1 index for 2 axes"),
     case((3, 4), 0, full((1, 2), 3), (1, 2), match="index 3 is out of bounds"),
     case((3, 4), 0, _INDEX, (1, 3), match="src.shape is"),
 ]
