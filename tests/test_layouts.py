@@ -296,6 +296,11 @@ def test_integers_of_more_than_63_bits_are_refused(size: int) -> None:
             call()
 
 
+@pytest.mark.parametrize("size", [0, 4])
+def test_differences_end_where_none_are_left(size: int) -> None:
+    assert ts.diff(ts.arange(size), n=1 << 40).shape == (0,)
+
+
 @given(st.lists(st.integers(0, 1 << 33), max_size=4))
 def test_a_broadcast_view_of_any_size_is_free_or_refused(shape: list[int]) -> None:
     # Bytes are counted in 63 bits, of items of up to 4096 bytes.

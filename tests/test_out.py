@@ -356,6 +356,21 @@ def test_result_that_is_always_a_view_is_declared_so(name: str) -> None:
         assert any(shares)
 
 
+# Of one operand, einsum may be a view, as in NumPy.
+@pytest.mark.parametrize("name", [x for x in WRITING if cases(TABLE[x]) and x != "einsum"])
+def test_result_is_memory_of_its_own(name: str) -> None:
+    each = TABLE[name]
+    for case in cases(each):
+        for dtype in (ts.float32, ts.int64, ts.bool):
+            args = operands_of(each, case, dtype)
+            try:
+                found = each.function(*args, **case.params)
+            except ts.errors.TessellaError:
+                continue
+            assert not found.size or not any(_core.may_overlap(found, x) for x in tensors_of(args))
+            assert not _core.layout_of(found).overlaps_itself, case
+
+
 @pytest.mark.parametrize("name", ["add", "sum", "matmul", "sort", "zeros", "reshape", "split"])
 @pytest.mark.parametrize("first", ["out", "told"])
 def test_another_keyword_of_calls_is_one_entry(name: str, first: str) -> None:

@@ -16,7 +16,15 @@ from tessella.ops.creation import arange, zeros
 from tessella.ops.elementwise import abs, equal, exp, isinf, isnan, less_equal, log, where
 from tessella.ops.index import nonzero, take
 from tessella.ops.joining import concat, stack
-from tessella.ops.movement import broadcast_to, normal_axes, permute, reshape, transpose, unsqueeze
+from tessella.ops.movement import (
+    broadcast_to,
+    normal_axes,
+    owned,
+    permute,
+    reshape,
+    transpose,
+    unsqueeze,
+)
 from tessella.ops.reduce import all, max, sum
 from tessella.tensors import clone
 
@@ -169,7 +177,7 @@ def _cartesian_ref(np: Any, *xs: Any) -> Any:
     errors=[case((3,), (2, 2), match=r"arrays\[1\].ndim is 2")],
 )  # fmt: skip
 def cartesian_prod(*arrays: Tensor) -> Tensor:
-    """Give every choice of one element of each vector, as rows; one vector is given as it is.
+    """Give every choice of one element of each vector, as rows; of one vector, a copy.
 
     >>> ts.cartesian_prod(ts.tensor([1, 2]), ts.tensor([8, 9])).tolist()
     [[1, 8], [1, 9], [2, 8], [2, 9]]
@@ -180,7 +188,7 @@ def cartesian_prod(*arrays: Tensor) -> Tensor:
         if x.ndim != 1:
             raise errors.wrong_value(f"arrays[{i}].ndim", x.ndim, "1")
     if len(arrays) == 1:
-        return arrays[0]
+        return owned(arrays[0], arrays[0])
     grid = meshgrid(*arrays, indexing="ij")
     return reshape(stack(grid, -1), (math.prod(x.size for x in arrays), len(arrays)))
 

@@ -11,6 +11,7 @@ from tessella.declarations import case
 from tessella.dtypes import as_dtype, boolean, int64, uint8
 from tessella.hints import Any
 from tessella.kinds import cast
+from tessella.ops.casting import astype
 from tessella.ops.creation import arange, ones_like, zeros
 from tessella.ops.elementwise import (
     floor_divide,
@@ -85,14 +86,14 @@ def diag_embed(x: Tensor, offset: int = 0, a: int = -2, b: int = -1) -> Tensor:
     errors=[case((), match="x.ndim is 0"), case((2, 3, 3), match="x.ndim is 3")],
 )  # fmt: skip
 def diag(x: Tensor, k: int = 0) -> Tensor:
-    """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix.
+    """Make a matrix with a vector on its k-th diagonal, or copy that diagonal of a matrix.
 
     >>> ts.diag(ts.tensor([1, 2])).tolist()
     [[1, 0], [0, 2]]
     """
     if x.ndim not in (1, 2):
         raise errors.wrong_value("x.ndim", x.ndim, "1 or 2: ts.diagonal and ts.diag_embed do more")
-    return diag_embed(x, k) if x.ndim == 1 else diagonal(x, k)
+    return diag_embed(x, k) if x.ndim == 1 else astype(diagonal(x, k), x.dtype)
 
 
 @composite(ref="diagflat", ulps=0, samples=[case((2, 2)), case((3,), k=1), case(()), case((0, 2))])

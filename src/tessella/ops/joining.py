@@ -12,7 +12,7 @@ from tessella.declarations import case
 from tessella.dtypes import DType, int64, promote
 from tessella.hints import Any, Sequence
 from tessella.kinds import Straight, cast
-from tessella.ops.movement import broadcast_to, normal_axes, reshape, unsqueeze
+from tessella.ops.movement import broadcast_to, normal_axes, owned, reshape, unsqueeze
 
 
 class Concat(Straight):
@@ -29,7 +29,7 @@ class Concat(Straight):
         """Promote to one dtype and check the shapes."""
         (xs,) = inputs
         if not isinstance(xs, LISTS):
-            raise errors.wrong_type("xs", xs, "a list or tuple of tensors")
+            raise errors.not_tensors("xs", xs)
         if not xs:
             raise errors.wrong_value("xs", xs, "at least one tensor")
         for i, x in enumerate(xs):
@@ -176,7 +176,7 @@ def column_stack(xs: Sequence[Tensor]) -> Tensor:
 @composite(
     ref="roll", ulps=0,
     samples=[case((5,), 2), case((3, 4), 1), case((3, 4), -1, axis=1), case((0, 3), 1, axis=0),
-             case((3, 4), shift=(1, 2), axis=(0, 1))],
+             case((3, 4), shift=(1, 2), axis=(0, 1)), case((3, 4), shift=(), axis=())],
     errors=[case((3,), 1, axis=1, match="axis 1 is out of range"),
             case((3, 4), shift=(1, 2), axis=0, match="shift is")],
 )  # fmt: skip
@@ -194,9 +194,10 @@ def roll(x: Tensor, shift: Ints, axis: Axes = None) -> Tensor:
         amounts = amounts * len(axes)
     if len(amounts) != len(axes):
         raise errors.wrong_value("shift", shift, f"one integer, or {len(axes)} as axis has")
+    out = x
     for amount, one in zip(amounts, axes, strict=True):
-        x = _roll(x, amount, one)
-    return x
+        out = _roll(out, amount, one)
+    return owned(out, x)
 
 
 def _roll(x: Tensor, shift: int, axis: int) -> Tensor:
@@ -229,9 +230,10 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, *, prepend: Tensor | None = None
     if len(parts) > 1:
         x = concat(parts, place)
     head = (slice(None),) * place
-    for _ in range(n):
-        x = x[(*head, slice(1, None))] - x[(*head, slice(None, -1))]
-    return x
+    out = x
+    for _ in range(min(n, max(1, x.shape[place]))):  # it is empty then, and stays so
+        out = out[(*head, slice(1, None))] - out[(*head, slice(None, -1))]
+    return owned(out, x)
 
 
 def _need_counts(name: str, values: Ints) -> tuple[int, ...]:
@@ -243,7 +245,8 @@ def _need_counts(name: str, values: Ints) -> tuple[int, ...]:
 
 @composite(
     ref="tile", ulps=0, variadic="repetitions", keywords={"dims": "repetitions"},
-    samples=[case((2,), repetitions=(2, 2)), case((2, 3), 2), case((2, 3), repetitions=(2, 1, 1))],
+    samples=[case((2,), repetitions=(2, 2)), case((2, 3), 2), case((2, 3), repetitions=(2, 1, 1)),
+             case((2, 3), 1), case((1, 4), repetitions=(3, 1))],
     errors=[case((2,), -1, match="repetitions is")],
 )  # fmt: skip
 def tile(x: Tensor, repetitions: Ints) -> Tensor:
@@ -260,12 +263,13 @@ def tile(x: Tensor, repetitions: Ints) -> Tensor:
     apart = [n for size in shape for n in (1, size)]
     spread = [n for pair in zip(times, shape, strict=True) for n in pair]
     joined = [n * size for n, size in zip(times, shape, strict=True)]
-    return reshape(broadcast_to(reshape(x, apart), spread), joined)
+    return owned(reshape(broadcast_to(reshape(x, apart), spread), joined), x)
 
 
 @composite(
     ref="repeat", ulps=0, aliases=["repeat_interleave"],
-    samples=[case((3,), 2), case((2, 3), 2, axis=1), case((3, 2), repeats=[1, 0, 2], axis=0)],
+    samples=[case((3,), 2), case((2, 3), 2, axis=1), case((3, 2), repeats=[1, 0, 2], axis=0),
+             case((3,), 1), case((1, 4), 3, axis=0)],
     errors=[case((3,), -1, match="repeats is -1"), case((3,), repeats=[1, 2], match="repeats is"),
             case((3,), 2, axis=1, match="axis 1 is out of range")],
 )  # fmt: skip
@@ -285,9 +289,9 @@ def repeat(x: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     if len(counts) == 1:
         wide = [*x.shape[: axis + 1], counts[0], *x.shape[axis + 1 :]]
         joined = [*x.shape[:axis], x.shape[axis] * counts[0], *x.shape[axis + 1 :]]
-        return reshape(broadcast_to(unsqueeze(x, axis + 1), wide), joined)
+        return owned(reshape(broadcast_to(unsqueeze(x, axis + 1), wide), joined), x)
     if not counts:
-        return x
+        return owned(x, x)
     ends = list(itertools.accumulate(counts))
     index = _core.empty(ends[-1:], int64.id)  # all of it at once: it is refused before it is filled
     for i, (n, end) in enumerate(zip(counts, ends, strict=True)):

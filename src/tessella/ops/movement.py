@@ -13,6 +13,7 @@ from tessella.dtypes import DType, as_dtype, boolean, float64
 from tessella.hints import Any, Callable, Sequence
 from tessella.indexing import basic_layout
 from tessella.kinds import Additive, View
+from tessella.ops.casting import astype
 from tessella.ops.creation import copy_of
 
 
@@ -62,6 +63,11 @@ transpose = View(
     samples=[case((2, 3, 4), a=0, b=-1), case((3,), a=0, b=0)],
     errors=[case((2, 3), a=0, b=2, match="axis 2 is out of range")],
 ).function  # fmt: skip
+
+
+def owned(out: Tensor, x: Tensor) -> Tensor:
+    """Give a result memory of its own: a copy, if it is x or a view of it."""
+    return astype(out, out.dtype) if _core.may_overlap(out, x) else out
 
 
 class Reshape(View):

@@ -19,7 +19,7 @@ from tessella.nn.functional import references
 from tessella.ops.creation import arange
 from tessella.ops.elementwise import clip, floor, maximum, minimum
 from tessella.ops.index import take
-from tessella.ops.movement import permute, reshape
+from tessella.ops.movement import owned, permute, reshape
 
 _DECLARED: dict[str, Any] = {"home": "nn.functional", "is_method": False}
 _LINES = {"linear": 1, "bilinear": 2, "trilinear": 3}  # how many axes of space each is for
@@ -145,6 +145,6 @@ def pixel_shuffle(x: Tensor, upscale_factor: int) -> Tensor:
     if channels % (r * r):
         raise errors.wrong_value("x.shape[-3]", channels, f"a multiple of {r * r}")
     k = len(batch)
-    x = reshape(x, (*batch, channels // (r * r), r, r, height, width))
-    x = permute(x, (*range(k), k, k + 3, k + 1, k + 4, k + 2))
-    return reshape(x, (*batch, channels // (r * r), height * r, width * r))
+    out = reshape(x, (*batch, channels // (r * r), r, r, height, width))
+    out = permute(out, (*range(k), k, k + 3, k + 1, k + 4, k + 2))
+    return owned(reshape(out, (*batch, channels // (r * r), height * r, width * r)), x)
