@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import gc
 import pickle
 from collections.abc import Callable
 from functools import partial
@@ -331,3 +332,39 @@ def test_bound_functions_are_copied_and_compared_as_methods_are() -> None:
     other.__self__.weight *= 2
     assert [f(ts.ones(3)).item() for f in (model.run, other)] == [3.0, 6.0]
     assert pickle.loads(pickle.dumps(model.run.__self__)).run(ts.ones(3)).item() == 3.0
+
+
+# --- what others do ------------------------------------------------------------------------------
+
+
+class Garbage:
+    """It refers to itself, so that the collector ends it, wherever that comes."""
+
+    def __init__(self, total: Any) -> None:
+        self.own, self.total = self, total
+
+    def __del__(self) -> None:
+        self.total.add_(1)
+
+
+@pytest.mark.parametrize("is_planned", [False, True])
+def test_what_the_collector_ends_in_a_recorded_call_is_no_part_of_it(is_planned: bool) -> None:
+    total = ts.zeros(3)
+
+    def f(x: Any) -> Any:
+        y = x * 2
+        gc.collect()
+        return y
+
+    gc.collect()
+    compiled = ts.compile(f)
+    for calls in range(1, 3):
+        Garbage(total)
+        if is_planned:
+            compiled.plan(ts.spec((3,), "float32"))
+        else:
+            compiled(ts.ones(3))
+        assert total.tolist() == [calls] * 3
+    for _ in range(4):
+        compiled(ts.ones(3))
+    assert total.tolist() == [2, 2, 2]

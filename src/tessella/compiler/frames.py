@@ -38,6 +38,8 @@ class watched:  # noqa: N801 - used like a function
         self._before = sys.getprofile()
         self._outer = exceptions.RAISED.get(self._thread)
         exceptions.RAISED[self._thread] = self._watch.raised
+        if _leave_out_garbage not in gc.callbacks:  # it stays: a collection may be under way
+            gc.callbacks.insert(0, _leave_out_garbage)
         sys.setprofile(self._see())
 
     def __exit__(self, *error: Any) -> None:
@@ -95,6 +97,11 @@ class watched:  # noqa: N801 - used like a function
         self._loading += 1 if begins else -1
         if not begins and not self._loading:
             _core.resume_recording()
+
+
+def _leave_out_garbage(phase: str, info: dict[str, int]) -> None:
+    """Record nothing of what finalisers do that the collector calls: it comes when it likes."""
+    (_core.pause_recording if phase == "start" else _core.resume_recording)()
 
 
 def is_users(file: str) -> bool:
