@@ -19,8 +19,7 @@ class Autoencoder(nn.Module):
 
     def forward(self, x: ts.Tensor) -> ts.Tensor:
         """Give the images as they come back."""
-        out: ts.Tensor = self.decoder(self.encoder(x))
-        return out
+        return self.decoder(self.encoder(x))
 
 
 def main(epochs: int = 60, seed: int = 0) -> float:
@@ -36,8 +35,7 @@ def main(epochs: int = 60, seed: int = 0) -> float:
         epochs=epochs,
         validation=[test],
     )
-    error: float = history["val_loss"][-1]
-    return error
+    return history["val_loss"][-1]
 
 
 if __name__ == "__main__":

@@ -39,8 +39,7 @@ def main(epochs: int = 20, seed: int = 0) -> float:
         metrics={"accuracy": ts.metrics.accuracy},
         scheduler=ts.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs),
     )
-    accuracy: float = history["accuracy"][-1]
-    return accuracy
+    return history["accuracy"][-1]
 
 
 if __name__ == "__main__":

@@ -50,8 +50,7 @@ def main(folder: str, model: str = "dense", epochs: int = 10, most: int = 60_000
         validation=data.DataLoader(sets[1], 500), metrics={"accuracy": ts.metrics.accuracy},
         scheduler=ts.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs),
     )  # fmt: skip
-    accuracy: float = history["accuracy"][-1]
-    return accuracy
+    return history["accuracy"][-1]
 
 
 if __name__ == "__main__":

@@ -47,14 +47,12 @@ class Block(nn.Module):
             y = cache.attend(q, k, v)
         else:
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        out: ts.Tensor = self.join(y.transpose(1, 2).reshape(b, t, c))
-        return out
+        return self.join(y.transpose(1, 2).reshape(b, t, c))
 
     def forward(self, x: ts.Tensor, cache: Cache | None = None) -> ts.Tensor:
         """Give x and what was found."""
         x = x + self.attend(self.norm1(x), cache)
-        out: ts.Tensor = x + self.down(F.gelu(self.up(self.norm2(x))))
-        return out
+        return x + self.down(F.gelu(self.up(self.norm2(x))))
 
 
 class GPT(nn.Module):
@@ -73,8 +71,7 @@ class GPT(nn.Module):
         x = self.letters(ids) + self.places(places + caches[0].length if caches else places)
         for i, block in enumerate(self.blocks):
             x = block(x, caches[i] if caches else None)
-        out: ts.Tensor = self.head(self.norm(x))
-        return out
+        return self.head(self.norm(x))
 
     @ts.no_grad()
     def write(self, first: ts.Tensor) -> list[int]:

@@ -23,8 +23,7 @@ class Forecaster(nn.Module):
     def forward(self, x: ts.Tensor) -> ts.Tensor:
         """Give the number after each of x (B, T, 1)."""
         states, _ = self.memory(x)
-        out: ts.Tensor = self.head(states)
-        return out
+        return self.head(states)
 
 
 def waves(count: int, length: int = 40) -> ts.Tensor:

@@ -32,8 +32,7 @@ def main(epochs: int = 100, seed: int = 0) -> float:
         metrics={"r2": ts.metrics.r2_score},
         patience=20,
     )
-    best: float = max(history["r2"])
-    return best
+    return max(history["r2"])
 
 
 if __name__ == "__main__":

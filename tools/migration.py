@@ -17,17 +17,22 @@ HEAD = """\
 <!-- Written by tools/generate.py, from the errors themselves and from tools/migration.py: change
 those, not this page. -->
 
-Most pages of PyTorch run with their imports changed. Where a call means something else, either an
-error shows what to write, or the call is listed below among those that *run*: read those first.
+Most PyTorch programs run once their imports are changed. Where a call means something else, either
+an error shows what to write, or the call is listed below among those that *run*: read those first.
+[Limits](limits.md) lists what is missing.
 
 Imports work with the name of the package changed: `from tessella.utils.data import DataLoader`,
 `import tessella.backends.cudnn`. Tensors follow the array API standard; PyTorch's spellings work
 wherever they do not contradict it: `dim` and `keepdim`, an axis by position, sizes and axes as
 separate arguments, methods that end in `_`, `x.float()`, `x.view(…)`.
 
+Weights come along: `model.load_state_dict(ts.load("model.pt"))` reads what
+`torch.save(model.state_dict(), …)` wrote, without PyTorch ([Files](files.md)). Safetensors files
+work both ways.
+
 ## What runs and means something else
 
-Nothing tells of these. Most often the meaning is that of the standard or of NumPy.
+No error or warning points these out. Most often the meaning is that of the standard or of NumPy.
 """
 SEEN = """Some of them:
 
@@ -48,6 +53,8 @@ SEEN = """Some of them:
 True
 >>> square[ts.tensor([1, 0, 1], dtype=ts.uint8)].shape, square[[[0, 1], [1, 2]]].shape
 ((3, 3), (2, 2, 3))
+>>> (ts.arange(3) // 0).tolist(), (ts.tensor([1, -1, 2]) ** -1).tolist()
+([0, 0, 0], [1, -1, 0])
 >>> nan = ts.tensor(float("nan"))
 >>> ts.nanmedian(ts.tensor([1.0, 2.0, nan])), ts.sign(nan), ts.heaviside(nan, ts.tensor(0.5))
 (tensor float32 () 1.5000, tensor float32 () nan, tensor float32 () nan)
@@ -97,8 +104,9 @@ RAISED = """Some of them:
 >>> calls = [assign, lambda: x + numpy.ones(3), Net, nn.Softmax, loss.backward]
 >>> calls += [lambda: F.mse_loss(ts.ones(64, 1), ts.ones(64))]
 >>> calls += [lambda: nn.LSTM(3, 2)(x.detach().double())]
+>>> calls += [lambda: (i > 0) + (i < 2), lambda: ts.ones(2, 3, 4).T]
 >>> [raises(call) for call in calls]
-[True, True, True, True, True, True, True]
+[True, True, True, True, True, True, True, True, True]
 ```
 """
 KEYWORD = """## Keywords
@@ -114,6 +122,13 @@ OTHERS = (
     ("`x.to(torch.int32)` of floats that it cannot hold", "runs", "",
      "gives any number; here the nearest that it can hold, and 0 for NaN"),
     ("`i[0] = 2.5`, i of integers", "raises", "`i[0] = int(2.5)`", "leaves the fraction out"),
+    ("`i // 0`, `i % 0` of integers", "runs", "",
+     "raises; here 0, as arithmetic reads no values"),
+    ("`i ** -1` of integers", "runs", "`i.float() ** -1`", "raises; here 0, but for 1 and -1"),
+    ("`mask1 + mask2`, `mask1 * mask2` of bools", "raises",
+     "`ts.logical_or(mask1, mask2)`, `ts.logical_and(mask1, mask2)`", 'is "or" and "and"'),
+    ("`x.T` of one axis, or of three and more", "raises", "`x`, or `x.permute(2, 1, 0)`",
+     "reverses all axes"),
     ("`x + numpy.ones(3)`", "raises", "`x + ts.asarray(numpy.ones(3))`", "takes arrays"),
     ("`x * y`, y of shape () and a wider dtype of the same kind", "runs", "`x * y.to(x.dtype)`",
      "has the dtype of x; here that of y, as for any other shape"),
@@ -203,7 +218,7 @@ def row_of(row: Refusal, outcome: str) -> Row:
 
 def table(rows: Iterable[Row], outcome: str) -> str:
     """Write the rows of one outcome as a table."""
-    lines = ["| in PyTorch | write | because there it |", "|---|---|---|"]
+    lines = ["| in PyTorch | write | what it does there, and here |", "|---|---|---|"]
     lines += [f"| {call} | {write} | {why} |" for call, does, write, why in rows if does == outcome]
     return "\n".join(lines) + "\n"
 
