@@ -86,7 +86,7 @@ _SPACE = "is for three axes of space; here there are one and two"
 _HALVES = "computes in halves where that is safe; here float32 is computed in float32"
 
 # Names that would mean something else, or that there is no need for: by "x." those of a tensor, by
-# "ts." of the package, by "nn." and so on of its modules.
+# "model." of a network, by "ts." of the package, by "nn." and so on of its modules.
 ABSENT: dict[str, Refusal] = {
     "autograd.Variable": refusal("torch.autograd.Variable(x)", "x", "gives x"),
     "autograd.functional": refusal(
@@ -100,6 +100,27 @@ ABSENT: dict[str, Refusal] = {
         "compares second derivatives with differences"),
     "autograd.graph": refusal(
         "torch.autograd.graph", "ts.graph(model(x))", "looks into what was recorded"),
+    "model._buffers": refusal(
+        "model._buffers", "dict(model.named_buffers(recurse=False))", "holds the buffers by name"),
+    "model._get_name": refusal("model._get_name()", "type(model).__name__", "names the class"),
+    "model._modules": refusal(
+        "model._modules", "dict(model.named_children())", "holds the modules by name"),
+    "model._parameters": refusal(
+        "model._parameters", "dict(model.named_parameters(recurse=False))",
+        "holds the parameters by name"),
+    "model.compile": refusal("model.compile()", "ts.compile(model)", "compiles in place"),
+    "model.register_backward_hook": refusal(
+        "model.register_backward_hook(f)", "model.register_full_backward_hook(f)",
+        "is an older spelling"),
+    "model.register_state_dict_pre_hook": refusal(
+        "model.register_state_dict_pre_hook(f)", "model.state_dict()",
+        "calls f before each state_dict: call it yourself"),
+    "model.share_memory": refusal(
+        "model.share_memory()", "model", "shares parameters among processes; here threads do"),
+    "model.to_empty": refusal(
+        'model.to_empty(device="cpu")', (), "gives parameters memory; here they have it"),
+    "model.type": refusal(
+        "model.type(torch.double)", "model.to(ts.double)", "converts floating parameters"),
     "nn.Conv3d": refusal("torch.nn.Conv3d", ("ts.nn.Conv1d", "ts.nn.Conv2d"), _SPACE),
     "nn.DataParallel": refusal(
         "torch.nn.DataParallel(model)", "model", "shares batches among GPUs; here threads do"),
@@ -216,7 +237,7 @@ STANDARD = (
 
 
 def absent(owner: str, name: str) -> str:
-    """Give the hint for a name of PyTorch that `owner` ("x", "ts", "nn") lacks; "": none."""
+    """Give the hint for a name of PyTorch that `owner` ("x", "ts", "nn", "model") lacks."""
     found = ABSENT.get(f"{owner}.{name}")
     if found is None:
         return ""
@@ -243,7 +264,7 @@ def suggest(owner: str, name: str, own: Iterable[str], others: Iterable[str]) ->
         is_method = callable(getattr(Tensor, name))
         return f"call it as x.{name}(…)" if is_method else f"read it as x.{name}"
     near = alike(name, own)
-    listed = owner if owner in ("x", "ts") else f"ts.{owner}"
+    listed = owner if owner in ("x", "ts", "model") else f"ts.{owner}"
     return f"did you mean {', '.join(near)}?" if near else f"dir({listed}) lists the names"
 
 

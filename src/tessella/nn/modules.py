@@ -106,6 +106,17 @@ class Module(walks.Owner):
 
         def __getattr__(self, name: str) -> Tensor: ...
 
+    else:
+
+        def __getattr__(self, name):
+            """Refuse a name that Python has not found."""
+            kind = type(self)
+            if name.startswith("__") or hasattr(kind, name):  # of a protocol; a property that fails
+                return object.__getattribute__(self, name)
+            raise errors.unknown_name(
+                kind.__name__, name, lambda: spellings.suggest("model", name, dir(self), ())
+            )
+
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         if cls.__module__.startswith("tessella.") and "__init__" in vars(cls):

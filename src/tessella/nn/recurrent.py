@@ -97,8 +97,9 @@ class RNNBase(Recurrent):
         return [f"_l{i}", f"_l{i}_reverse"][: self._directions]
 
     def _weights(self, suffix: str) -> Weights:
-        found: Any = [getattr(self, name + suffix, None) for name in Weights._fields]
-        return Weights(*found)
+        has = {"bias_ih": self.bias, "bias_hh": self.bias, "weight_hr": self.proj_size > 0}
+        names = [name for name in Weights._fields if has.get(name, True)]
+        return Weights(**{name: getattr(self, name + suffix) for name in names})
 
     @property
     def all_weights(self) -> list[list[Tensor]]:
