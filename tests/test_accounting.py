@@ -448,3 +448,25 @@ def test_report_checks_how_many_are_shown() -> None:
         ts.errors.ArgumentError, match=r"^memory\.report: largest must be an integer"
     ):
         memory.report("all")  # type: ignore[arg-type]  # that is the mistake
+
+
+def test_the_library_keeps_no_tensors_of_its_own() -> None:
+    """What a program is told that lives is its own, whatever of the library it has loaded."""
+    program = """
+import sys
+import tessella as ts
+
+def load(module, seen):
+    for name in dir(module):
+        value = getattr(module, name)
+        if type(value) is type(sys) and value.__name__.startswith("tessella"):
+            if value.__name__ not in seen:
+                seen.add(value.__name__)
+                load(value, seen)
+
+at_import = ts.memory.stats().live
+load(ts, set())
+print(at_import, ts.memory.stats().live)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split() == ["0", "0"], done.stdout + done.stderr

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from tessella import errors
+from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.hints import Any, Callable, Sequence
 
@@ -24,11 +24,43 @@ REQUIRED: Any = object()  # the default of what must be given
 CALL_WIDE: dict[str, Callable[..., Any]] = {}
 
 
+class _Kept:
+    """A tensor as its bytes."""
+
+    def __init__(self, x: Tensor) -> None:
+        self.data = memoryview(x).tobytes()
+        self.dtype, self.shape = x.dtype.id, x.shape
+
+    def tensor(self) -> Tensor:
+        out = _core.empty(self.shape, self.dtype)
+        if self.data:
+            memoryview(out).cast("B")[:] = self.data
+        return out
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Change what containers of a call hold."""
+    if isinstance(value, dict):
+        return {name: _mapped(each, change) for name, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_mapped(each, change) for each in value)
+    return change(value)
+
+
+def _put_away(value: Any) -> Any:
+    return _mapped(value, lambda x: _Kept(x) if isinstance(x, Tensor) else x)
+
+
+def _taken_out(value: Any) -> Any:
+    return _mapped(value, lambda x: x.tensor() if isinstance(x, _Kept) else x)
+
+
 class Case:
     """A call that the tests make: shapes of the operands, parameters, and the error it must raise.
 
     A shape is a tuple; a list of them stands for an operand that is a list of tensors; anything
-    else is passed as it is. `layouts` is "contiguous" for a call that refuses others.
+    else is passed as it is. `layouts` is "contiguous" for a call that refuses others. Tensors are
+    kept as bytes: what only tests use takes no memory that programs would find in their account.
     """
 
     def __init__(
@@ -39,11 +71,21 @@ class Case:
         layouts: str = "any",
         **params: Any,
     ) -> None:
-        self.shapes = shapes
+        self._shapes = _put_away(shapes)
+        self._params = _put_away(params)
         self.layouts = layouts
         self.match = match
         self.dtype = dtype
-        self.params = params
+
+    @property
+    def shapes(self) -> Any:
+        """What stands for the operands."""
+        return _taken_out(self._shapes)
+
+    @property
+    def params(self) -> Any:
+        """The parameters, by name."""
+        return _taken_out(self._params)
 
     def __repr__(self) -> str:
         params = (f"{name}={value!r}" for name, value in self.params.items())

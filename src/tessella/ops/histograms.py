@@ -193,3 +193,6 @@ def bucketize(x: Operand, boundaries: Tensor, *, out_int32: bool = False,
     """
     found = searchsorted(boundaries, x, side="right" if right else "left")
     return cast(found, int32) if out_int32 else found
+
+
+del _EDGES  # tensors of samples alone

@@ -395,3 +395,6 @@ def scatter_reduce(
     number = scatter_axes(ones(index.shape, dtype=int64), x.shape, *at) + int(include_self)
     number = cast(number.clip(1), x.dtype)
     return total / number if x.dtype.is_floating else floor_divide(total, number)
+
+
+del _INDEX  # tensors of samples alone

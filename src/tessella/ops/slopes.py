@@ -147,3 +147,6 @@ def _end(samples: list[Tensor], near: Any, far: Any) -> Any:
     both = near + far
     inner = second * (both / (near * far)) - third * (near / (far * both))
     return inner - first * ((near + both) / (near * both))
+
+
+del _POINTS  # tensors of samples alone

@@ -217,6 +217,7 @@ _OPERANDS = ("query", "key", "value", "attn_mask", "lengths")
 attention: Function = Fused(
     "attention", operands=_OPERANDS, optional=_OPERANDS[3:],
     params=("is_causal", "scale", "enable_gqa", "keeps"), normal=_normal, ulps=32,
+    domain=(-1, 1),  # rounding a score of 50 moves its exponential by more than 32 ulps
     no_gradient="a call is recorded whole",
     doc="Means of values, weighted by softmax(query @ key.T * scale). If keeps, flat: behind them "
         "stand for each query its greatest score, then 1 / the sum of exponentials.",
@@ -247,3 +248,5 @@ attention_back: Function = Fused(
             case((2, 3, 6), (48,), _Q, (2, 5, 3), _V, None, None, **_options(),
                  match="query has 4 features")],
 ).function  # fmt: skip
+
+del _HIDDEN, _ADDED, _CALLS, _BACK  # tensors of samples alone

@@ -167,3 +167,5 @@ place: Function = Place(
             case((1, 2, 1, 3), places=_PLACES, size=(2, 2), match="a place is outside of planes"),
             case((1, 2, 3), places=_LINES, size=(6,), dtype="float16", match="not defined for")],
 ).function  # fmt: skip
+
+del _PLACES, _LINES  # tensors of samples alone

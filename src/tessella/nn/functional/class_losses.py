@@ -292,3 +292,6 @@ def nll_loss(x: Tensor, target: Tensor, weight: Tensor | None = None, size_avera
     if size_average is not None or reduce is not None:
         refuse_given_up(size_average, reduce)
     return class_loss(x, target, weight, True, ignore_index, reduction, 0.0)
+
+
+del _FOUR, _GRID, _CALLS  # tensors of samples alone

@@ -167,3 +167,6 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     indices = limited(indices, 0, num_classes - 1,
                       lambda index: layer_errors.no_row(index, num_classes, "classes"))  # fmt: skip
     return cast(unsqueeze(indices, -1) == arange(num_classes), int64)
+
+
+del _ROWS  # tensors of samples alone

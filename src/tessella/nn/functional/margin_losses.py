@@ -277,3 +277,6 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
     if swap:
         far = minimum(far, pairwise_distance(b, c, p, eps))
     return reduced(clip(margin + pairwise_distance(a, b, p, eps) - far, 0.0), reduction, dtype)
+
+
+del _SIGNS, _THREE  # tensors of samples alone

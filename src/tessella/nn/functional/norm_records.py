@@ -257,3 +257,5 @@ channel_norm_back: Function = Fused(
     errors=[case((3,), (4, 3), None, **_GIVEN, match=r"dout.shape is \(3,\)"),
             case((4, 3), (4, 3), (1,), **_GIVEN, match=r"weight has shape \(1,\)")],
 ).function  # fmt: skip
+
+del _GIVEN  # tensors of samples alone

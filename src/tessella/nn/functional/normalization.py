@@ -306,3 +306,6 @@ def normalize(x: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> T
     (wide,) = widened(x)
     size = vector_norm(wide, normal_axes(wide, axis), p, True)
     return cast(wide / maximum(size, eps), dtype)
+
+
+del _RUNNING, _GRID  # tensors of samples alone

@@ -92,3 +92,6 @@ def quantized_embedding(indices: Tensor, blocks: Tensor, *, format: Any) -> Tens
     rows = blocks.shape[0]
     indices = limited(indices, 0, rows - 1, lambda index: layer_errors.no_row(index, rows))
     return dequantize_blocks(embed(blocks, indices, NO_PADDING, False), format, float32.id)
+
+
+del _ROWS  # tensors of samples alone
