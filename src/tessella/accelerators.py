@@ -10,6 +10,7 @@ from tessella.hints import TYPE_CHECKING
 
 __all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "manual_seed_all"]
 __dir__ = __all__.copy
+__path__: list[str] = []  # so that imports of names that are not here are explained
 
 if not TYPE_CHECKING:
     __getattr__ = spellings.refuser(

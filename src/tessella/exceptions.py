@@ -12,7 +12,10 @@ import os
 import sys
 from _thread import get_ident
 
-from tessella.hints import Any, Callable, Iterable
+from tessella.hints import TYPE_CHECKING, Any, Callable, Iterable
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 _PLACE_FINDERS: list[Callable[[], str]] = []
 
@@ -287,13 +290,19 @@ def _origin(source: str, index: int) -> str:
     return {"captured": "captured tensor", "gradient": "gradient"}.get(source, "intermediate")
 
 
+def user_frame() -> FrameType | None:
+    """Give the innermost frame outside this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith((PACKAGE, "<frozen")):
+        frame = frame.f_back
+    return frame
+
+
 def user_site() -> str:
     """Give `file:line: source` of the innermost frame outside this package."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((PACKAGE, "<frozen")):
-        if frame.f_back is None:
-            return ""
-        frame = frame.f_back
+    frame = user_frame()
+    if frame is None:
+        return ""
     place, source = site_parts(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
     return f"{place}: {source}" if source else place
 

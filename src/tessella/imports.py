@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from tessella import errors, spellings
+from tessella import errors, exceptions, spellings
 from tessella.hints import Any
 
 # PyTorch's modules by the modules that stand for them; "": one that only holds others.
@@ -80,10 +80,41 @@ class Refuser:
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
         """Raise an error for a name that is known; None: it is not known here either."""
         inside = name.removeprefix("tessella.")
+        if inside == name:
+            return
         owner, _, last = inside.rpartition(".")
         owner = NAMES.get(owner, owner)
-        if inside != name and (found := spellings.absent(owner or "ts", last)):
-            raise errors.missing_import(f"tessella.{owner}".rstrip("."), last, found)
+        wanted = imported_names()
+        hints = [spellings.absent(owner or "ts", last)]
+        if not hints[0]:  # the name itself, or, of a module, the names that it should have
+            hints = [elsewhere(owner, each) for each in ([last] if last in wanted else wanted)]
+        if any(hints):
+            hint = "; ".join(filter(None, hints))
+            raise errors.missing_import(f"tessella.{owner}".rstrip("."), last, hint)
+
+
+def imported_names() -> tuple[str, ...]:
+    """Give the names that the user's `from … import` asks for; there are none in other imports."""
+    import dis  # nobody needs it before
+
+    frame, names = exceptions.user_frame(), None
+    for each in dis.get_instructions(frame.f_code) if frame else ():
+        if frame and each.offset == frame.f_lasti:
+            return names or () if each.opname == "IMPORT_NAME" else ()
+        names = each.argval if each.opname == "LOAD_CONST" else None
+    return ()
+
+
+def elsewhere(owner: str, name: str) -> str:
+    """Say which module around one of PyTorch's has a name, or what to write; "": nobody knows."""
+    while True:
+        module = f"tessella.{owner}".rstrip(".")
+        if name in getattr(sys.modules.get(module), "__all__", ()):
+            return f"write from {module} import {name}"
+        found = spellings.absent(owner or "ts", name)
+        if found or not owner:
+            return found
+        owner = owner.rpartition(".")[0]
 
 
 def load(name: str) -> Any:

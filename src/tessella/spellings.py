@@ -83,7 +83,15 @@ class Flag(builtins.int):
 _HOST = "moves to a GPU; here tensors live in the memory of the host"
 _OLD = "is an older spelling of a tensor of one dtype"
 _SPACE = "is for three axes of space; here there are one and two"
+_RESHAPES = "changes the shape of x itself; here it is a new tensor, to be assigned"
 _HALVES = "computes in halves where that is safe; here float32 is computed in float32"
+
+_OF_ONE_DTYPE = {
+    "BFloat16": "bfloat16", "Bool": "bool", "Byte": "uint8", "Char": "int8", "Double": "float64",
+    "Float": "float32", "Half": "float16", "Int": "int32", "Long": "int64", "Short": "int16",
+}  # fmt: skip
+# Methods that change the shape of a tensor in place in PyTorch, by what is passed.
+_IN_PLACE = {"squeeze": "", "t": "", "transpose": "0, 1", "unsqueeze": "0"}
 
 # Names that would mean something else, or that there is no need for: by "x." those of a tensor, by
 # "model." of a network, by "ts." of the package, by "nn." and so on of its modules.
@@ -100,6 +108,7 @@ ABSENT: dict[str, Refusal] = {
         "compares second derivatives with differences"),
     "autograd.graph": refusal(
         "torch.autograd.graph", "ts.graph(model(x))", "looks into what was recorded"),
+    "cuda.amp": refusal("torch.cuda.amp.GradScaler()", (), _HALVES),
     "model._buffers": refusal(
         "model._buffers", "dict(model.named_buffers(recurse=False))", "holds the buffers by name"),
     "model._get_name": refusal("model._get_name()", "type(model).__name__", "names the class"),
@@ -127,9 +136,13 @@ ABSENT: dict[str, Refusal] = {
     "nn.EmbeddingBag": refusal(
         "torch.nn.EmbeddingBag(9, 4)(i)", "ts.nn.Embedding(9, 4)(i).mean(dim=1)",
         "gives means of rows: pad the bags to one length"),
+    "nn.attention.sdpa_kernel": refusal(
+        "torch.nn.attention.sdpa_kernel", (), "chooses an implementation; here there is one"),
     "nn.functional.gumbel_softmax": refusal(
         "torch.nn.functional.gumbel_softmax(x)",
         "ts.softmax(x - ts.log(-ts.log(ts.rand_like(x))), dim=-1)", "draws shares by scores"),
+    "nn.modules.utils": refusal(
+        "torch.nn.modules.utils._pair(3)", "(3, 3)", "repeats a number for each axis"),
     "nn.parallel": refusal(
         "torch.nn.parallel.DistributedDataParallel(model)", "model",
         "shares batches among processes; here threads do"),
@@ -142,21 +155,33 @@ ABSENT: dict[str, Refusal] = {
     "nn.utils.weight_norm": refusal(
         "torch.nn.utils.weight_norm(model)", "ts.nn.functional.normalize(x, dim=1)",
         "gives rows of the weight a length that is learned: do so in forward"),
-    "ts.FloatTensor": refusal(
-        "torch.FloatTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.float32)", _OLD),
-    "ts.LongTensor": refusal(
-        "torch.LongTensor([1, 2])", "ts.tensor([1, 2], dtype=ts.int64)", _OLD),
+    "optim.lr_scheduler._LRScheduler": refusal(
+        "torch.optim.lr_scheduler._LRScheduler", "ts.optim.lr_scheduler.LRScheduler",
+        "is an older spelling"),
+    "optim.swa_utils": refusal(
+        "torch.optim.swa_utils.AveragedModel(model)", "ts.lerp(x, y, 0.1)",
+        "keeps means of the parameters: compute them after each step"),
+    **{f"ts.{kind}Tensor": refusal(
+        f"torch.{kind}Tensor(x)", f"ts.tensor(x, dtype=ts.{dtype})", _OLD)
+       for kind, dtype in _OF_ONE_DTYPE.items()},
     "ts.amp": refusal('torch.amp.autocast("cpu")', (), _HALVES),
     "ts.autocast": refusal('torch.autocast("cpu")', (), _HALVES),
     "ts.channels_last": refusal(
         "x.to(memory_format=torch.channels_last)", "x", "changes the order in memory only"),
+    "ts.distributed": refusal(
+        "torch.distributed.init_process_group()", (), "joins processes; here threads do the work"),
     "ts.distributions": refusal(
         "torch.distributions.Categorical(logits=x)",
         ("ts.softmax(x, dim=-1).multinomial(1)", "ts.log_softmax(x, dim=-1).gather(1, i[:, None])"),
         "draws, and gives logarithms of probabilities"),
     "ts.func": refusal(
         "torch.func.grad(f)(x)", ("ts.grad(f)(x)", "ts.vjp(f, x)", "ts.jacobian(f)(x)"),
-        "is where derivatives of functions are"),
+        "is where derivatives of functions are, and functional_call, which is not here"),
+    "ts.fx": refusal(
+        "torch.fx.symbolic_trace(model)", "ts.graph(model(x))", "lists a model's operations"),
+    "ts.get_float32_matmul_precision": refusal(
+        "torch.get_float32_matmul_precision()", (),
+        "tells how precise products are; here float32 is computed in float32"),
     "ts.get_rng_state": refusal(
         "torch.get_rng_state()", "ts.Generator(0).get_state()",
         "gives the state of the default generator; here generators that are passed have one"),
@@ -164,9 +189,16 @@ ABSENT: dict[str, Refusal] = {
         "torch.jit.script(model)", "ts.compile(model)", "compiles"),
     "ts.logspace": refusal(
         "torch.logspace(0, 2, 3)", "10 ** ts.linspace(0, 2, 3)", "gives powers of ten"),
+    "ts.multiprocessing": refusal(
+        "torch.multiprocessing.spawn(f)", (), "starts processes; here threads do the work"),
+    "ts.profiler": refusal(
+        "torch.profiler.profile()", "ts.compile(f).profile(x)", "tells what takes how long"),
     "ts.promote_types": refusal(
         "torch.promote_types(torch.int8, torch.half)", "ts.result_type(ts.int8, ts.half)",
         "gives the dtype of both together"),
+    "ts.range": refusal("torch.range(1, 3)", "ts.arange(1, 4)", "ends with the end itself"),
+    "ts.set_default_device": refusal(
+        'torch.set_default_device("cpu")', (), "says where tensors live; here there is one place"),
     "ts.set_default_dtype": refusal(
         "torch.set_default_dtype(torch.double)", ("ts.ones(2, dtype=ts.double)", "model.double()"),
         "changes the dtype of what is made later; here it is float32"),
@@ -178,11 +210,13 @@ ABSENT: dict[str, Refusal] = {
         "changes how tensors are shown later; here each text says how"),
     "ts.special": refusal(
         "torch.special.expit(x)", "ts.sigmoid(x)",
-        "has further names of functions that are here too"),
+        "has further names of functions that are here too, but for gammaln and its like"),
     "ts.use_deterministic_algorithms": refusal(
         "torch.use_deterministic_algorithms(True)", (),
         "asks for the same results each time; here they always are, and ts.manual_seed(0) makes "
         "draws so"),
+    "ts.version": refusal(
+        "torch.version.cuda", "ts.__version__", "tells what it was built with"),
     "ts.vmap": refusal(
         "torch.vmap(f)(x)", "ts.stack([f(row) for row in x])",
         "maps over the first axis; here operations take leading axes as they come"),
@@ -194,9 +228,14 @@ ABSENT: dict[str, Refusal] = {
         "x.equal(y)", ("x.array_equal(y)", "x == y"), "tells whether all elements are equal"),
     "x.fill_diagonal_": refusal(
         "x.fill_diagonal_(0)", "x.diagonal().fill_(0)", "writes into the diagonal"),
+    **{f"x.{name}_": refusal(
+        f"x.{name}_({given})", f"x.{name}({given})", _RESHAPES)
+       for name, given in _IN_PLACE.items()},
     "x.repeat": refusal(
         "x.repeat(2, 3)", ("x.tile(2, 3)", "x.repeat_interleave(2)"),
         "repeats the whole tensor, in NumPy each element"),
+    "x.resize_": refusal(
+        "x.resize_(3, 2)", "x.reshape(3, 2)", _RESHAPES),
 }  # fmt: skip
 MOVED = refusal("model.cuda()", "model", _HOST)
 
@@ -216,7 +255,7 @@ OF_NAMESPACES = {
     "get_default_dtype": "ts.float32, which is always the default", "identity": "ts.eye(n)",
     "loadtxt": "ts.data.read_csv(path).to_tensor()", "percentile": "ts.quantile(x, 0.9)",
     "power": "ts.pow(x, y)", "ptp": "x.max() - x.min()",
-    "random": "ts.rand(3), ts.randn(3) or ts.randint(0, 9, (3,))",
+    "random": "ts.manual_seed(0), ts.rand(3), ts.randn(3) or ts.randint(0, 9, (3,))",
     "savez": 'ts.io.save_npz({"a": x}, path)', "seed": "ts.manual_seed(0)",
 }  # fmt: skip
 OF_BOTH = {"inverse": "ts.linalg.inv(x)", "logdet": "ts.log(ts.linalg.det(x))"}

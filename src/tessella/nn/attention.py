@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from tessella import errors
+from tessella import errors, spellings
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_count
 from tessella.dtypes import boolean
-from tessella.hints import Any, DeviceLike, DTypeLike
+from tessella.hints import TYPE_CHECKING, Any, DeviceLike, DTypeLike
 from tessella.kinds import cast
 from tessella.nn import functional, init, layer_errors, sequence_errors
 from tessella.nn.functional.attention import scaled_dot_product_attention
@@ -25,6 +25,11 @@ from tessella.ops.movement import broadcast_to, permute, reshape, squeeze, unsqu
 from tessella.ops.padding import pad
 from tessella.ops.reduce import mean
 from tessella.ops.splitting import chunk
+
+__path__: list[str] = []  # so that imports of names that are not here are explained
+
+if not TYPE_CHECKING:  # which knows what is there
+    __getattr__ = spellings.refuser(__name__)
 
 
 class MultiheadAttention(Module):

@@ -47,6 +47,11 @@ if TYPE_CHECKING:
         non_blocking: bool
 
 
+__path__: list[str] = []  # so that imports of names that are not here are explained
+
+if not TYPE_CHECKING:  # which knows what is there
+    __getattr__ = spellings.refuser(__name__)
+
 _PLAIN = (list, tuple, set, dict)
 _watches = _core.watches_values
 P = ParamSpec("P")

@@ -21,6 +21,7 @@ __all__ = [
     "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
 __dir__ = __all__.copy
+__path__: list[str] = []  # so that imports of names that are not here are explained
 
 if not TYPE_CHECKING:  # for a type checker there are the names above only
     __getattr__ = spellings.refuser(__name__)
