@@ -36,6 +36,21 @@ def test_unknown_name_of_a_network_suggests_its_own() -> None:
     assert type(plain.value) is AttributeError
 
 
+class Asking(ts.nn.Linear):
+    """A module that asks for a part that it may not have."""
+
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        return super().forward(x) * 2 if getattr(self, "scale", None) is None else x
+
+
+def test_function_that_asks_for_a_name_is_compiled() -> None:
+    model, x = Asking(2, 2), ts.ones(3, 2)
+    compiled = ts.compile(model)
+    for _ in range(3):
+        ts.testing.assert_close(compiled(x), model(x))
+    compiled.plan(x)  # refuses a function that is run as it is written
+
+
 def test_modules_of_users_find_names_as_before() -> None:
     model = Failing(3, 2)
     for each in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):

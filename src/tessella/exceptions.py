@@ -34,9 +34,9 @@ RAISED: dict[int, list[TessellaError]] = {}
 
 
 def note_while_recorded(error: TessellaError) -> None:
-    """Keep an error if this thread records a function."""
+    """Keep an error if this thread records a function; which names exist depends on no value."""
     found = RAISED.get(get_ident())
-    if found is not None:
+    if found is not None and not isinstance(error, UnknownName):
         found.append(error)
 
 
