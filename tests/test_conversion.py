@@ -78,6 +78,18 @@ def test_new_tensors_take_the_dtype_of_the_old_one(dtype: DType) -> None:
     assert x.new_ones(2, dtype=ts.int8).dtype is ts.int8
 
 
+@pytest.mark.parametrize("function", [ts.softmax, ts.log_softmax])
+def test_softmax_converts_to_a_dtype_first(function: Callable[..., ts.Tensor]) -> None:
+    x = ts.tensor([[1.0, 2.5, -3.0]], dtype=ts.float16, requires_grad=True)
+    out = function(x, dim=-1, dtype=ts.float32)
+    assert out.dtype is ts.float32 and ts.array_equal(out, function(x.float(), dim=-1))
+    out[0, 0].backward()
+    assert x.grad is not None and x.grad.dtype is ts.float16 and x.grad.abs().min() > 0
+    assert function(ts.arange(3), dtype="float64").dtype is ts.float64
+    with pytest.raises(ts.errors.DTypeMismatch, match="not defined for int64"):
+        function(x, dtype=ts.int64)
+
+
 def test_new_tensors_can_ask_for_gradients() -> None:
     x = ts.zeros(1)
     for made in (x.new_zeros(2, requires_grad=True), x.new_tensor([1.0], requires_grad=True)):

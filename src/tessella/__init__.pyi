@@ -625,7 +625,7 @@ def can_cast(from_: Tensor | _DTypeLike, to: _DTypeLike) -> _bool:
 def cartesian_prod(
     *arrays: Tensor, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
-    """Give every choice of one element of each vector, as rows; one vector is given as it is."""
+    """Give every choice of one element of each vector, as rows; of one vector, a copy."""
 
 @overload
 def cat(
@@ -1004,7 +1004,7 @@ device: TypeAlias = _Device
 def diag(
     x: Tensor, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
 ) -> Tensor:
-    """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix."""
+    """Make a matrix with a vector on its k-th diagonal, or copy that diagonal of a matrix."""
 
 def diag_embed(
     x: Tensor,
@@ -1868,21 +1868,23 @@ def log_sigmoid(
 def log_softmax(
     x: Tensor,
     axis: _int | Sequence[_int] | None = -1,
+    dtype: _DTypeLike | None = None,
     *,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """The logarithm of softmax, without overflow."""
+    """The logarithm of softmax, without overflow; given a dtype, x is converted first."""
 
 @overload
 def log_softmax(
     x: Tensor,
     *,
     dim: _int | Sequence[_int] | None = -1,
+    dtype: _DTypeLike | None = None,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """The logarithm of softmax, without overflow."""
+    """The logarithm of softmax, without overflow; given a dtype, x is converted first."""
 
 def logaddexp(
     x: Tensor | _Number,
@@ -3058,21 +3060,23 @@ def slice_scatter(
 def softmax(
     x: Tensor,
     axis: _int | Sequence[_int] | None = -1,
+    dtype: _DTypeLike | None = None,
     *,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """e ** x, divided by its sum along an axis."""
+    """e ** x, divided by its sum along an axis; given a dtype, x is converted first."""
 
 @overload
 def softmax(
     x: Tensor,
     *,
     dim: _int | Sequence[_int] | None = -1,
+    dtype: _DTypeLike | None = None,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """e ** x, divided by its sum along an axis."""
+    """e ** x, divided by its sum along an axis; given a dtype, x is converted first."""
 
 def softplus(x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
     """log(1 + e ** x)."""

@@ -1187,7 +1187,7 @@ class Tensor:
     def diag(
         self, k: _int = 0, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
-        """Make a matrix with a vector on its k-th diagonal, or give that diagonal of a matrix."""
+        """Make a matrix with a vector on its k-th diagonal, or copy that diagonal of a matrix."""
     def diag_embed(
         self,
         offset: _int = 0,
@@ -1845,20 +1845,22 @@ class Tensor:
     def log_softmax(
         self,
         axis: _int | Sequence[_int] | None = -1,
+        dtype: _DTypeLike | None = None,
         *,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
-        """The logarithm of softmax, without overflow."""
+        """The logarithm of softmax, without overflow; given a dtype, x is converted first."""
     @overload
     def log_softmax(
         self,
         *,
         dim: _int | Sequence[_int] | None = -1,
+        dtype: _DTypeLike | None = None,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
-        """The logarithm of softmax, without overflow."""
+        """The logarithm of softmax, without overflow; given a dtype, x is converted first."""
     def logaddexp(
         self, y: Tensor | _Number, *, out: Tensor | None = None, allocator: Allocator | None = None
     ) -> Tensor:
@@ -2865,20 +2867,22 @@ class Tensor:
     def softmax(
         self,
         axis: _int | Sequence[_int] | None = -1,
+        dtype: _DTypeLike | None = None,
         *,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
-        """e ** x, divided by its sum along an axis."""
+        """e ** x, divided by its sum along an axis; given a dtype, x is converted first."""
     @overload
     def softmax(
         self,
         *,
         dim: _int | Sequence[_int] | None = -1,
+        dtype: _DTypeLike | None = None,
         out: Tensor | None = None,
         allocator: Allocator | None = None,
     ) -> Tensor:
-        """e ** x, divided by its sum along an axis."""
+        """e ** x, divided by its sum along an axis; given a dtype, x is converted first."""
     def softplus(self, *, out: Tensor | None = None, allocator: Allocator | None = None) -> Tensor:
         """log(1 + e ** x)."""
     def softplus_(self) -> Self:

@@ -9,7 +9,7 @@ from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.arguments import to_int
 from tessella.declarations import case
-from tessella.dtypes import DType, float32
+from tessella.dtypes import DType, as_dtype, float32
 from tessella.fusions import Fused, need_float
 from tessella.hints import Any, Sequence
 from tessella.kinds import Straight, cast
@@ -21,10 +21,10 @@ _NAMES: dict[str, int] = {name: i for i, name in enumerate(_core.rows_names())}
 
 
 class Rows(Straight):
-    """Whole lines along one axis to whole lines."""
+    """Whole lines along one axis to whole lines; `dtype` is what they are computed in."""
 
     fast = "rows"
-    params = {"axis": -1}
+    params = {"axis": -1, "dtype": None}
 
     def __init__(self, name: str, **record: Any) -> None:
         self.code = _NAMES[name]
@@ -38,8 +38,11 @@ class Rows(Straight):
         (x,) = inputs
         if x.dtype.is_complex:
             raise errors.no_kernel(x.dtype, "defined for floats")
-        if not x.dtype.is_floating:
-            x = cast(x, float32)
+        wanted = params["dtype"]
+        dtype = as_dtype(wanted) if wanted is not None else x.dtype
+        if wanted is not None and not dtype.is_floating:
+            raise errors.no_kernel(dtype, "defined for floats")
+        x = cast(x, dtype if dtype.is_floating else float32)
         axis = to_int("axis", params["axis"])
         return [x], {"axis": normal_axes(x, axis)[0] if x.ndim else 0}
 
@@ -120,14 +123,16 @@ log_softmax_back = Fused(
 softmax = Rows(
     "softmax", domain=(-4, 4),
     vjp=lambda g, out, axis: softmax_back(g, out, axis) if out.ndim else (g - g * out) * out,
-    doc="e ** x, divided by its sum along an axis.", ref=_softmax_ref, samples=_SAMPLES,
+    doc="e ** x, divided by its sum along an axis; given a dtype, x is converted first.",
+    ref=_softmax_ref, samples=_SAMPLES,
     example=">>> ts.softmax(ts.tensor([[0.0, 0.0], [1.0, 3.0]]), axis=1)\n"
             "tensor float32 (2, 2)\n[[0.5000, 0.5000],\n [0.1192, 0.8808]]",
     errors=_ERRORS).function  # fmt: skip
 log_softmax = Rows(
     "log_softmax", domain=(-4, 4),
     vjp=lambda g, out, axis: log_softmax_back(g, out, axis) if out.ndim else g - g * exp(out),
-    doc="The logarithm of softmax, without overflow.", ref=_log_softmax_ref, samples=_SAMPLES,
+    doc="The logarithm of softmax, without overflow; given a dtype, x is converted first.",
+    ref=_log_softmax_ref, samples=_SAMPLES,
     example=">>> ts.log_softmax(ts.tensor([[0.0, 0.0], [1.0, 3.0]]), axis=1)\n"
             "tensor float32 (2, 2)\n[[-0.6931, -0.6931],\n [-2.1269, -0.1269]]",
     errors=_ERRORS).function  # fmt: skip

@@ -579,21 +579,23 @@ def log_sigmoid(
 def log_softmax(
     x: Tensor,
     axis: _int | Sequence[_int] | None = -1,
+    dtype: _DTypeLike | None = None,
     *,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """The logarithm of softmax, without overflow."""
+    """The logarithm of softmax, without overflow; given a dtype, x is converted first."""
 
 @overload
 def log_softmax(
     x: Tensor,
     *,
     dim: _int | Sequence[_int] | None = -1,
+    dtype: _DTypeLike | None = None,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """The logarithm of softmax, without overflow."""
+    """The logarithm of softmax, without overflow; given a dtype, x is converted first."""
 
 def logsigmoid(
     x: Tensor, *, out: Tensor | None = None, allocator: Allocator | None = None
@@ -994,21 +996,23 @@ def soft_margin_loss(
 def softmax(
     x: Tensor,
     axis: _int | Sequence[_int] | None = -1,
+    dtype: _DTypeLike | None = None,
     *,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """e ** x, divided by its sum along an axis."""
+    """e ** x, divided by its sum along an axis; given a dtype, x is converted first."""
 
 @overload
 def softmax(
     x: Tensor,
     *,
     dim: _int | Sequence[_int] | None = -1,
+    dtype: _DTypeLike | None = None,
     out: Tensor | None = None,
     allocator: Allocator | None = None,
 ) -> Tensor:
-    """e ** x, divided by its sum along an axis."""
+    """e ** x, divided by its sum along an axis; given a dtype, x is converted first."""
 
 @overload
 def softmin(
