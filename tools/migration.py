@@ -58,6 +58,16 @@ True
 >>> nan = ts.tensor(float("nan"))
 >>> ts.nanmedian(ts.tensor([1.0, 2.0, nan])), ts.sign(nan), ts.heaviside(nan, ts.tensor(0.5))
 (tensor float32 () 1.5000, tensor float32 () nan, tensor float32 () nan)
+>>> inf = float("inf")
+>>> (ts.tensor([inf, 3.0]) // ts.tensor([2.0, -inf])).tolist()
+[inf, -0.0]
+>>> ts.mode(ts.tensor([nan, nan, 1.0])).values, ts.sgn(nan)
+(tensor float32 () 1., tensor float32 () nan)
+>>> ts.can_cast(ts.float32, ts.float16), ts.tensor([1, 0], dtype=ts.uint8).any().dtype
+(False, bool)
+>>> next(reversed(square)), ts.real(square) is square
+(tensor float32 (3,) [6., 7., 8.], False)
+>>> first, second = ts.sort(x)
 >>> ts.histogram(x, 2).hist.dtype
 int64
 >>> ts.meshgrid(ts.arange(2), ts.arange(3))[0].shape
@@ -65,6 +75,18 @@ int64
 >>> b, i = ts.ones(2, 3, 4), ts.tensor([0, 1])
 >>> b[0, :, i].shape, b[0][:, i].shape
 ((2, 3), (3, 2))
+>>> square[[i, i]].shape, square[i, i].shape
+((2, 2, 3), (2,))
+>>> ties = ts.tensor([1.0, 2.0, 2.0, 3.0], requires_grad=True)
+>>> ts.quantile(ties, 0.5).backward()
+>>> ties.grad.tolist()
+[0.0, 1.0, 0.0, 0.0]
+>>> F.huber_loss(ts.ones(2), ts.ones(2, dtype=ts.float64)).dtype
+float64
+>>> margin = ts.ones(1, requires_grad=True)
+>>> F.hinge_embedding_loss(margin, ts.tensor([-1.0])).backward()
+>>> margin.grad.tolist()
+[0.0]
 >>> ts.array_equal(F.softmax(x), F.softmax(x, dim=-1))
 True
 >>> nn.Linear(3, 2)(x.double()).dtype
@@ -124,6 +146,8 @@ OTHERS = (
     ("`i[0] = 2.5`, i of integers", "raises", "`i[0] = int(2.5)`", "leaves the fraction out"),
     ("`i // 0`, `i % 0` of integers", "runs", "",
      "raises; here 0, as arithmetic reads no values"),
+    ("`inf // 2`, `3.0 // -inf`", "runs", "",
+     "gives NaN and -1, as Python does; here inf and -0, which the standard allows too"),
     ("`i ** -1` of integers", "runs", "`i.float() ** -1`", "raises; here 0, but for 1 and -1"),
     ("`mask1 + mask2`, `mask1 * mask2` of bools", "raises",
      "`ts.logical_or(mask1, mask2)`, `ts.logical_and(mask1, mask2)`", 'is "or" and "and"'),
@@ -144,10 +168,23 @@ OTHERS = (
      "takes it for a mask, and warns; here for indices, as in NumPy and the standard"),
     ("`x[[[0, 1], [1, 2]]]`", "runs", "`x[[0, 1], [1, 2]]`",
      "takes the inner lists for one index each; here all for one of shape (2, 2), as in NumPy"),
+    ("`x[[i, i]]`, i a tensor of indices", "runs", "`x[i, i]`",
+     "takes one index for each axis; here one of all tensors in the list, as in NumPy"),
     ("`torch.nanmedian(x)`", "runs", '`ts.nanquantile(x, 0.5, method="lower")`',
      "gives the lower of the two in the middle; here their mean, as in NumPy"),
-    ("`torch.sign(x)`, `torch.heaviside(x, y)` of NaN", "runs", "",
+    ("`torch.sign(x)`, `torch.sgn(x)`, `torch.heaviside(x, y)` of NaN", "runs", "",
      "gives 0; here NaN, as in NumPy and the standard"),
+    ("`torch.mode(x)` with NaN", "runs", "",
+     "may give NaN, by where it stands; here NaN is equal to none, and not frequent"),
+    ("`x.flip(0)`, `fliplr`, `flipud`, `rot90`", "runs", "`x.flip(0).clone()`",
+     "copies; here a view, as in NumPy"),
+    ("`reversed(x)`", "runs", "`x.flip(0)`", "is a tensor; here an iterator, as Python has it"),
+    ("`torch.real(x)`, `torch.conj(x)`, x not complex", "runs", "`x`", "is x; here a copy"),
+    ("`torch.can_cast(torch.float32, torch.float16)`", "runs", "",
+     "is True within a kind; here if promotion gives it, as in the standard"),
+    ("`x.any()`, `x.all()` of uint8", "runs", "", "is uint8; here bool"),
+    ("`v, i = torch.sort(x)`, x of two rows", "runs", "`ts.sort(x), ts.argsort(x)`",
+     "gives values and indices; here both are rows of the values"),
     ("`torch.histogram(x, 10).hist`", "runs", "`hist.to(x.dtype)`",
      "has the dtype of x; here it counts in int64, as in NumPy. With `density` they agree"),
     ("`torch.meshgrid(x, y)`", "runs", '`ts.meshgrid(x, y, indexing="ij")`',
@@ -160,6 +197,8 @@ OTHERS = (
      "raises only where an operation saved something"),
     ("`x.grad`, held while `backward` adds to it", "runs", "",
      "changes; here the tensor that you hold stays as it was"),
+    ("gradients of `torch.quantile(x, 0.5)`, `torch.median(x)` at ties", "runs", "",
+     "are shared by equal elements; here one has it all"),
     ("results of `inference_mode`", "runs", "",
      "refuses to record them later; here they are tensors like any other"),
     # networks and losses
@@ -176,6 +215,9 @@ OTHERS = (
      "gives NaN; here zeros, also as weights"),
     ("`F.mse_loss(pred, target)` of (64, 1) and (64,), and other losses", "raises",
      "`target.unsqueeze(1)` or `pred.squeeze(1)`", "broadcasts, and warns"),
+    ("`F.huber_loss(x, y)`, `F.soft_margin_loss`, `F.hinge_embedding_loss`, y of a wider dtype",
+     "runs", "`y.to(x.dtype)`", "has the dtype of x; here that of both, as other losses"),
+    ("the gradient of `F.hinge_embedding_loss` where x is the margin", "runs", "", "is -1; here 0"),
     ("`size_average=` and `reduce=` of losses", "raises", "`reduction=`", "takes them still"),
     ("`F.binary_cross_entropy(x, y)`, x outside of [0, 1]", "runs", "",
      "raises; here it gives NaN, as no value is read"),
