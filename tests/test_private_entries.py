@@ -145,6 +145,22 @@ def test_memory_that_is_read_only_is_not_written() -> None:
     run(SETUP + calls + "\nassert source == struct.pack('6f', *range(6))\n")
 
 
+LONG = """
+import resource
+
+sizes = [1] * (1 << 24)
+with open("/proc/self/statm") as file:
+    taken = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + (48 << 20),) * 2)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is that of Linux")
+def test_more_sizes_than_memory_holds_are_too_many_axes() -> None:
+    calls = ["_core.size_of(sizes)", "_core.empty(sizes, 0)", "_core.broadcast_shapes(sizes, [1])"]
+    run(SETUP + LONG + "".join(refuses(call, "ts.errors.ShapeError") for call in calls))
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_that_does_not_fit_is_refused(name: str) -> None:
     run(SETUP + refuses(CALLS[name]))
