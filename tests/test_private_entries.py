@@ -164,3 +164,65 @@ def test_more_sizes_than_memory_holds_are_too_many_axes() -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_that_does_not_fit_is_refused(name: str) -> None:
     run(SETUP + refuses(CALLS[name]))
+
+
+# --- what records in a thread ends there ----------------------------------------------------------
+
+AROUND = """
+import threading
+
+kind = getattr(_core, {kind!r})
+"""
+
+ELSEWHERE = """
+stage, begun, over = kind(), threading.Event(), threading.Event()
+
+def work(given):
+    given.begin()
+    del given
+    begun.set()
+    over.wait()
+    x = ts.ones(1000).requires_grad_()
+    for _ in range(100):
+        x.grad = None
+        (x * 2).sum().backward()
+
+thread = threading.Thread(target=work, args=(stage,))
+thread.start()
+begun.wait()
+try:
+    stage.end()
+except ts.errors.TessellaError:
+    pass
+else:
+    print("it was ended")
+thread._args = ()
+del stage
+junk = [bytearray(size) for size in range(64, 1000)]
+over.set()
+thread.join()
+assert (y * 2).tolist() == [2.0] * 6
+"""
+
+PAUSED = """
+stage = kind()
+stage.begin()
+_core.pause_recording()
+other = kind()
+other.begin()
+del stage
+junk = [bytearray(size) for size in range(64, 1000)]
+made = ts.ones(1000)
+other.end()
+assert len(other) == 1 if kind is _core.Recording else made.is_virtual
+_core.resume_recording()
+x = ts.ones(1000).requires_grad_()
+(x * 2).sum().backward()
+assert x.grad[0].item() == 2
+"""
+
+
+@pytest.mark.parametrize("kind", ["Rehearsal", "Recording"])
+@pytest.mark.parametrize("code", [ELSEWHERE, PAUSED], ids=["elsewhere", "paused"])
+def test_what_records_ends_in_its_thread_and_while_it_is_paused(kind: str, code: str) -> None:
+    run(SETUP + AROUND.format(kind=kind) + code)

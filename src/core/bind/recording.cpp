@@ -102,11 +102,12 @@ nb::list drawings_of(const Recording& self) {
 void init_recording(nb::module_& module) {
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<>())
-      .def("begin", [](Recording& self) { self.tape->begin(); })
-      .def("end",
+      .def("begin",
            [](Recording& self) {
-             if (self.tape->is_running()) self.tape->end();
+             require(self.tape.use_count() == 1);  // what programs refer to stays as it is
+             self.tape->begin();
            })
+      .def("end", [](Recording& self) { end_here(*self.tape); })
       .def("slot_of",
            [](Recording& self, nb::handle x) { return self.tape->slot_of(tensor_of(x)->buffer); })
       .def("add_argument",
