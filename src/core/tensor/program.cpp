@@ -242,11 +242,11 @@ void Program::let_others_in() {
 
 void Program::run_steps(Clock* clock, std::span<Tensor* const> arguments) {
   constexpr int64_t LONGEST = 1 << 20;  // elements between two gaps: half a millisecond or so
-  Repeating repeating(true, is_short_);
   int64_t since = 0;
   size_t at = 0;
   if (clock) clock->push_back(std::chrono::steady_clock::now());
   try {
+    Repeating repeating(true, is_short_);  // not what is done after a failure
     for (; at < steps_.size(); ++at) {
       Step& step = steps_[at];
       Draw draw = step.instruction->draw;
@@ -266,8 +266,7 @@ void Program::run_steps(Clock* clock, std::span<Tensor* const> arguments) {
     }
   } catch (const Error& error) {
     stop(at, arguments);
-    if (!has_written) throw;   // the function itself explains
-    Repeating outside(false);  // who tells what holds memory may compute
+    if (!has_written) throw;  // the function itself explains
     raise_in_python(error);
     explain(*steps_[at].instruction);
     throw PythonError{};
