@@ -3,15 +3,14 @@
 
 #include <nanobind/stl/pair.h>
 
-#include <atomic>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
 
 #include "../memory/allocators.h"
-#include "../system/system.h"
 #include "../tensor/anomaly.h"
 #include "../tensor/node.h"
+#include "call_lock.h"
 #include "recording.h"
 
 namespace tessella {
@@ -114,14 +113,7 @@ nb::bytes key_of(nb::list given) {
   return nb::bytes(bytes_of(key).data(), bytes_of(key).size());
 }
 
-// How many forks made this process, and the thread that has lived on from the last.
-int forks;
-unsigned long survivor;
-[[maybe_unused]] const bool counts_forks =
-    (system::call_after_fork([] { ++forks, survivor = PyThread_get_thread_ident(); }), true);
-
-// What a compiled function can repeat of calls whose arguments are tensors, without Python; and the
-// lock of its calls.
+// What a compiled function can repeat of calls whose arguments are tensors, without Python.
 class Replay {
  public:
   Replay() = default;
@@ -149,23 +141,6 @@ class Replay {
     return 0;
   }
 
-  // False: this thread is inside already.
-  bool enter() {
-    if (owner_.load(std::memory_order_relaxed) == PyThread_get_thread_ident()) return false;
-    if (!try_lock()) {
-      nb::gil_scoped_release free;
-      while (!try_lock())
-        if (int now = is_busy_.load()) is_busy_.wait(now);
-    }
-    owner_.store(PyThread_get_thread_ident(), std::memory_order_relaxed);
-    return true;
-  }
-  void leave() {
-    owner_.store(0, std::memory_order_relaxed);
-    is_busy_.store(0, std::memory_order_release);
-    is_busy_.notify_one();
-  }
-
   // NotImplemented: it is to be done in Python.
   nb::object call(nb::tuple args) {
     if (is_taping() || watches_values || entries_.empty()) return nb::borrow(Py_NotImplemented);
@@ -187,6 +162,7 @@ class Replay {
   }
 
   ProgramArena arena;
+  CallLock lock;
 
  private:
   static constexpr size_t MOST_ARGUMENTS = 16;
@@ -210,12 +186,11 @@ class Replay {
 
   nb::object find(std::span<Tensor* const> tensors, const nb::tuple& args, std::string_view key) {
     auto* found = look_up(key);
-    if (!found || !try_lock()) return nb::borrow(Py_NotImplemented);
+    if (!found || !lock.try_enter()) return nb::borrow(Py_NotImplemented);
     struct Leave {
-      Replay& self;
-      ~Leave() { self.leave(); }
-    } leave{*this};
-    owner_.store(PyThread_get_thread_ident(), std::memory_order_relaxed);
+      CallLock& lock;
+      ~Leave() { lock.leave(); }
+    } leave{lock};
     for (size_t i = 0; i < found->second.size(); ++i) {
       Entry entry = found->second[i];  // a copy: what runs below may change the list
       if (entry.core->accepts(tensors)) return run(*entry.core, entry.finish, args, tensors);
@@ -237,17 +212,6 @@ class Replay {
     return finish.is_none() ? outputs : finish(outputs, args);
   }
 
-  // Python's own lock reads the clock whenever it is taken, which shows in the smallest programs.
-  // One that a thread has taken before a fork and that is not here any more is free.
-  bool try_lock() {
-    int now = 0, ours = forks + 1;
-    if (is_busy_.compare_exchange_strong(now, ours, std::memory_order_acquire)) return true;
-    return now != ours && owner_.load(std::memory_order_relaxed) != survivor &&
-           is_busy_.compare_exchange_strong(now, ours, std::memory_order_acquire);
-  }
-
-  std::atomic<int> is_busy_{0};  // or 1 and how many forks there had been
-  std::atomic<unsigned long> owner_{0};
   std::vector<int64_t> key_;
   Entries entries_;
   Entries::value_type* last_ = nullptr;  // of entries_
@@ -432,8 +396,8 @@ void init_program(nb::module_& module) {
       .def(nb::init<>())
       .def("add", &Replay::add, nb::arg("key"), nb::arg("program"), nb::arg("finish").none())
       .def("clear", &Replay::clear)
-      .def("enter", &Replay::enter)
-      .def("leave", &Replay::leave)
+      .def("enter", [](Replay& self) { return self.lock.enter(); })
+      .def("leave", [](Replay& self) { self.lock.leave(); })
       .def("call", &Replay::call)
       .def_prop_ro(
           "arena", [](Replay& self) -> ProgramArena& { return self.arena; },
