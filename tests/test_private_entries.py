@@ -166,6 +166,57 @@ def test_a_call_that_does_not_fit_is_refused(name: str) -> None:
     run(SETUP + refuses(CALLS[name]))
 
 
+# --- programs -------------------------------------------------------------------------------------
+
+# One that runs is given what it was not recorded with.
+PROGRAM = """
+call = ts.compile(lambda x: x * 2 + 1)
+for _ in range(3):
+    call(y)
+[runnable] = [each for kind in call._kinds.values() for each in kind.programs]
+core, arena, recording = runnable.core, call._replay.arena, runnable.program.recording
+slots = [(0, 0, 0)] * len(recording.slots())
+place = (0, 0, 0, (6,), (1,))
+"""
+
+GIVEN = [
+    "core.run([], arena)",
+    "core.run_timed([], arena)",
+    "core.run_from([], arena, [])",
+    "core.accepts([])",
+    "core.set_named([1], [[1, 2, 3]]), core.accepts([])",
+    "core.add_output((), None)",
+    "core.add_output((99999, *place[1:]), None)",
+    "core.add_output((-5, *place[1:]), None)",
+    "core.add_output((len(slots) - 1, 0, 0, (1 << 40,), (1,)), None)",
+    "core.add_output(place, 5)",
+    "core.add_gradient(7, place)",
+    "core.add_gradient(-1, place)",
+    "core.add_removal(1000)",
+    "core.set_draw(0, 50, 1)",
+    "core.set_draw(10000, -1, 1)",
+    "recording.begin()",
+    "_core.Program(recording, [[]], slots, 64)",
+    "_core.Program(recording, [[0]], slots, 64)",
+    "_core.Program(recording, [[1000]], slots, 64)",
+    "_core.Program(recording, [[-1]], slots, 64)",
+    "_core.Program(recording, [], [], 64)",
+    "_core.Program(recording, [], [()] * len(slots), 64)",
+    "_core.Program(recording, [], [(99, 0, 0), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(1, 0, 60), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(1, 0, -8), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(2, -1, 0), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(4, 0, 0), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(5, 1 << 30, 0), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(5, 0, 0)] * len(slots), 64)",
+    "call._replay.add(b'', _core.Program(recording, [], slots, 64), None)",
+]
+
+
+def test_a_program_is_given_what_fits_its_recording() -> None:
+    run(SETUP + PROGRAM + "".join(map(refuses, GIVEN)) + "\nassert call(y).tolist() == [3.0] * 6\n")
+
+
 # --- what records in a thread ends there ----------------------------------------------------------
 
 AROUND = """

@@ -60,6 +60,7 @@ struct ProgramArena {
   // Where nobody has asked yet whether it can run.
   PyObject* ask_and_run(Program& program, std::span<Tensor* const> arguments,
                         const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr) {
+    program.check_call(arguments.size(), starts);
     if (!program.can_run(arguments)) fail_capture("memory that was taken away", nullptr);
     return run(program, arguments, Given::list, starts, clock);
   }
@@ -124,6 +125,7 @@ class Replay {
   // output.
   void add(nb::bytes key, nb::object program, nb::object finish) {
     auto* core = &nb::cast<Program&>(program);
+    require(!finish.is_none() || core->output_count() == 1);
     entries_[std::string(key.c_str(), key.size())].push_back({program, core, finish});
     key_.reserve(key.size() / sizeof(int64_t));
   }
@@ -329,16 +331,18 @@ void init_program(nb::module_& module) {
              std::vector<SlotPlan> plans;
              for (nb::handle each : slots) {
                auto row = nb::cast<nb::tuple>(each);
-               plans.push_back({static_cast<Source>(nb::cast<int>(row[0])), nb::cast<int>(row[1]),
-                                nb::cast<int64_t>(row[2])});
+               require(row.size() == 3);
+               int source = code_of(nb::cast<int>(row[0]), std::size(SOURCE_NAMES));
+               plans.push_back(
+                   {static_cast<Source>(source), nb::cast<int>(row[1]), nb::cast<int64_t>(row[2])});
              }
              new (self) Program(recording.tape, steps, std::move(plans), arena_bytes);
            })
       .def(
           "add_output",
           [](Program& self, nb::tuple place, nb::handle node) {
-            PyObject* made_by = node.is_none() ? nullptr : Py_NewRef(node.ptr());
-            self.add_output({place_from(place), made_by});
+            require(node.is_none() || is_node(node.ptr()));
+            self.add_output({place_from(place), node.is_none() ? nullptr : node.ptr()});
           },
           nb::arg("place"), nb::arg("node").none())
       .def("add_gradient", [](Program& self, int leaf,
@@ -356,8 +360,11 @@ void init_program(nb::module_& module) {
       .def("set_leaves", &Program::set_leaves)
       .def("set_gradient_homes", &Program::set_gradient_homes)
       .def("set_named", &Program::set_named)
-      .def("accepts", [](const Program& self,
-                         nb::list arguments) { return self.accepts(tensors_of(arguments)); })
+      .def("accepts",
+           [](const Program& self, nb::list arguments) {
+             self.check_call(arguments.size(), nullptr);
+             return self.accepts(tensors_of(arguments));
+           })
       .def("run",
            [](Program& self, nb::list arguments, ProgramArena& arena) {
              return nb::steal(arena.ask_and_run(self, tensors_of(arguments)));

@@ -32,6 +32,7 @@ nb::tuple to_python(const Place& place) {
 }
 
 Place place_from(const nb::tuple& given) {
+  require(given.size() == 5);
   auto shape = nb::cast<std::vector<int64_t>>(given[3]);
   auto strides = nb::cast<std::vector<int64_t>>(given[4]);
   return {nb::cast<int>(given[0]), dtype_of(nb::cast<int>(given[1])),
