@@ -12,6 +12,9 @@ import textwrap
 
 import pytest
 
+import tessella as ts
+from tessella import _core
+
 # They write into `w`, whose memory is read-only: that of bytes.
 WRITES = [
     "_core.fill(w, 2.0)",
@@ -277,3 +280,23 @@ assert x.grad[0].item() == 2
 @pytest.mark.parametrize("code", [ELSEWHERE, PAUSED], ids=["elsewhere", "paused"])
 def test_what_records_ends_in_its_thread_and_while_it_is_paused(kind: str, code: str) -> None:
     run(SETUP + AROUND.format(kind=kind) + code)
+
+
+# --- all or none ----------------------------------------------------------------------------------
+
+
+def test_leaves_adopt_all_or_none_where_memory_ends() -> None:
+    testcapi = pytest.importorskip("_testcapi")
+    failures = 0
+    for most in range(40):
+        leaves = (ts.zeros(1, 1, 1, 1, 2), ts.zeros(1, 1, 1, 1, 2))
+        sources = (ts.ones(1, 1, 1, 1, 1, 3), ts.ones(1, 1, 1, 1, 1, 3))
+        try:
+            testcapi.set_nomemory(most, most + 1)
+            _core.adopt(leaves, sources)
+        except MemoryError:
+            failures += 1
+        finally:
+            testcapi.remove_mem_hooks()
+        assert leaves[0].shape == leaves[1].shape
+    assert failures > 0
