@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import tessella as ts
+from tessella import memory
 from worlds import Wrap, attempt, same, some
 
 World = tuple[ts.Tensor, ts.Tensor, ts.Tensor]
@@ -150,3 +154,83 @@ def test_numbers_are_given_back_by_who_fails(writes: bool) -> None:
         return seen, steps
 
     same(play)
+
+
+def test_what_has_failed_first_is_what_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator, steps, table = ts.Generator(5), ts.zeros(1), ts.ones(4)
+
+    def f(i: ts.Tensor) -> Any:
+        steps.add_(1)
+        return ts.rand(2, generator=generator), table[i]
+
+    def move(self: ts.Generator, name: str, value: int) -> None:
+        if value == getattr(self, name):
+            raise RuntimeError("it is there already")
+        object.__setattr__(self, name, value)
+
+    call = ts.compile(f)
+    for _ in range(4):
+        call(ts.tensor([1]))
+    monkeypatch.setattr(ts.Generator, "__setattr__", move)
+    with pytest.raises(ts.errors.IndexOutOfBounds):
+        call(ts.tensor([9]))
+    assert steps.item() == 5
+
+
+def test_a_call_that_cannot_read_a_generator_moves_no_other() -> None:
+    first, second = ts.Generator(5), ts.Generator(6)
+    call = ts.compile(lambda x: x + ts.rand(2, generator=first) + ts.rand(2, generator=second))
+    for _ in range(4):
+        call(ts.ones(2))
+    before, second.counter = first.counter, "nowhere"  # type: ignore[assignment]
+    with pytest.raises(TypeError):
+        call(ts.ones(2))
+    assert first.counter == before
+
+
+def test_what_ends_with_a_gradient_after_a_failure_computes_for_itself() -> None:
+    size = 1 << 20
+    p, buffer, arena = ts.ones(size).requires_grad_(), ts.zeros(size), memory.Arena("64MiB")
+    is_busy, resets = threading.Event(), []
+
+    def f(x: ts.Tensor, i: ts.Tensor) -> ts.Tensor:
+        buffer.add_(x)
+        p.grad = None
+        found = x[i]
+        (p * x).sum().backward()
+        return found
+
+    def reset() -> None:
+        is_busy.wait()
+        while is_busy.is_set():
+            try:
+                arena.reset()
+                resets.append(is_busy.is_set())
+            except ts.errors.TessellaError:
+                time.sleep(1e-3)  # what is used is not taken away
+
+    def work(_: Any) -> None:
+        x = ts.ones(1500, 1500, allocator=arena)
+        is_busy.set()
+        x @ x  # which alone lets the other thread run
+        is_busy.clear()
+
+    call, x, gradients = ts.compile(f), ts.ones(size), []
+    for k in range(4):
+        p.grad = ts.ones(size)
+        call(x, ts.tensor([k]))
+    p.grad = ts.ones(size)
+    gradients.append(weakref.ref(p.grad, work))
+    thread = threading.Thread(target=reset)
+    thread.start()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(10)
+    try:
+        with pytest.raises(ts.errors.IndexOutOfBounds):
+            call(x, ts.tensor([size]))
+    finally:
+        sys.setswitchinterval(before)
+        is_busy.set()  # if it was not: it ends
+        is_busy.clear()
+        thread.join(60)
+    assert resets == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import signal
+import subprocess
+import sys
 import weakref
 from typing import Any
 
@@ -325,3 +327,34 @@ def test_a_gradient_that_is_a_captured_tensor(writes: str, first: bool) -> None:
         return [[x[0].item() for x in each] for each in seen], flat[0].item()
 
     same(play)
+
+
+# Views that only the recording holds end with it, and what their ends run asks other tensors.
+ASKING = """
+import weakref
+import tessella as ts
+
+weight, others, refs = ts.ones(4), [ts.ones(2) for _ in range(500)], []
+
+def ask(_):
+    for x in others:
+        x.requires_grad
+        x + 1
+
+def function(x):
+    for _ in range(20):
+        view = weight.detach()
+        refs.append(weakref.ref(view, ask))
+        x = x + view
+        del view
+    return x
+
+compiled = ts.compile(function)
+for _ in range(4):
+    assert compiled(ts.ones(4)).tolist() == [21.0] * 4
+"""
+
+
+def test_the_ends_of_temporaries_may_ask_other_tensors() -> None:
+    done = subprocess.run([sys.executable, "-c", ASKING], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

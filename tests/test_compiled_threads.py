@@ -221,3 +221,43 @@ def test_a_child_of_a_fork_calls_what_a_thread_of_its_parent_is_inside_of() -> N
         [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stdout.split()) == (0, ["64"] * 3), done.stderr
+
+
+# glibc gives the stack of a thread that a fork has left behind, and its identity, to a new one.
+LEFT = """
+import os, threading
+import tessella as ts
+
+call = ts.compile(lambda x: x * 2 + 1)
+is_inside, is_over = threading.Event(), threading.Event()
+
+def stay():
+    call._replay.enter()
+    is_inside.set()
+    is_over.wait()
+    call._replay.leave()
+
+thread = threading.Thread(target=stay)
+thread.start()
+is_inside.wait()
+child = os.fork()
+if child == 0:
+    def repeat():
+        for _ in range(5):
+            call(ts.ones(3))
+        if len(call.programs) != 1:
+            os._exit(1)
+
+    other = threading.Thread(target=repeat)
+    other.start()
+    other.join()
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+is_over.set()
+thread.join()
+"""
+
+
+def test_a_thread_of_a_child_is_not_one_that_the_fork_has_left_behind() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.split()) == (0, ["0"]), done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -54,6 +55,26 @@ def test_long_work_ends_soon(name: str) -> None:
     # Indices are looked at first; the assignment after that runs to its end.
     late = lateness(calls[name], 0.005 if name == "assign" else 0.05)
     assert late is None or late < PROMISED + SLACK
+
+
+def test_who_waits_for_the_call_of_another_thread_answers() -> None:
+    compiled = ts.compile(lambda x: x * 2)
+    is_inside, is_over = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        assert compiled._replay.enter()
+        is_inside.set()
+        is_over.wait(2)
+        compiled._replay.leave()
+
+    thread = threading.Thread(target=stay)
+    thread.start()
+    is_inside.wait()
+    late = lateness(lambda: compiled(ts.ones(3)))
+    is_over.set()
+    thread.join()
+    assert late is not None and late < PROMISED + SLACK
+    assert compiled(ts.ones(3)).tolist() == [2.0] * 3
 
 
 def test_repeated_indices_are_checked_once() -> None:

@@ -12,6 +12,9 @@ import textwrap
 
 import pytest
 
+import tessella as ts
+from tessella import _core
+
 # They write into `w`, whose memory is read-only: that of bytes.
 WRITES = [
     "_core.fill(w, 2.0)",
@@ -145,6 +148,155 @@ def test_memory_that_is_read_only_is_not_written() -> None:
     run(SETUP + calls + "\nassert source == struct.pack('6f', *range(6))\n")
 
 
+LONG = """
+import resource
+
+sizes = [1] * (1 << 24)
+with open("/proc/self/statm") as file:
+    taken = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + (48 << 20),) * 2)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is that of Linux")
+def test_more_sizes_than_memory_holds_are_too_many_axes() -> None:
+    calls = ["_core.size_of(sizes)", "_core.empty(sizes, 0)", "_core.broadcast_shapes(sizes, [1])"]
+    run(SETUP + LONG + "".join(refuses(call, "ts.errors.ShapeError") for call in calls))
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_that_does_not_fit_is_refused(name: str) -> None:
     run(SETUP + refuses(CALLS[name]))
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+# One that runs is given what it was not recorded with.
+PROGRAM = """
+call = ts.compile(lambda x: x * 2 + 1)
+for _ in range(3):
+    call(y)
+[runnable] = [each for kind in call._kinds.values() for each in kind.programs]
+core, arena, recording = runnable.core, call._replay.arena, runnable.program.recording
+slots = [(0, 0, 0)] * len(recording.slots())
+place = (0, 0, 0, (6,), (1,))
+"""
+
+GIVEN = [
+    "core.run([], arena)",
+    "core.run_timed([], arena)",
+    "core.run_from([], arena, [])",
+    "core.accepts([])",
+    "core.set_named([1], [[1, 2, 3]]), core.accepts([])",
+    "core.add_output((), None)",
+    "core.add_output((99999, *place[1:]), None)",
+    "core.add_output((-5, *place[1:]), None)",
+    "core.add_output((len(slots) - 1, 0, 0, (1 << 40,), (1,)), None)",
+    "core.add_output(place, 5)",
+    "core.add_gradient(7, place)",
+    "core.add_gradient(-1, place)",
+    "core.add_removal(1000)",
+    "core.set_draw(0, 50, 1)",
+    "core.set_draw(10000, -1, 1)",
+    "recording.begin()",
+    "_core.Program(recording, [[]], slots, 64)",
+    "_core.Program(recording, [[0]], slots, 64)",
+    "_core.Program(recording, [[1000]], slots, 64)",
+    "_core.Program(recording, [[-1]], slots, 64)",
+    "_core.Program(recording, [], [], 64)",
+    "_core.Program(recording, [], [()] * len(slots), 64)",
+    "_core.Program(recording, [], [(99, 0, 0), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(1, 0, 60), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(1, 0, -8), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(2, -1, 0), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(4, 0, 0), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(5, 1 << 30, 0), *slots[1:]], 64)",
+    "_core.Program(recording, [], [(5, 0, 0)] * len(slots), 64)",
+    "call._replay.add(b'', _core.Program(recording, [], slots, 64), None)",
+]
+
+
+def test_a_program_is_given_what_fits_its_recording() -> None:
+    run(SETUP + PROGRAM + "".join(map(refuses, GIVEN)) + "\nassert call(y).tolist() == [3.0] * 6\n")
+
+
+# --- what records in a thread ends there ----------------------------------------------------------
+
+AROUND = """
+import threading
+
+kind = getattr(_core, {kind!r})
+"""
+
+ELSEWHERE = """
+stage, begun, over = kind(), threading.Event(), threading.Event()
+
+def work(given):
+    given.begin()
+    del given
+    begun.set()
+    over.wait()
+    x = ts.ones(1000).requires_grad_()
+    for _ in range(100):
+        x.grad = None
+        (x * 2).sum().backward()
+
+thread = threading.Thread(target=work, args=(stage,))
+thread.start()
+begun.wait()
+try:
+    stage.end()
+except ts.errors.TessellaError:
+    pass
+else:
+    print("it was ended")
+thread._args = ()
+del stage
+junk = [bytearray(size) for size in range(64, 1000)]
+over.set()
+thread.join()
+assert (y * 2).tolist() == [2.0] * 6
+"""
+
+PAUSED = """
+stage = kind()
+stage.begin()
+_core.pause_recording()
+other = kind()
+other.begin()
+del stage
+junk = [bytearray(size) for size in range(64, 1000)]
+made = ts.ones(1000)
+other.end()
+assert len(other) == 1 if kind is _core.Recording else made.is_virtual
+_core.resume_recording()
+x = ts.ones(1000).requires_grad_()
+(x * 2).sum().backward()
+assert x.grad[0].item() == 2
+"""
+
+
+@pytest.mark.parametrize("kind", ["Rehearsal", "Recording"])
+@pytest.mark.parametrize("code", [ELSEWHERE, PAUSED], ids=["elsewhere", "paused"])
+def test_what_records_ends_in_its_thread_and_while_it_is_paused(kind: str, code: str) -> None:
+    run(SETUP + AROUND.format(kind=kind) + code)
+
+
+# --- all or none ----------------------------------------------------------------------------------
+
+
+def test_leaves_adopt_all_or_none_where_memory_ends() -> None:
+    testcapi = pytest.importorskip("_testcapi")
+    failures = 0
+    for most in range(40):
+        leaves = (ts.zeros(1, 1, 1, 1, 2), ts.zeros(1, 1, 1, 1, 2))
+        sources = (ts.ones(1, 1, 1, 1, 1, 3), ts.ones(1, 1, 1, 1, 1, 3))
+        try:
+            testcapi.set_nomemory(most, most + 1)
+            _core.adopt(leaves, sources)
+        except MemoryError:
+            failures += 1
+        finally:
+            testcapi.remove_mem_hooks()
+        assert leaves[0].shape == leaves[1].shape
+    assert failures > 0

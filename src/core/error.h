@@ -80,6 +80,7 @@ std::string to_text_bytes(int64_t bytes);  // "96.0 MiB"
 [[noreturn]] void fail_array_filled();
 [[noreturn]] void fail_not_tensor(const char* type_name);
 [[noreturn]] void fail_operands();
+inline void require(bool fits) { fits ? void() : fail_operands(); }
 [[noreturn]] void fail_tensor_arguments(int64_t count);
 [[noreturn]] void fail_complex_value(const char* what);
 [[noreturn]] void fail_not_one_element(const char* what, Shape shape);

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "../tensor/guard.h"
@@ -16,7 +17,7 @@ namespace nb = nanobind;
 namespace tessella {
 
 // Sizes, strides or axes that Python has worked out. A number that does not fit becomes the one
-// farthest from 0 that does, which every rule refuses: so its error is ours.
+// farthest from 0 that does, and of too many some are left out, which rules refuse: with our error.
 struct Sizes : std::vector<int64_t> {};
 
 // The tensor behind a Python object; throws Error if it is none, or its memory is gone.
@@ -35,8 +36,6 @@ inline Tensor* numbers_of(nb::handle object) {
 
 // --- what the core works on fits together, whatever a subclass of Tensor tells ----------------
 
-// Throws Error unless it holds.
-void require(bool fits);
 // One of the codes, dtypes or axes that there are; an axis is not counted from the end.
 int code_of(int code, int count);
 DType dtype_of(int id);
@@ -89,7 +88,8 @@ struct nanobind::detail::type_caster<tessella::Sizes> {
   bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
     PyObject* items = PySequence_Fast(source.ptr(), "");
     bool fits = items != nullptr;
-    for (Py_ssize_t i = 0; fits && i < PySequence_Fast_GET_SIZE(items); ++i) {
+    constexpr Py_ssize_t MOST = 1 << 12;
+    for (Py_ssize_t i = 0; fits && i < std::min(PySequence_Fast_GET_SIZE(items), MOST); ++i) {
       PyObject* item = PySequence_Fast_GET_ITEM(items, i);
       int side = 0;
       fits = PyLong_Check(item);

@@ -5,10 +5,6 @@
 
 namespace tessella {
 
-void require(bool fits) {
-  if (!fits) fail_operands();
-}
-
 int code_of(int code, int count) {
   require(code >= 0 && code < count);
   return code;

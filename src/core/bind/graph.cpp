@@ -47,31 +47,29 @@ void check_adoption(const Tensor* leaf, const Tensor* source) {
     fail_pinned(home, "an operation that runs in another thread");
 }
 
-// Gives the buffer that the leaf had. Dims that stay the same stay where they are.
-Buffer* adopt(Tensor* leaf, const Tensor* source) {
-  bool is_alike = has_dims_of(leaf, source);
-  Dims dims;
-  if (!is_alike && !dims.set(source->dims)) throw nb::python_error();
-  if (!is_alike) leaf->dims.release(), memcpy(&leaf->dims, &dims, sizeof dims);
-  leaf->offset = source->offset;
-  leaf->size = source->size;
-  leaf->ndim = source->ndim;
-  leaf->dtype = source->dtype;
-  leaf->is_contiguous = source->is_contiguous;
-  return std::exchange(leaf->buffer, retain(source->buffer));
+// Dims that stay the same stay where they are.
+void change_places(Tensor* leaf, Tensor* twin) {
+  if (!has_dims_of(leaf, twin)) std::swap(leaf->dims, twin->dims);
+  std::swap(leaf->buffer, twin->buffer);
+  leaf->offset = twin->offset;
+  leaf->size = twin->size;
+  leaf->ndim = twin->ndim;
+  leaf->dtype = twin->dtype;
+  leaf->is_contiguous = twin->is_contiguous;
 }
 
 void adopt_all(const nb::tuple& leaves, const nb::tuple& sources) {
   check_tensors(leaves, false);
-  check_tensors(sources, false);
   if (leaves.size() != sources.size()) throw nb::type_error("a source for each leaf");
+  std::vector<nb::object> twins;  // they end last: the end of memory of others runs their code
+  for (nb::handle each : sources) {
+    const Tensor* source = tensor_of(each);
+    twins.push_back(own(make_over(retain(source->buffer), source->dtype, source->layout())));
+  }
   for (size_t i = 0; i < leaves.size(); ++i)
-    check_adoption(tensor_of(leaves[i]), tensor_of(sources[i]));
-  std::vector<Buffer*> before;
-  before.reserve(leaves.size());
+    check_adoption(tensor_of(leaves[i]), tensor_of(twins[i]));
   for (size_t i = 0; i < leaves.size(); ++i)
-    before.push_back(adopt(tensor_of(leaves[i]), tensor_of(sources[i])));
-  for (Buffer* each : before) release(each);  // last: the end of memory of others runs their code
+    change_places(tensor_of(leaves[i]), tensor_of(twins[i]));
 }
 
 std::span<PyObject* const> items_of(const nb::tuple& tuple) {

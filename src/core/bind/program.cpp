@@ -3,15 +3,14 @@
 
 #include <nanobind/stl/pair.h>
 
-#include <atomic>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
 
 #include "../memory/allocators.h"
-#include "../system/system.h"
 #include "../tensor/anomaly.h"
 #include "../tensor/node.h"
+#include "call_lock.h"
 #include "recording.h"
 
 namespace tessella {
@@ -61,6 +60,7 @@ struct ProgramArena {
   // Where nobody has asked yet whether it can run.
   PyObject* ask_and_run(Program& program, std::span<Tensor* const> arguments,
                         const std::vector<Draw>* starts = nullptr, Clock* clock = nullptr) {
+    program.check_call(arguments.size(), starts);
     if (!program.can_run(arguments)) fail_capture("memory that was taken away", nullptr);
     return run(program, arguments, Given::list, starts, clock);
   }
@@ -114,14 +114,7 @@ nb::bytes key_of(nb::list given) {
   return nb::bytes(bytes_of(key).data(), bytes_of(key).size());
 }
 
-// How many forks made this process, and the thread that has lived on from the last.
-int forks;
-unsigned long survivor;
-[[maybe_unused]] const bool counts_forks =
-    (system::call_after_fork([] { ++forks, survivor = PyThread_get_thread_ident(); }), true);
-
-// What a compiled function can repeat of calls whose arguments are tensors, without Python; and the
-// lock of its calls.
+// What a compiled function can repeat of calls whose arguments are tensors, without Python.
 class Replay {
  public:
   Replay() = default;
@@ -132,6 +125,7 @@ class Replay {
   // output.
   void add(nb::bytes key, nb::object program, nb::object finish) {
     auto* core = &nb::cast<Program&>(program);
+    require(!finish.is_none() || core->output_count() == 1);
     entries_[std::string(key.c_str(), key.size())].push_back({program, core, finish});
     key_.reserve(key.size() / sizeof(int64_t));
   }
@@ -147,23 +141,6 @@ class Replay {
         Py_VISIT(each.finish.ptr());
       }
     return 0;
-  }
-
-  // False: this thread is inside already.
-  bool enter() {
-    if (owner_.load(std::memory_order_relaxed) == PyThread_get_thread_ident()) return false;
-    if (!try_lock()) {
-      nb::gil_scoped_release free;
-      while (!try_lock())
-        if (int now = is_busy_.load()) is_busy_.wait(now);
-    }
-    owner_.store(PyThread_get_thread_ident(), std::memory_order_relaxed);
-    return true;
-  }
-  void leave() {
-    owner_.store(0, std::memory_order_relaxed);
-    is_busy_.store(0, std::memory_order_release);
-    is_busy_.notify_one();
   }
 
   // NotImplemented: it is to be done in Python.
@@ -187,6 +164,7 @@ class Replay {
   }
 
   ProgramArena arena;
+  CallLock lock;
 
  private:
   static constexpr size_t MOST_ARGUMENTS = 16;
@@ -210,12 +188,11 @@ class Replay {
 
   nb::object find(std::span<Tensor* const> tensors, const nb::tuple& args, std::string_view key) {
     auto* found = look_up(key);
-    if (!found || !try_lock()) return nb::borrow(Py_NotImplemented);
+    if (!found || !lock.try_enter()) return nb::borrow(Py_NotImplemented);
     struct Leave {
-      Replay& self;
-      ~Leave() { self.leave(); }
-    } leave{*this};
-    owner_.store(PyThread_get_thread_ident(), std::memory_order_relaxed);
+      CallLock& lock;
+      ~Leave() { lock.leave(); }
+    } leave{lock};
     for (size_t i = 0; i < found->second.size(); ++i) {
       Entry entry = found->second[i];  // a copy: what runs below may change the list
       if (entry.core->accepts(tensors)) return run(*entry.core, entry.finish, args, tensors);
@@ -237,17 +214,6 @@ class Replay {
     return finish.is_none() ? outputs : finish(outputs, args);
   }
 
-  // Python's own lock reads the clock whenever it is taken, which shows in the smallest programs.
-  // One that a thread has taken before a fork and that is not here any more is free.
-  bool try_lock() {
-    int now = 0, ours = forks + 1;
-    if (is_busy_.compare_exchange_strong(now, ours, std::memory_order_acquire)) return true;
-    return now != ours && owner_.load(std::memory_order_relaxed) != survivor &&
-           is_busy_.compare_exchange_strong(now, ours, std::memory_order_acquire);
-  }
-
-  std::atomic<int> is_busy_{0};  // or 1 and how many forks there had been
-  std::atomic<unsigned long> owner_{0};
   std::vector<int64_t> key_;
   Entries entries_;
   Entries::value_type* last_ = nullptr;  // of entries_
@@ -365,16 +331,18 @@ void init_program(nb::module_& module) {
              std::vector<SlotPlan> plans;
              for (nb::handle each : slots) {
                auto row = nb::cast<nb::tuple>(each);
-               plans.push_back({static_cast<Source>(nb::cast<int>(row[0])), nb::cast<int>(row[1]),
-                                nb::cast<int64_t>(row[2])});
+               require(row.size() == 3);
+               int source = code_of(nb::cast<int>(row[0]), std::size(SOURCE_NAMES));
+               plans.push_back(
+                   {static_cast<Source>(source), nb::cast<int>(row[1]), nb::cast<int64_t>(row[2])});
              }
              new (self) Program(recording.tape, steps, std::move(plans), arena_bytes);
            })
       .def(
           "add_output",
           [](Program& self, nb::tuple place, nb::handle node) {
-            PyObject* made_by = node.is_none() ? nullptr : Py_NewRef(node.ptr());
-            self.add_output({place_from(place), made_by});
+            require(node.is_none() || is_node(node.ptr()));
+            self.add_output({place_from(place), node.is_none() ? nullptr : node.ptr()});
           },
           nb::arg("place"), nb::arg("node").none())
       .def("add_gradient", [](Program& self, int leaf,
@@ -392,8 +360,11 @@ void init_program(nb::module_& module) {
       .def("set_leaves", &Program::set_leaves)
       .def("set_gradient_homes", &Program::set_gradient_homes)
       .def("set_named", &Program::set_named)
-      .def("accepts", [](const Program& self,
-                         nb::list arguments) { return self.accepts(tensors_of(arguments)); })
+      .def("accepts",
+           [](const Program& self, nb::list arguments) {
+             self.check_call(arguments.size(), nullptr);
+             return self.accepts(tensors_of(arguments));
+           })
       .def("run",
            [](Program& self, nb::list arguments, ProgramArena& arena) {
              return nb::steal(arena.ask_and_run(self, tensors_of(arguments)));
@@ -432,8 +403,8 @@ void init_program(nb::module_& module) {
       .def(nb::init<>())
       .def("add", &Replay::add, nb::arg("key"), nb::arg("program"), nb::arg("finish").none())
       .def("clear", &Replay::clear)
-      .def("enter", &Replay::enter)
-      .def("leave", &Replay::leave)
+      .def("enter", [](Replay& self) { return self.lock.enter(); })
+      .def("leave", [](Replay& self) { self.lock.leave(); })
       .def("call", &Replay::call)
       .def_prop_ro(
           "arena", [](Replay& self) -> ProgramArena& { return self.arena; },

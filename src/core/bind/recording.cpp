@@ -32,6 +32,7 @@ nb::tuple to_python(const Place& place) {
 }
 
 Place place_from(const nb::tuple& given) {
+  require(given.size() == 5);
   auto shape = nb::cast<std::vector<int64_t>>(given[3]);
   auto strides = nb::cast<std::vector<int64_t>>(given[4]);
   return {nb::cast<int>(given[0]), dtype_of(nb::cast<int>(given[1])),
@@ -102,11 +103,12 @@ nb::list drawings_of(const Recording& self) {
 void init_recording(nb::module_& module) {
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<>())
-      .def("begin", [](Recording& self) { self.tape->begin(); })
-      .def("end",
+      .def("begin",
            [](Recording& self) {
-             if (self.tape->is_running()) self.tape->end();
+             require(self.tape.use_count() == 1);  // what programs refer to stays as it is
+             self.tape->begin();
            })
+      .def("end", [](Recording& self) { end_here(*self.tape); })
       .def("slot_of",
            [](Recording& self, nb::handle x) { return self.tape->slot_of(tensor_of(x)->buffer); })
       .def("add_argument",

@@ -34,6 +34,7 @@ int64_t work_of(const Instruction& instruction) {
 Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>& steps,
                  std::vector<SlotPlan> slots, int64_t arena_bytes)
     : arena_bytes(arena_bytes), tape_(std::move(tape)), plans_(std::move(slots)) {
+  check(steps);
   stand_ins_.resize(plans_.size());
   real_.resize(plans_.size());
   is_written_.resize(plans_.size());
@@ -82,6 +83,65 @@ Program::Program(std::shared_ptr<Tape> tape, const std::vector<std::vector<int>>
   is_short_ = work * LONGER <= SHORT_WORK;
 }
 
+// What it is given is looked at once, before anything is made: a run asks no more.
+void Program::check(const std::vector<std::vector<int>>& steps) {
+  require(!tape_->is_running() && plans_.size() == tape_->slots.size());
+  std::vector<char> given(plans_.size());  // of results, each of which is as large as its slot
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    auto [source, index, offset, leaf] = plans_[i];
+    auto bytes = static_cast<int64_t>(tape_->slots[i].bytes);
+    if (source == Source::arena) require(offset >= 0 && offset <= arena_bytes - bytes);
+    if (source == Source::captured) require(tape_->slots[i].buffer);
+    if (source == Source::gradient) note_leaf(index);
+    if (source == Source::argument) require(index >= 0), arguments_ = std::max(arguments_, index);
+    if (source == Source::result) require(!std::exchange(given.at(static_cast<size_t>(index)), 1));
+  }
+  for (const std::vector<int>& numbers : steps) {
+    require(!numbers.empty());
+    for (int at : numbers)
+      for (const Place& place : tape_->instructions.at(static_cast<size_t>(at)).operands)
+        require(numbers.size() > 1 ||
+                plans_[static_cast<size_t>(place.slot)].source != Source::unused);
+  }
+}
+
+// What a call gives lies in memory that outlives it. That of arguments and gradients a run looks
+// at.
+void Program::check_place(const Place& place) const {
+  Source source = plans_.at(static_cast<size_t>(place.slot)).source;
+  require(source != Source::unused && source != Source::arena);
+  if (source == Source::argument || source == Source::gradient || !place.layout.size()) return;
+  size_t bytes = tape_->slots[static_cast<size_t>(place.slot)].bytes;
+  int64_t first, last;
+  place.layout.extent(&first, &last);
+  require(first >= 0 && last < static_cast<int64_t>(bytes) / itemsize(place.dtype));
+}
+
+void Program::note_leaf(int leaf) {
+  arguments_ = std::max(arguments_, tape_->leaves.at(static_cast<size_t>(leaf)).argument);
+}
+
+void Program::check_call(size_t arguments, const std::vector<Draw>* starts) const {
+  auto last = static_cast<int>(arguments) - 1;
+  require(arguments_ <= last && (!starts || starts->size() >= generators_.size()));
+  if (starts) return;  // a gradient of a call, which it does not know the leaves of
+  for (const Leaf& each : tape_->leaves) require(each.argument <= last);
+}
+
+void Program::add_output(const Output& output) {
+  check_place(output.place);
+  widen(output.place);
+  outputs_.push_back({output.place, Py_XNewRef(output.node)});
+}
+
+void Program::add_gradient(int leaf, const Place& place) {
+  note_leaf(leaf);
+  check_place(place);
+  widen(place);
+  gradients_.push_back({leaf, place});
+  plans_[static_cast<size_t>(place.slot)].leaf = leaf;
+}
+
 // Notes that the elements of a place are used, if its memory may be another at each run.
 void Program::widen(const Place& place) {
   if (place.slot < 0 || place.layout.size() == 0) return;
@@ -128,9 +188,10 @@ Program::~Program() {
 }
 
 void Program::set_draw(int instruction, PlannedDraw draw) {
+  require(draw.generator < static_cast<int>(generators_.size()));
+  const Instruction* drawing = &tape_->instructions.at(static_cast<size_t>(instruction));
   for (Step& step : steps_)
-    if (step.instruction == &tape_->instructions[static_cast<size_t>(instruction)])
-      step.draw = draw;
+    if (step.instruction == drawing) step.draw = draw;
 }
 
 void Program::add_generator(PyObject* generator, uint64_t used) {
@@ -242,11 +303,11 @@ void Program::let_others_in() {
 
 void Program::run_steps(Clock* clock, std::span<Tensor* const> arguments) {
   constexpr int64_t LONGEST = 1 << 20;  // elements between two gaps: half a millisecond or so
-  Repeating repeating(true, is_short_);
   int64_t since = 0;
   size_t at = 0;
   if (clock) clock->push_back(std::chrono::steady_clock::now());
   try {
+    Repeating repeating(true, is_short_);  // not what is done after a failure
     for (; at < steps_.size(); ++at) {
       Step& step = steps_[at];
       Draw draw = step.instruction->draw;
@@ -266,8 +327,7 @@ void Program::run_steps(Clock* clock, std::span<Tensor* const> arguments) {
     }
   } catch (const Error& error) {
     stop(at, arguments);
-    if (!has_written) throw;   // the function itself explains
-    Repeating outside(false);  // who tells what holds memory may compute
+    if (!has_written) throw;  // the function itself explains
     raise_in_python(error);
     explain(*steps_[at].instruction);
     throw PythonError{};

@@ -70,15 +70,10 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  void add_output(Output output) {
-    widen(output.place);
-    outputs_.push_back(output);
-  }
-  void add_gradient(int leaf, Place place) {
-    gradients_.push_back({leaf, place});
-    plans_[static_cast<size_t>(place.slot)].leaf = leaf;
-  }
-  void add_removal(int leaf) { removals_.push_back(leaf); }
+  // These throw if it does not fit what is recorded.
+  void add_output(const Output& output);
+  void add_gradient(int leaf, const Place& place);
+  void add_removal(int leaf) { note_leaf(leaf), removals_.push_back(leaf); }
   void set_draw(int instruction, PlannedDraw draw);
   void add_generator(PyObject* generator, uint64_t used);
 
@@ -103,6 +98,9 @@ class Program {
   int visit(visitproc visit, void* context) const;
   void drop_guard();
 
+  // Throws Error if there are too few arguments or starts, in a call by Python: others have a key.
+  void check_call(size_t arguments, const std::vector<Draw>* starts) const;
+  size_t output_count() const { return outputs_.size(); }
   // Whether it is what these arguments and the state of things ask for.
   bool accepts(std::span<Tensor* const> arguments) const;
   // Whether all memory that it uses is there, and large enough.
@@ -160,6 +158,9 @@ class Program {
     uint64_t end;  // where it stands when its numbers are taken
   };
 
+  void check(const std::vector<std::vector<int>>& steps);
+  void check_place(const Place& place) const;
+  void note_leaf(int leaf);
   Buffer* source_buffer(const SlotPlan& plan, size_t slot, std::span<Tensor* const> arguments);
   Buffer* gradient_buffer(const SlotPlan& plan, size_t slot, std::span<Tensor* const> arguments);
   bool is_lost_before(int leaf, size_t slot) const;
@@ -204,6 +205,7 @@ class Program {
   std::vector<size_t> used_, outside_, given_;
   std::vector<Captured> captured_;
   std::vector<Reach> reaches_;
+  int arguments_ = -1;  // the last that is used
   // So little work that it keeps the interpreter's lock: nobody can take memory away meanwhile.
   bool is_short_ = false;
   const char* arena_seen_ = nullptr;  // where stand-ins for its memory point

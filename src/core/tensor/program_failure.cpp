@@ -36,8 +36,9 @@ void Program::take_numbers() {
     uint64_t seed = read_word(each.object, "seed"), counter = read_word(each.object, "counter");
     starts.push_back({seed, counter});
     each.end = counter + each.used;
-    write_word(each.object, "counter", each.end);
   }
+  // Once all could be read.
+  for (GeneratorUse& each : generators_) write_word(each.object, "counter", each.end);
 }
 
 // How many numbers of a generator are drawn before an instruction.
@@ -69,10 +70,14 @@ void Program::give_numbers_back(size_t instruction) {
 void Program::stop(size_t step, std::span<Tensor* const> arguments) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);  // Ctrl-C, if it is what has stopped the run
-  if (is_call_) give_numbers_back(steps_[step].instruction->at);
   if (has_written) mark_writes();
-  for (size_t i = 0; is_call_ && has_written && i < tape_->leaves.size(); ++i)
-    leave_gradient(i, step, arguments);
+  try {
+    if (is_call_) give_numbers_back(steps_[step].instruction->at);
+    for (size_t i = 0; is_call_ && has_written && i < tape_->leaves.size(); ++i)
+      leave_gradient(i, step, arguments);
+  } catch (...) {
+    PyErr_Clear();  // what has stopped the run says more
+  }
   PyErr_Restore(type, value, trace);
 }
 

@@ -136,15 +136,17 @@ bool Program::are_apart(std::span<Tensor* const> arguments) const {
     return std::none_of(arguments.begin(), arguments.end(),
                         [&](const Tensor* x) { return may_overlap(buffer, x->buffer); });
   };
-  for (size_t i : given_) {
+  for (size_t k = 0; k < given_.size(); ++k) {
+    const size_t i = given_[k];
     const Buffer* own = as_tensor(leaf(plans_[i].index, arguments)->grad)->buffer;
     if (!is_apart(own)) return false;
     if (own->refs == 1 && own->allocator) continue;  // nobody else sees it, whatever there is
     for (const Captured& each : captured_)
       if ((each.is_written || is_written_[i]) && may_overlap(own, each.buffer)) return false;
-    for (size_t j : given_) {
+    for (size_t j : std::span(given_).subspan(k + 1)) {
+      if (!is_written_[i] && !is_written_[j]) continue;
       const Buffer* other = as_tensor(leaf(plans_[j].index, arguments)->grad)->buffer;
-      if (i != j && (is_written_[i] || is_written_[j]) && may_overlap(own, other)) return false;
+      if (may_overlap(own, other)) return false;
     }
   }
   return true;

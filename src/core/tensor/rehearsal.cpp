@@ -15,15 +15,16 @@ Rehearsal::~Rehearsal() {
 }
 
 void Rehearsal::begin() {
-  if (rehearsal) fail_capture("a rehearsal inside of a rehearsal", nullptr);
+  if (rehearsal || is_running_) fail_capture("a rehearsal inside of a rehearsal", nullptr);
   rehearsal = this;
   ghosts = &ghosts_;
   is_running_ = true;
+  thread_ = std::this_thread::get_id();
 }
 
 void Rehearsal::end() {
-  rehearsal = nullptr;
-  ghosts = nullptr;
+  if (rehearsal == this) rehearsal = nullptr, ghosts = nullptr;  // not paused
+  forget_paused(this);
   is_running_ = false;
   for (Gradient& each : gradients_) {
     set_gradient(each.leaf, each.was);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +25,7 @@ class Rehearsal {
   void begin();  // in this thread
   void end();
   bool is_running() const { return is_running_; }
+  bool is_here() const { return thread_ == std::this_thread::get_id(); }  // if it runs
 
   // A new tensor over a ghost, with the layout and dtype of x: those that share memory share it.
   Tensor* stand_in(const Tensor* x);
@@ -42,6 +44,7 @@ class Rehearsal {
   };
 
   bool is_running_ = false;
+  std::thread::id thread_;
   Ghosts ghosts_;
   // Ghosts, retained, for buffers, which are not: another one may have the address of one that is
   // gone, and its stand-in, if that is large enough.

@@ -41,10 +41,11 @@ Tape::~Tape() {
 
 void Tape::begin() {
   static constexpr BufferWatch RECORDER{note_made, note_gone};
-  if (running) fail_capture("a recording inside of a recording", nullptr);
+  if (running || is_running_) fail_capture("a recording inside of a recording", nullptr);
   tape = running = this;
   scratch_reserve = &scratch;
   is_running_ = true;
+  thread_ = std::this_thread::get_id();
   next_ = first_;
   first_ = this;
   record_buffers(&RECORDER);
@@ -63,31 +64,36 @@ bool Tape::asked_alike() const {
 }
 
 void Tape::forget_temporaries() {
-  std::erase_if(asked, [](const Asked& each) {
-    bool is_alone = Py_REFCNT(each.tensor) == 1;
-    if (is_alone) Py_DECREF(each.tensor), Py_XDECREF(each.node);
-    return is_alone;
-  });
+  auto first = std::partition(asked.begin(), asked.end(),
+                              [](const Asked& each) { return Py_REFCNT(each.tensor) > 1; });
+  std::vector<Asked> alone(first, asked.end());
+  asked.erase(first, asked.end());
+  // Their ends run code of others, which may ask tensors and is not part of the function; a
+  // rehearsal goes on, as nothing is to be done.
+  if (!rehearsal) pause_tape();
+  for (Asked& each : alone) Py_DECREF(each.tensor), Py_XDECREF(each.node);
+  if (!rehearsal) resume_tape();
 }
 
 // What was rehearsed was not written: memory from outside, and tensors that became part of a graph.
 void Tape::forget_writes() {
+  std::vector<PyObject*> nodes;  // which end when all is as it was: their ends may ask tensors
+  for (const Asked& each : asked) {
+    Tensor* x = as_tensor(each.tensor);
+    if (x->node != each.node) nodes.push_back(std::exchange(x->node, Py_XNewRef(each.node)));
+    x->output = each.output;
+    x->requires_grad = each.requires_grad;
+  }
+  for (PyObject* node : nodes) Py_XDECREF(node);
   for (auto [buffer, slot] : known_) {
     const Store& store = slots[static_cast<size_t>(slot)];
     if (!store.is_made) const_cast<Buffer*>(buffer)->version = store.version;
-  }
-  for (const Asked& each : asked) {
-    Tensor* x = as_tensor(each.tensor);
-    if (x->node != each.node) Py_XSETREF(x->node, Py_XNewRef(each.node));
-    x->output = each.output;
-    x->requires_grad = each.requires_grad;
   }
 }
 
 void Tape::end() {
   if (rehearsal) forget_writes();
-  tape = running = nullptr;
-  scratch_reserve = nullptr;
+  if (running == this) tape = running = nullptr, scratch_reserve = nullptr;  // not paused
   is_running_ = false;
   for (Paused& each : paused)  // it is not resumed any more
     if (each.running == this) each.tape = each.running = nullptr, each.scratch = nullptr;
@@ -221,6 +227,11 @@ void resume_tape() {
   rehearsal = before.rehearsal;
   ghosts = before.ghosts;
   paused.pop_back();
+}
+
+void forget_paused(const Rehearsal* ended) {
+  for (Paused& each : paused)
+    if (each.rehearsal == ended) each.rehearsal = nullptr, each.ghosts = nullptr;
 }
 
 void Noted::finish() {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -128,6 +129,7 @@ class Tape {
   void begin();
   void end();
   bool is_running() const { return is_running_; }
+  bool is_here() const { return thread_ == std::this_thread::get_id(); }  // if it runs
 
   int slot_of(Buffer* buffer);
   void add_argument(Tensor* x) {
@@ -166,6 +168,7 @@ class Tape {
 
   static Tape* first_;  // of all that run, in any thread
   bool is_running_ = false;
+  std::thread::id thread_;
   std::vector<Tensor*> arguments_;  // while it runs
   Tape* next_ = nullptr;
   std::unordered_map<const Buffer*, int> known_;
@@ -179,6 +182,7 @@ inline bool is_taping() { return __builtin_expect(tape != nullptr, false); }
 // before: a module that is loaded at its first use keeps what it makes, whoever was first.
 void pause_tape();
 void resume_tape();
+void forget_paused(const Rehearsal* ended);  // it is not resumed any more
 
 // An operation that is running. Lives in a function that writes elements:
 //   Noted noted;
