@@ -59,5 +59,5 @@ def test_modules_of_users_find_names_as_before() -> None:
             _ = each.secret
         with pytest.raises(ts.errors.UnknownName, match=r"^Failing has no attribute 'wieght'"):
             _ = each.wieght
-    model._modules = 3  # type: ignore[assignment]  # a name of their own
+    model._modules = 3
     assert model._modules == 3
