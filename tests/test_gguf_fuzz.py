@@ -93,18 +93,21 @@ def count_mutated(draw: random.Random) -> bytes:
     return bytes(out)
 
 
+SIZES = [0, 1, 2, 32, 32, 32, 256, 256, 2**31, 2**63]
+
+
 def entry_drawn(draw: random.Random) -> bytes:
     """Draw tensors whose entries are right for themselves, and often not for the file."""
     entries = [
         tensor(
             draw.choice("abcd") * draw.choice([1, 1, 64, 300]),
-            [draw.choice([0, 1, 2, 32, 256, 2**31, 2**63]) for _ in range(draw.choice([1, 2, 4]))],
-            draw.choice([0, 1, 2, 8, 12, 20, 30, 31, 42, 43]),
-            draw.choice([0, 0, 32, 64, 33, 1024, 2**62]),
+            [draw.choice(SIZES) for _ in range(draw.choice([1, 1, 2, 4]))],
+            draw.choice([0, 0, 1, 1, 2, 8, 12, 20, 30, 31, 42, 43]),
+            draw.choice([0, 0, 0, 0, 32, 64, 33, 1024, 2**62]),
         )
-        for _ in range(draw.choice([1, 2]))
+        for _ in range(draw.choice([1, 1, 2]))
     ]
-    return file_of([], entries, bytes(draw.choice([0, 64, 8192])))
+    return file_of([], entries, bytes(draw.choice([0, 64, 8192, 8192])))
 
 
 def whole_mutated(draw: random.Random) -> bytes:
