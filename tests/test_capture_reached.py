@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import cProfile
 import gc
 import pickle
 from collections.abc import Callable
@@ -332,6 +333,103 @@ def test_bound_functions_are_copied_and_compared_as_methods_are() -> None:
     other.__self__.weight *= 2
     assert [f(ts.ones(3)).item() for f in (model.run, other)] == [3.0, 6.0]
     assert pickle.loads(pickle.dumps(model.run.__self__)).run(ts.ones(3)).item() == 3.0
+
+
+class Decorated(list):  # type: ignore[type-arg]
+    note = None
+
+
+def test_result_keeps_attributes_of_its_container() -> None:
+    def f(x: Any) -> Any:
+        out = Decorated([x * 2])
+        out.note = 5
+        return out, 1
+
+    compiled = ts.compile(f)
+    assert [compiled(ts.ones(1))[0].note for _ in range(5)] == [5] * 5
+
+
+# --- attributes of what is hardly an object ------------------------------------------------------
+
+
+class Table(dict):  # type: ignore[type-arg]
+    k = BEFORE
+
+
+class Number(float):
+    k = BEFORE
+
+
+class Shadowed:
+    """Its property comes before what its dict has under the same name."""
+
+    def __init__(self) -> None:
+        self.held = BEFORE
+        vars(self)["k"] = 7.0
+
+    @property
+    def k(self) -> float:
+        return self.held
+
+
+def in_container(made: Any) -> tuple[Any, Callable[[Any], Any], str]:
+    table = [made]
+    return made, lambda x: x * table[0].k, "k"
+
+
+def private_of_module() -> tuple[Any, Callable[[Any], Any], str]:
+    module: Any = nn.Identity()
+    module._config = SimpleNamespace(k=BEFORE)
+    return module._config, lambda x: x * module._config.k, "k"
+
+
+def shadowed() -> tuple[Any, Callable[[Any], Any], str]:
+    owner = Shadowed()
+    return owner, lambda x: x * owner.k, "held"
+
+
+ODD = {
+    "a dict": lambda: in_container(Table()),
+    "a number": lambda: in_container(Number(3.0)),
+    "a private name of a module": private_of_module,
+    "a property before an attribute": shadowed,
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_attributes_of_odd_objects_are_watched(name: str) -> None:
+    owner, f, attribute = ODD[name]()
+    compiled, x = ts.compile(f), ts.ones(2)
+    for k in (BEFORE,) * 4 + (AFTER,) * 3:
+        setattr(owner, attribute, k)
+        assert compiled(x).tolist() == [k, k]
+
+
+def test_whether_a_gradient_is_kept_is_read_at_each_call() -> None:
+    weight = ts.ones(2, requires_grad=True)
+    x = weight * 1
+    compiled = ts.compile(lambda: x.detach() * (2.0 if x.retains_grad else 3.0))
+    assert [compiled()[0].item() for _ in range(3)] == [3.0] * 3
+    x.retain_grad()
+    assert [compiled()[0].item() for _ in range(3)] == [2.0] * 3
+
+
+def test_profiler_that_is_switched_on_inside_hides_nothing() -> None:
+    config = SimpleNamespace(k=BEFORE)
+
+    def f(x: Any) -> Any:
+        profile = cProfile.Profile()
+        profile.enable()
+        profile.disable()
+        return helper(x)
+
+    def helper(x: Any) -> Any:
+        return x * config.k
+
+    compiled, x = ts.compile(f), ts.ones(2)
+    for k in (BEFORE,) * 4 + (AFTER,) * 3:
+        config.k = k
+        assert compiled(x).tolist() == [k, k]
 
 
 # --- what others do ------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def capture(
             if watch.has_toggled():
                 raise AsWritten("requires_grad of a tensor that it uses is changed")
             if watch.has_missed:
-                raise AsWritten("it reaches more objects than can be watched")
+                raise AsWritten("it reaches more than can be watched, or is profiled inside")
             if watch.has_loaded:
                 raise AsWritten("a module is imported")
             if watch.bumped_at:  # a repeated call would not do it
@@ -180,6 +180,8 @@ def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list
         raise capture_errors.too_deep("its results") from None
     if not is_kept:
         raise capture_errors.wrong_container()
+    if _is_decorated(box[0]):
+        raise AsWritten("a container of its results has attributes")
     opened = []
     for i in range(len(leaves)):
         out = _plain_output(program, leaves, i, tensors)
@@ -195,6 +197,14 @@ def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list
             memory.source, memory.index = RESULT, results
             results += 1
     return opened
+
+
+def _is_decorated(tree: Any) -> bool:
+    """Tell whether a container has attributes beside what it holds, or one in it."""
+    parts = tree.values() if isinstance(tree, dict) else tree
+    if not isinstance(tree, dict | list | tuple):
+        return False
+    return bool(getattr(tree, "__dict__", None)) or any(map(_is_decorated, parts))
 
 
 def _plain_output(program: Program, leaves: list[Any], i: int, tensors: list[Any]) -> Output | None:

@@ -40,9 +40,12 @@ class watched:  # noqa: N801 - used like a function
         exceptions.RAISED[self._thread] = self._watch.raised
         if _leave_out_garbage not in gc.callbacks:  # it stays: a collection may be under way
             gc.callbacks.insert(0, _leave_out_garbage)
-        sys.setprofile(self._see())
+        self._seeing = self._see()
+        sys.setprofile(self._seeing)
 
     def __exit__(self, *error: Any) -> None:
+        if sys.getprofile() is not self._seeing:
+            self._watch.has_missed = True
         if self._before is None or callable(self._before):
             sys.setprofile(self._before)
         else:

@@ -35,6 +35,11 @@ FIELD: Any = type(vars(namedtuple("Named", "field"))["field"])  # of any named t
 PARTS = ("__code__", "__defaults__", "__kwdefaults__")  # of a function: they can be replaced
 
 
+def is_constant(value: Any) -> bool:
+    """Tell whether a value is a number, a text or None, and nothing else beside."""
+    return isinstance(value, CONSTANT) and not getattr(value, "__dict__", None)
+
+
 class Restless:
     """What a container holds that is too large or too deep to compare: never the same."""
 
@@ -228,7 +233,8 @@ def static_attribute(owner: Any, name: str) -> Any:
     """Give an attribute without running code: of the object, of a slot, or of its classes."""
     own = getattr(owner, "__dict__", None)
     if own is not None and name in own:
-        return own[name]
+        found = next((vars(cls)[name] for cls in type(owner).__mro__ if name in vars(cls)), None)
+        return found if isinstance(found, property) else own[name]  # which comes before
     for cls in (*(owner.__mro__ if isinstance(owner, type) else ()), *type(owner).__mro__):
         if name in cls.__dict__:
             found = cls.__dict__[name]

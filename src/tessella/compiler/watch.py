@@ -18,7 +18,6 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from tessella import _core, exceptions
 from tessella.compiler.held import (
     ABSENT,
-    CONSTANT,
     FIELD,
     MAPPINGS,
     MOST_ITEMS,
@@ -26,6 +25,7 @@ from tessella.compiler.held import (
     Place,
     behind,
     is_array,
+    is_constant,
     is_filled,
     is_ours,
     is_restless,
@@ -47,6 +47,7 @@ from tessella.compiler.restless import (
 from tessella.hints import Any
 
 MOST_REACHED = 10_000  # objects behind names and in containers
+RETAINED = "retains_grad"  # of a tensor, which nobody watches
 Tensor = _core.Tensor
 
 
@@ -149,6 +150,8 @@ class Watch:
             self._is_by_type = True
             for each in list(self._reached.values()):
                 self._reach_bases(each)
+        if RETAINED in reads.loose or any(RETAINED in chain[-1] for chain in reads.chains):
+            self.restless = self.restless or RETAINED
         for kind, name, attributes in reads.chains:
             if (kind, name) == ("global", "super"):
                 self._reach_bases(locals_.get(arguments[0]) if arguments else None)
@@ -347,7 +350,9 @@ class Watch:
                     continue
                 self._walked[id(value)] = value
                 keys = value if isinstance(value, MAPPINGS) else ()
-                todo += [each for each in (*parts, *keys) if not isinstance(each, CONSTANT)]
+                todo += [each for each in (*parts, *keys) if not is_constant(each)]
+                if _has_own(value):
+                    todo += self._look(value, self._loose)
             elif is_seen and len(self._reached) >= MOST_REACHED:
                 self.has_missed = True
                 return
@@ -418,7 +423,7 @@ def _has_code(value: Any, code: CodeType) -> bool:
 
 def _has_attributes(value: Any) -> bool:
     """Tell whether a value is an object of the user's with attributes: no tensor, no array."""
-    if isinstance(value, (*CONSTANT, Tensor, MethodType)) or is_array(value):
+    if isinstance(value, (Tensor, MethodType)) or is_constant(value) or is_array(value):
         return False
     owner = value if isinstance(value, type) else type(value)
     if isinstance(value, ModuleType):
@@ -443,7 +448,17 @@ def _is_users(value: Any, name: str, found: Any) -> bool:
         return getattr(value, "__dict__", {}).get(name, ABSENT) is found
     if not _is_module(value) or vars(value).get(name, ABSENT) is not found:
         return False
-    return name[0] != "_" and (parts_of(found) is not None or _has_attributes(found))
+    is_own = is_ours(module_of(type(found))) or name in _KEPT
+    return not is_own and (parts_of(found) is not None or _has_attributes(found))
+
+
+# What modules of the package keep for themselves: changes of it are counted.
+_KEPT = ("_hooks", "_persistence")
+
+
+def _has_own(value: Any) -> bool:
+    """Tell whether a container has attributes beside what it holds."""
+    return bool(getattr(value, "__dict__", None)) and not is_ours(module_of(type(value)))
 
 
 def _is_module(value: Any) -> bool:
