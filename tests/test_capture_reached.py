@@ -336,7 +336,7 @@ def test_bound_functions_are_copied_and_compared_as_methods_are() -> None:
 
 
 class Decorated(list):  # type: ignore[type-arg]
-    note = None
+    note: Any = None
 
 
 def test_result_keeps_attributes_of_its_container() -> None:
