@@ -278,6 +278,20 @@ def test_error_of_values_that_is_caught_is_caught_at_each_call(f: Callable[[Any]
         assert repr(compiled(i)) == repr(f(i)), k
 
 
+def test_texts_of_errors_that_may_come_are_not_errors() -> None:
+    """An assignment by a mask prepares the error of a value that would not fit."""
+
+    def f(x: Any) -> Any:
+        x = x * 1
+        x[x.sum(axis=-1) > 0] = x[:1]
+        return x
+
+    compiled = ts.compile(f)
+    for _ in range(3):
+        compiled(ts.ones(0, 4))
+    assert compiled.program is not None
+
+
 # --- keys and results ----------------------------------------------------------------------------
 
 

@@ -28,16 +28,22 @@ def set_place_finder(finder: Callable[[], str]) -> None:
 PACKAGE: str = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
-# What was raised in threads that record a function, by their idents. A function that catches an
-# error goes another way than it would with other values.
+# Errors of threads that record a function, by ident: one that it catches leads it another way.
 RAISED: dict[int, list[TessellaError]] = {}
 
 
 def note_while_recorded(error: TessellaError) -> None:
     """Keep an error if this thread records a function; which names exist depends on no value."""
-    found = RAISED.get(get_ident())
-    if found is not None and not isinstance(error, UnknownName):
-        found.append(error)
+    if not isinstance(error, UnknownName):
+        RAISED.get(get_ident(), []).append(error)
+
+
+def unraised(make: Callable[[], TessellaError]) -> TessellaError:
+    """Make an error for its text alone: it does not count as raised."""
+    found = RAISED.get(get_ident(), [])
+    count, error = len(found), make()
+    del found[count:]
+    return error
 
 
 class TessellaError(Exception):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from tessella import _core, errors
 from tessella._core import Tensor
 from tessella.dtypes import int64
+from tessella.exceptions import unraised
 from tessella.hints import Callable
 from tessella.kinds import cast
 
@@ -24,7 +25,7 @@ def limited(x: Tensor, low: int, high: int, fail: Failure) -> Tensor:
     if given.is_virtual:
         return given
     out = _core.empty(given.shape, int64.id)
-    text = _text_of(fail(_ANY)) if _core.is_recording() else (0, "", "")
+    text = _text_of(unraised(lambda: fail(_ANY))) if _core.is_recording() else (0, "", "")
     try:
         _core.limit(out, given, low, high, *text)
     except errors.TessellaError:
