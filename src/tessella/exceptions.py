@@ -26,8 +26,6 @@ def set_place_finder(finder: Callable[[], str]) -> None:
 
 
 PACKAGE: str = os.path.dirname(os.path.abspath(__file__)) + os.sep
-
-
 # Errors of threads that record a function, by ident: one that it catches leads it another way.
 RAISED: dict[int, list[TessellaError]] = {}
 
@@ -40,10 +38,12 @@ def note_while_recorded(error: TessellaError) -> None:
 
 def unraised(make: Callable[[], TessellaError]) -> TessellaError:
     """Make an error for its text alone: it does not count as raised."""
-    found = RAISED.get(get_ident(), [])
-    count, error = len(found), make()
-    del found[count:]
-    return error
+    held = RAISED.pop(get_ident(), None)
+    try:
+        return make()
+    finally:
+        if held is not None:
+            RAISED[get_ident()] = held
 
 
 class TessellaError(Exception):
