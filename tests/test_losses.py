@@ -105,6 +105,13 @@ def test_saturated_probabilities_have_finite_losses_and_slopes() -> None:
     assert np.isfinite(to_array(grad_of(x))).all() and listed(grad_of(x))[:2] == [0, 0]
 
 
+def test_a_prediction_at_the_margin_still_has_a_slope() -> None:
+    x = leaf([0.5, 1.0, 1.5, 1.0])
+    target = ts.tensor([-1.0, -1.0, -1.0, 1.0])
+    F.hinge_embedding_loss(x, target, reduction="sum").backward()
+    assert listed(grad_of(x)) == [-1, -1, 0, 1]
+
+
 def test_halves_add_up_in_float32() -> None:
     x = ts.full((40_000, 2), 0.0, dtype=ts.bfloat16)
     assert F.cross_entropy(x, ts.zeros(40_000, dtype=ts.int64), reduction="sum").item() == 27776

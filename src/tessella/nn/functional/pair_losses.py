@@ -26,7 +26,7 @@ COMPOSED: dict[str, Callable[[Tensor, Tensor, float], Tensor]] = {
     "logistic": lambda x, y, p: softplus(x) - x * y,
     "soft_margin": lambda x, y, p: softplus(-x * y),
     "hinge": lambda x, y, p: (
-        where(y != 1, maximum(p - x, 0.0), 0.0) + where(y != -1, x, 0.0)),
+        where((y == 1) | (x > p), 0.0, p - x) + where(y != -1, x, 0.0)),
     "divergence": lambda x, y, p: xlogy(y, y) - y * x,
     "log_divergence": lambda x, y, p: exp(y) * (y - x),
 }  # fmt: skip
@@ -95,7 +95,7 @@ def _slope_ref(np: Any, dout: Any, pred: Any, target: Any, loss: str, parameter:
         "entropy": lambda: d / (x - x * x),
         "logistic": lambda: 1 / (1 + np.exp(-x)) - y,
         "soft_margin": lambda: -y / (1 + np.exp(x * y)),
-        "hinge": lambda: (y != -1) * 1 - ((y != 1) & (p > x)) * 1,
+        "hinge": lambda: (y != -1) * 1 - ((y != 1) & (x <= p)) * 1,
         "divergence": lambda: -y,
         "log_divergence": lambda: -np.exp(y),
     }[loss]()
