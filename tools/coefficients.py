@@ -1,119 +1,22 @@
 """Writes src/core/simd/coefficients.h: polynomials and split constants of the vector maths.
 
-Each row names a function of one variable, an interval, a degree and a weight; Remez's exchange
-finds the polynomial whose weighted error is smallest, in 60 digits. Coefficients are rounded to
-the lane type; a float polynomial is fitted again, above each coefficient, to what rounding left.
-It is run by hand (``python tools/coefficients.py``); the build reads only the header.
+Each row names a function of one variable, an interval, a degree and a weight, to which
+polynomials.py fits. It is run by hand (``python tools/coefficients.py``); the build reads only
+the header.
 """
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from mpmath import mp, mpf
 
-mp.dps = 60
-Function = Callable[[mpf], mpf]
+from polynomials import Function, Row, chebyshev, fit, horner, remez, rounded
+
 GRID = 600
 ERFC_CENTRE = mpf("3.75")
 NORMAL_CENTRE = mpf("3.5")
-
-
-@dataclass(frozen=True)
-class Row:
-    """name(z) is fitted on [low, high]; the error is multiplied by weight(z)."""
-
-    name: str
-    type: str
-    text: str
-    low: mpf
-    high: mpf
-    degree: int
-    value: Function
-    weight: Function
-
-
-def chebyshev(low: mpf, high: mpf, count: int) -> list[mpf]:
-    """Chebyshev's nodes on an interval, in rising order; the ends are not among them."""
-    nodes = [-mp.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
-    return [(low + high) / 2 + (high - low) / 2 * node for node in nodes]
-
-
-def horner(coefficients: list[mpf], z: mpf) -> mpf:
-    """The polynomial with these coefficients, lowest power first, at z."""
-    total = mpf(0)
-    for c in reversed(coefficients):
-        total = total * z + c
-    return total
-
-
-def levelled(nodes: list[tuple[mpf, mpf, mpf]], first: int, count: int) -> list[mpf]:
-    """The polynomial z**first * (count terms) whose weighted error alternates on the nodes."""
-    size = count + 1
-    matrix, right = mp.matrix(size, size), mp.matrix(size, 1)
-    for i, (z, value, weight) in enumerate(nodes):
-        for j in range(count):
-            matrix[i, j] = z ** (first + j)
-        matrix[i, count] = (-1) ** i / weight
-        right[i] = value
-    return list(mp.lu_solve(matrix, right))[:count]
-
-
-def extremes(errors: list[mpf], wanted: int) -> list[int]:
-    """Indices of alternating extremes: the largest of each run of equal sign, best `wanted`."""
-    runs: list[int] = []
-    for i, error in enumerate(errors):
-        if runs and (error > 0) == (errors[runs[-1]] > 0):
-            if abs(error) > abs(errors[runs[-1]]):
-                runs[-1] = i
-        else:
-            runs.append(i)
-    while len(runs) > wanted:
-        runs.pop(0 if abs(errors[runs[0]]) < abs(errors[runs[-1]]) else -1)
-    return runs
-
-
-def remez(samples: list[tuple[mpf, mpf, mpf]], first: int, count: int) -> list[mpf]:
-    """Minimax fit of z**first * (count terms) to samples (z, value, weight)."""
-    picks = [round(i * (len(samples) - 1) / count) for i in range(count + 1)]
-    low, high = samples[0][0], samples[-1][0]
-    for i in range(count + 1):
-        z = (low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * i / count)
-        picks[i] = min(range(len(samples)), key=lambda k: abs(samples[k][0] - z))
-    best: list[mpf] = []
-    for _ in range(8):
-        best = levelled([samples[i] for i in picks], first, count)
-        errors = [w * (v - z**first * horner(best, z)) for z, v, w in samples]
-        found = extremes(errors, count + 1)
-        if len(found) < count + 1 or found == picks:
-            break
-        picks = found
-    return best
-
-
-def rounded(value: mpf, kind: str) -> mpf:
-    """The nearest value of the lane type."""
-    digits = 24 if kind == "float" else 53
-    mantissa, exponent = mp.frexp(value)
-    return mp.ldexp(mp.nint(mp.ldexp(mantissa, digits)), int(exponent) - digits)
-
-
-def fit(row: Row, samples: list[tuple[mpf, mpf, mpf]]) -> list[mpf]:
-    """Coefficients rounded to the lane type; those above are fitted again after each rounding.
-
-    A double needs that for the first two only, and not where 0 is inside the interval: there
-    z**first * P(z) has no alternation to find.
-    """
-    done: list[mpf] = []
-    for i in range(row.degree + 1):
-        rest = [(z, v - horner(done, z), w) for z, v, w in samples]
-        found = remez(rest, i, row.degree + 1 - i)
-        if row.type == "double" and (i > 1 or row.low < 0):
-            return done + [rounded(c, row.type) for c in found]
-        done.append(rounded(found[0], row.type))
-    return done
 
 
 def odd(f: Function) -> Function:
@@ -343,8 +246,6 @@ def of_floats() -> list[Row]:
         narrow("kExpF", "exp(r) = 1 + r + r*r*P(r)", -HALF, HALF, 4, exp_tail, squared),
         narrow("kLogF", "log(1 + f) = f - f*f/2 + f**3*P(f)", *FRACTION, 8, log_cubic,
                log_cubic_weight),
-        narrow("kTanhF", "tanh(x) = x + x*z*P(z), z = x*x", 0, mpf("0.4226"), 4, odd(mp.tanh),
-               itself),
         narrow("kErfF", "erf(x) = x + x*P(z), z = x*x", 0, 1, 6, erf_excess),
         narrow("kErfTailF", "erf(x) = 1 - exp(-P(x))", 1, mpf("3.95"), 7, erf_exponent, mp.erfc),
         narrow("kNormalTailF",
@@ -428,6 +329,60 @@ def two_over_pi() -> str:
     return "\n".join([text, "static constexpr uint64_t kTwoOverPi[] = {", *lines, "};\n"])
 
 
+PIECES = 8
+TANH_DEGREE = 7
+TANH_SCALE, TANH_TOP = mpf("1.5"), mpf("9.2")  # from 9.02 on, tanh rounds to 1
+
+
+def rounding(value: mpf) -> mpf:
+    """What rounding to a float changes, in units of the last place."""
+    return abs(value - rounded(value, "float")) / mp.ldexp(1, int(mp.frexp(value)[1]) - 24)
+
+
+def piece_centre(low: mpf, high: mpf) -> mpf:
+    """A float in the middle of an interval, at which tanh and its slope are nearly floats."""
+    middle = rounded((low + high) / 2, "float")
+    step = mp.ldexp(1, int(mp.frexp(middle)[1]) - 24)
+
+    def badness(x: mpf) -> mpf:
+        return 10 * rounding(mp.tanh(x)) + rounding(1 - mp.tanh(x) ** 2)
+
+    return min((middle + i * step for i in range(3000)), key=badness)
+
+
+def tanh_piece(low: mpf, high: mpf) -> list[mpf]:
+    """The centre c of a piece and the coefficients of P, tanh(c + t) = P(t)."""
+    if low == 0:  # relative to t, of which the slope is 1
+        samples = [
+            (t, (mp.tanh(t) - t) / t**2, t**2 / mp.tanh(t)) for t in chebyshev(low, high, GRID)
+        ]
+        rest = Row("", "float", "", low, high, TANH_DEGREE - 2, mp.tanh, one)
+        return [mpf(0), mpf(0), mpf(1), *fit(rest, samples)]
+    c = piece_centre(low, high)
+    top = mp.tanh(c)
+    nodes = [x - c for x in chebyshev(low, high, GRID)]
+    samples = [(t, (mp.tanh(c + t) - top) / t, abs(t) / mp.tanh(c + t)) for t in nodes]
+    return [rounded(v, "float") for v in (c, top, *remez(samples, 0, TANH_DEGREE))]
+
+
+def tanh_pieces() -> str:
+    """The table of tanh for floats: rows of centres and coefficients, pieces twice in each."""
+    borders = [mpf(x) for x in (1, "1.5", 2, 3, 4, 6, 8, 12)]
+    lows = [(border - 1) / TANH_SCALE for border in borders]
+    pieces = [tanh_piece(*ends) for ends in zip(lows, [*lows[1:], TANH_TOP], strict=True)]
+    first = 6  # the lowest bits of the float 1, less those below its first two
+    lines = [
+        "// tanh(c + t) = P(t) for floats in eight pieces: a row of centres c, then rows of the",
+        "// coefficients of P. The piece of x is number bits(1 + 1.5x) / 2^22 modulo 8, so that",
+        "// halves of octaves of 1 + 1.5x are apart.",
+        f"static constexpr float kTanhF[{TANH_DEGREE + 2}][{PIECES}] = {{",
+    ]
+    for row in zip(*pieces, strict=True):
+        turned = [row[(i - first) % PIECES] for i in range(PIECES)]
+        lines.append(f"    {{{', '.join(hexadecimal(v, 'float') for v in turned)}}},")
+    return "\n".join([*lines, "};\n"])
+
+
 def hexadecimal(value: mpf, kind: str) -> str:
     """A C++ literal without rounding."""
     return float(value).hex() + ("f" if kind == "float" else "")
@@ -464,7 +419,7 @@ def main() -> None:
     """Fits everything and writes the header."""
     target = Path(__file__).parent.parent / "src" / "core" / "simd" / "coefficients.h"
     parts = [*(parted(split) for split in splits()), two_over_pi()]
-    body = "\n".join([*parts, *(written(row) for row in tables())])
+    body = "\n".join([*parts, *(written(row) for row in tables()), tanh_pieces()])
     target.write_text(HEAD + body + "\n}  // namespace tessella::TS_ISA\n")
 
 

@@ -300,13 +300,6 @@ static constexpr float kLogF[] = {
     0x1.efa2260000000p-4f,  -0x1.bf05a80000000p-4f, 0x1.b781b20000000p-5f,
 };
 
-// tanh(x) = x + x*z*P(z), z = x*x
-// on [0.0, 0.4226], degree 4, weighted error 2^-27.23.
-static constexpr float kTanhF[] = {
-    -0x1.5555260000000p-2f, 0x1.11044c0000000p-3f,  -0x1.b7d9f80000000p-5f,
-    0x1.4f97160000000p-6f,  -0x1.6a49c80000000p-8f,
-};
-
 // erf(x) = x + x*P(z), z = x*x
 // on [0.0, 1.0], degree 6, weighted error 2^-29.55.
 static constexpr float kErfF[] = {
@@ -327,6 +320,34 @@ static constexpr float kNormalTailF[] = {
     0x1.d2ee1e0000000p-5f,  0x1.d199020000000p-6f,   0x1.b9f1f80000000p-7f, 0x1.1344b20000000p-8f,
     0x1.09df960000000p-8f,  -0x1.11c0a60000000p-9f,  0x1.0ef5900000000p-9f, -0x1.0116260000000p-10f,
     0x1.a8d97e0000000p-13f, -0x1.094b3c0000000p-16f,
+};
+
+// tanh(c + t) = P(t) for floats in eight pieces: a row of centres c, then rows of the
+// coefficients of P. The piece of x is number bits(1 + 1.5x) / 2^22 modulo 8, so that
+// halves of octaves of 1 + 1.5x are apart.
+static constexpr float kTanhF[9][8] = {
+    {0x1.00130c0000000p+0f, 0x1.aab79e0000000p+0f, 0x1.555a500000000p+1f, 0x1.0009d40000000p+2f,
+     0x1.8006840000000p+2f, 0x1.089e540000000p+3f, 0x0.0p+0f, 0x1.0017460000000p-1f},
+    {0x1.85ffaa0000000p-1f, 0x1.dcbdd80000000p-1f, 0x1.fb14d80000000p-1f, 0x1.ffa8320000000p-1f,
+     0x1.fffe640000000p-1f, 0x1.fffffc0000000p-1f, 0x0.0p+0f, 0x1.d959d80000000p-2f},
+    {0x1.addd020000000p-2f, 0x1.105af00000000p-3f, 0x1.3947100000000p-6f, 0x1.5f19c00000000p-10f,
+     0x1.9bd6900000000p-16f, 0x1.1a09100000000p-22f, 0x1.0000000000000p+0f, 0x1.92985c0000000p-1f},
+    {-0x1.476f860000000p-2f, -0x1.fb32cc0000000p-4f, -0x1.3643a80000000p-6f,
+     -0x1.5ee1fa0000000p-10f, -0x1.9d94240000000p-16f, -0x1.1a28da0000000p-22f,
+     -0x1.1cfb840000000p-22f, -0x1.7434640000000p-2f},
+    {0x1.a884100000000p-4f, 0x1.22b35e0000000p-4f, 0x1.95b1240000000p-7f, 0x1.d337b20000000p-11f,
+     0x1.13d1900000000p-16f, 0x1.783eea0000000p-23f, -0x1.5551680000000p-2f,
+     -0x1.815f2c0000000p-4f},
+    {0x1.c678a60000000p-6f, -0x1.96af760000000p-6f, -0x1.8620580000000p-8f, -0x1.d105200000000p-12f,
+     -0x1.0804960000000p-17f, -0x1.74cdf00000000p-24f, -0x1.24a5100000000p-12f,
+     0x1.5131480000000p-3f},
+    {-0x1.7c13cc0000000p-5f, 0x1.3af8500000000p-9f, 0x1.2009a40000000p-9f, 0x1.7210340000000p-13f,
+     0x1.a665680000000p-19f, 0x1.2a09ac0000000p-25f, 0x1.15de420000000p-3f, -0x1.be61e40000000p-6f},
+    {0x1.1e32340000000p-6f, 0x1.ca255a0000000p-9f, -0x1.39d2880000000p-11f, -0x1.02b6d20000000p-14f,
+     -0x1.7474ca0000000p-20f, -0x1.c3b5f60000000p-27f, -0x1.37150c0000000p-7f,
+     -0x1.98fca20000000p-5f},
+    {0x1.cbf6c20000000p-9f, -0x1.55cfec0000000p-9f, 0x1.71b7780000000p-14f, 0x1.20258a0000000p-16f,
+     0x1.a87ac60000000p-22f, 0x1.0322340000000p-28f, -0x1.364b200000000p-5f, 0x1.c253f40000000p-6f},
 };
 
 }  // namespace tessella::TS_ISA

@@ -6,8 +6,21 @@
 #pragma once
 #include "maths_log.h"
 #include "maths_power.h"
+#include "shuffle.h"
 
 namespace tessella::TS_ISA {
+
+// x = k ln 2 + r for |x| < 180, |r| <= ln(2)/2.
+template <class V>
+struct ExpReduced {
+  V r, k;
+};
+template <class V>
+TS_INLINE ExpReduced<V> exp_reduced(V x) {
+  const V shift = splat<V>(integer_shift<V>);
+  const V k = fma(x, splat<V>(0x1.715476p+0f), shift) - shift;  // 1 / ln 2
+  return {fma(k, splat<V>(-kLn2F[1]), fma(k, splat<V>(-kLn2F[0]), x)), k};
+}
 
 // exp(x) = 2^k (m.hi + m.lo) for |x| < 180; m.hi alone is within 0.82 ulp.
 template <class V>
@@ -17,17 +30,16 @@ struct ExpFloat {
 };
 template <class V>
 TS_INLINE ExpFloat<V> exp_float(V x) {
-  const V shift = splat<V>(integer_shift<V>);
-  const V k = fma(x, splat<V>(0x1.715476p+0f), shift) - shift;  // 1 / ln 2
-  const V r = fma(k, splat<V>(-kLn2F[1]), fma(k, splat<V>(-kLn2F[0]), x));
+  const auto [r, k] = exp_reduced(x);
   const Pair<V> lead = fast_two_sum(splat<V>(1), r);
   return {fast_two_sum(lead.hi, fma(r * r, polynomial(kExpF, r), lead.lo)), k};
 }
 
+// Within 1.1 ulp.
 template <class V>
 TS_INLINE V exp_f32(V x) {
-  const ExpFloat<V> e = exp_float(clamp(x, exp_vanishes<V>, 90));
-  return scale(e.m.hi, e.k);
+  const auto [r, k] = exp_reduced(clamp(x, exp_vanishes<V>, 90));
+  return scale(splat<V>(1) + fma(r * r, polynomial(kExpF, r), r), k);
 }
 
 // log(1 + f) = f - (h - f^3 P(f)), h = f*f/2.
@@ -42,16 +54,36 @@ TS_INLINE V log_f32(V x) {
   return log_special(x, fma(e, splat<V>(kLn2F[0]), f - (h - inner)));
 }
 
-// 1 - 2 / (e^2a + 1) away from zero; at 9.5 it has long been 1.
+// Lane i is table[number[i] modulo 8].
+template <class V>
+TS_INLINE V look_up(const float (&table)[8], MaskOf<V> number) {
+#if defined(__AVX512F__)
+  if constexpr (lanes<V> == 16)
+    return shuffle((V)_mm512_maskz_broadcast_f32x8(-1, _mm256_loadu_ps(table)), number);
+#endif
+  if constexpr (lanes<V> == 8) {
+    return shuffle(load<V>(table), number);
+  } else if constexpr (lanes<V> == 4) {
+    return shuffle(load<V>(table), load<V>(table + 4), number);
+  } else {
+    V out{};
+    for (int i = 0; i < lanes<V>; ++i) out[i] = table[number[i] & 7];
+    return out;
+  }
+}
+
+// A polynomial about the centre of the piece of |x|. The first begins at 0, where its centre is, so
+// that small results keep all their digits; at 9.2 tanh has long been 1.
 template <class V>
 TS_INLINE V tanh_f32(V x) {
-  const V a = abs(x), z = x * x;
-  const V small = copysign(fma(x * z, polynomial(kTanhF, z), x), x);  // -0 stays -0
-  const V b = lesser(splat<V>(9.5f), a);
-  const ExpFloat<V> e = exp_float(b + b);
-  const V below = fma(e.m.hi, power_of_two(e.k), splat<V>(1));
-  const V large = copysign(splat<V>(1) - splat<V>(2) / below, x);
-  return select(a < splat<V>(0.65f), small, large);
+  constexpr int TERMS = sizeof kTanhF / sizeof kTanhF[0] - 1;
+  const V a = lesser(splat<V>(9.2f), abs(x));
+  const auto number = (MaskOf<V>)((BitsOf<V>)fma(a, splat<V>(1.5f), splat<V>(1)) >> 22);
+  const V t = a - look_up<V>(kTanhF[0], number);
+  V sum = look_up<V>(kTanhF[TERMS], number);
+#pragma GCC unroll 8
+  for (int i = TERMS - 1; i > 0; --i) sum = fma(sum, t, look_up<V>(kTanhF[i], number));
+  return copysign(sum, x);
 }
 
 // 1 / (1 + e^-x), with e^-|x| in the numerator for negative x so that it fades out gradually. What
