@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import tessella as ts
 from tessella import data, nn
 from tessella.nn import functional as F
@@ -22,7 +24,7 @@ class Autoencoder(nn.Module):
         return self.decoder(self.encoder(x))
 
 
-def main(epochs: int = 60, seed: int = 0) -> float:
+def main(epochs: int = 60, seed: int = 0, compile: bool = True) -> float:
     """Train; give the mean square error of a pixel of test images, of values from 0 to 1."""
     ts.manual_seed(seed)
     train, test = (data.load_digits(split=part).x / 16 for part in ("train", "test"))
@@ -34,9 +36,12 @@ def main(epochs: int = 60, seed: int = 0) -> float:
         ts.optim.Adam(model.parameters(), lr=3e-3),
         epochs=epochs,
         validation=[test],
+        compile=compile,
     )
     return history["val_loss"][-1]
 
 
 if __name__ == "__main__":
-    print(f"error {main():.4f}")
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--eager", action="store_true", help="do not compile the steps")
+    print(f"error {main(compile=not arguments.parse_args().eager):.4f}")

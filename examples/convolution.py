@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import tessella as ts
 from tessella import data, nn
 from tessella.nn import functional as F
@@ -17,7 +19,7 @@ def make() -> nn.Sequential:
     )  # fmt: skip
 
 
-def main(epochs: int = 20, seed: int = 0) -> float:
+def main(epochs: int = 20, seed: int = 0, compile: bool = True) -> float:
     """Train; give the share of test images that are recognised."""
     ts.manual_seed(seed)
     sets = []
@@ -30,10 +32,12 @@ def main(epochs: int = 20, seed: int = 0) -> float:
     history = ts.fit(
         model, loader, F.cross_entropy, optimizer, epochs=epochs,
         validation=data.DataLoader(sets[1], 500), metrics={"accuracy": ts.metrics.accuracy},
-        scheduler=ts.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs),
+        scheduler=ts.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs), compile=compile,
     )  # fmt: skip
     return history["accuracy"][-1]
 
 
 if __name__ == "__main__":
-    print(f"accuracy {main():.1%}")
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--eager", action="store_true", help="do not compile the steps")
+    print(f"accuracy {main(compile=not arguments.parse_args().eager):.1%}")

@@ -5,6 +5,8 @@ The training images are few; copies that are moved by one pixel make them more.
 
 from __future__ import annotations
 
+import argparse
+
 import tessella as ts
 from tessella import data, nn
 from tessella.nn import functional as F
@@ -17,7 +19,7 @@ def shifted(images: ts.Tensor) -> ts.Tensor:
     return ts.concat([wide[:, i : i + 8, j : j + 8].reshape(-1, 64) for i, j in moves])
 
 
-def main(epochs: int = 20, seed: int = 0) -> float:
+def main(epochs: int = 20, seed: int = 0, compile: bool = True) -> float:
     """Train; give the share of test images that are recognised."""
     ts.manual_seed(seed)
     x, y = data.load_digits(split="train")
@@ -38,9 +40,12 @@ def main(epochs: int = 20, seed: int = 0) -> float:
         validation=[(test_x / 16, test_y)],
         metrics={"accuracy": ts.metrics.accuracy},
         scheduler=ts.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs),
+        compile=compile,
     )
     return history["accuracy"][-1]
 
 
 if __name__ == "__main__":
-    print(f"accuracy {main():.1%}")
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--eager", action="store_true", help="do not compile the steps")
+    print(f"accuracy {main(compile=not arguments.parse_args().eager):.1%}")

@@ -1,6 +1,6 @@
 """Fashion-MNIST, from a folder of IDX files: a dense network at 88%, a convolutional one at 91%.
 
-    python examples/fashion.py FOLDER [--model dense|convolutional] [--epochs N]
+    python examples/fashion.py FOLDER [--model dense|convolutional] [--epochs N] [--eager]
 
 Debian's package dataset-fashion-mnist has the files: `apt-get download dataset-fashion-mnist`, then
 `dpkg -x dataset-fashion-mnist_*.deb .` puts them under usr/share/datasets/fashion-mnist.
@@ -35,7 +35,13 @@ def make_convolutional() -> nn.Sequential:
 MODELS = {"dense": make_dense, "convolutional": make_convolutional}
 
 
-def main(folder: str, model: str = "dense", epochs: int = 10, most: int = 60_000) -> float:
+def main(
+    folder: str,
+    model: str = "dense",
+    epochs: int = 10,
+    most: int = 60_000,
+    compile: bool = True,
+) -> float:
     """Train on `most` images; give the share of test images that are recognised."""
     ts.manual_seed(0)
     network = MODELS[model]()
@@ -48,7 +54,7 @@ def main(folder: str, model: str = "dense", epochs: int = 10, most: int = 60_000
     history = ts.fit(
         network, loader, F.cross_entropy, optimizer, epochs=epochs,
         validation=data.DataLoader(sets[1], 500), metrics={"accuracy": ts.metrics.accuracy},
-        scheduler=ts.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs),
+        scheduler=ts.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs), compile=compile,
     )  # fmt: skip
     return history["accuracy"][-1]
 
@@ -58,5 +64,6 @@ if __name__ == "__main__":
     arguments.add_argument("folder", help="that holds the four IDX files")
     arguments.add_argument("--model", choices=sorted(MODELS), default="dense")
     arguments.add_argument("--epochs", type=int, default=10)
+    arguments.add_argument("--eager", action="store_true", help="do not compile the steps")
     given = arguments.parse_args()
-    print(f"accuracy {main(given.folder, given.model, given.epochs):.1%}")
+    print(f"accuracy {main(given.folder, given.model, given.epochs, compile=not given.eager):.1%}")

@@ -6,6 +6,8 @@ kept in tensors with room for the whole context, and how many there are is a ten
 
 from __future__ import annotations
 
+import argparse
+
 import tessella as ts
 from tessella import data, nn
 from tessella.nn import functional as F
@@ -74,17 +76,18 @@ class GPT(nn.Module):
         return self.head(self.norm(x))
 
     @ts.no_grad()
-    def write(self, first: ts.Tensor) -> list[int]:
+    def write(self, first: ts.Tensor, compile: bool = True) -> list[int]:
         """Go on by sampling from ids (1, T) until the context is full."""
         length = ts.tensor(0)
         caches = [Cache(self.heads, self.context, self.width, length) for _ in self.blocks]
 
-        @ts.compile
         def step(ids: ts.Tensor) -> ts.Tensor:
             logits = self(ids, caches)[:, -1]
             length.add_(ids.shape[1])
             return ts.multinomial(F.softmax(logits, axis=-1), 1)
 
+        if compile:
+            step = ts.compile(step)
         text = [first]
         for _ in range(self.context - first.shape[1] + 1):
             text.append(step(text[-1]))
@@ -98,7 +101,13 @@ def batch(ids: ts.Tensor, size: int, context: int) -> tuple[ts.Tensor, ts.Tensor
     return pieces[:, :-1], pieces[:, 1:]
 
 
-def main(steps: int = 1000, width: int = 96, layers: int = 3, context: int = 48) -> float:
+def main(
+    steps: int = 1000,
+    width: int = 96,
+    layers: int = 3,
+    context: int = 48,
+    compile: bool = True,
+) -> float:
     """Train; give the loss on text that was not seen, in nats for each letter."""
     ts.manual_seed(0)
     ids, letters = data.load_text(split="train")
@@ -106,7 +115,6 @@ def main(steps: int = 1000, width: int = 96, layers: int = 3, context: int = 48)
     model = GPT(len(letters), context, width, heads=4, layers=layers)
     optimizer = ts.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.01)
 
-    @ts.compile
     def step() -> ts.Tensor:
         x, y = batch(ids, 16, context)
         optimizer.zero_grad()
@@ -116,15 +124,19 @@ def main(steps: int = 1000, width: int = 96, layers: int = 3, context: int = 48)
         optimizer.step()
         return loss
 
+    if compile:
+        step = ts.compile(step)
     for i in range(steps):
         loss = step()
         if i % 100 == 0:
             print(f"step {i}: loss {loss.item():.3f}")
-    print("".join(letters[i] for i in model.write(ids[:1].reshape(1, 1))))
+    print("".join(letters[i] for i in model.write(ids[:1].reshape(1, 1), compile)))
     with ts.no_grad():
         x, y = batch(test, 64, context)
         return float(F.cross_entropy(model(x).flatten(0, 1), y.flatten()))
 
 
 if __name__ == "__main__":
-    print(f"test loss {main():.3f}")
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--eager", action="store_true", help="do not compile the steps")
+    print(f"test loss {main(compile=not arguments.parse_args().eager):.3f}")

@@ -6,12 +6,14 @@ model explains about 0.45 of the variance of patients it has not seen.
 
 from __future__ import annotations
 
+import argparse
+
 import tessella as ts
 from tessella import data, nn
 from tessella.nn import functional as F
 
 
-def main(epochs: int = 100, seed: int = 0) -> float:
+def main(epochs: int = 100, seed: int = 0, compile: bool = True) -> float:
     """Train; give the share of variance that is explained on the test part."""
     ts.manual_seed(seed)
     x, y = data.load_diabetes(split="train")
@@ -31,9 +33,12 @@ def main(epochs: int = 100, seed: int = 0) -> float:
         validation=[test],
         metrics={"r2": ts.metrics.r2_score},
         patience=20,
+        compile=compile,
     )
     return max(history["r2"])
 
 
 if __name__ == "__main__":
-    print(f"explained {main():.2f} of the variance")
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--eager", action="store_true", help="do not compile the steps")
+    print(f"explained {main(compile=not arguments.parse_args().eager):.2f} of the variance")

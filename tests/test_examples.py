@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -100,7 +101,9 @@ SHORT: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-def trace_of(name: str, args: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> Any:
+def trace_of(
+    name: str, args: tuple[Any, ...], compile: bool, monkeypatch: pytest.MonkeyPatch
+) -> Any:
     """Run an example; give its result and the parameters that it ends with."""
     models: list[nn.Module] = []
     parameters = nn.Module.parameters
@@ -112,7 +115,7 @@ def trace_of(name: str, args: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) 
 
     with monkeypatch.context() as patch:
         patch.setattr(nn.Module, "parameters", remember)
-        result = load(name).main(*args)
+        result = load(name).main(*args, compile=compile)
     assert models
     return frozen(result), [frozen(model) for model in models]
 
@@ -135,11 +138,27 @@ def test_compiled_example_ends_with_the_bits_of_eager(
 
     for holder in (ts, compiler):
         monkeypatch.setattr(holder, "compile", watched)
-    compiled = trace_of(module, args, monkeypatch), capsys.readouterr().out
+    compiled = trace_of(module, args, True, monkeypatch), capsys.readouterr().out
     assert made and all(each.program is not None for each in made)
-    for holder in (ts, compiler):
-        monkeypatch.setattr(holder, "compile", lambda function: function)
-    assert compiled == (trace_of(module, args, monkeypatch), capsys.readouterr().out)
+    made.clear()
+    assert compiled == (trace_of(module, args, False, monkeypatch), capsys.readouterr().out)
+    assert not made
+
+
+@pytest.mark.parametrize("name", sorted({name.split()[0] for name in SHORT}))
+def test_eager_turns_compiling_off(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class StartedError(Exception):
+        pass
+
+    def start(seed: int) -> None:  # what every training calls first
+        raise StartedError(sys._getframe(1).f_locals["compile"])
+
+    monkeypatch.setattr(ts, "manual_seed", start)
+    given = [name, "folder"] if name == "fashion" else [name]
+    for flags, compiles in (([], True), (["--eager"], False)):
+        monkeypatch.setattr(sys, "argv", given + flags)
+        with pytest.raises(StartedError, match=str(compiles)):
+            runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
 
 
 def test_every_example_is_run_both_ways() -> None:
