@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import fnmatch
 import inspect
 import re
 import subprocess
@@ -330,3 +331,18 @@ def test_records_of_the_architecture_say_what_declarations_take(first: str) -> N
         if isinstance(call, ast.Call) and ast.unparse(call.func) in ("unary", "composite")
     ]
     assert said and said <= taken
+
+
+def test_what_the_page_of_limits_calls_missing_is_missing() -> None:
+    _, _, rest = (ROOT / "docs/limits.md").read_text().partition("## What PyTorch has")
+    everywhere = {each for name in public_modules() for each in offered(name)}
+    everywhere |= {*offered_by_package(), *dir(ts.Tensor)}
+    count = 0
+    for first, names in re.findall(r"^\| (.+?) \| (.+) \|$", rest, re.MULTILINE):
+        has = set(offered(first.strip("`"))) if first.startswith("`") else everywhere
+        there = re.findall(r"\(`(?:x\.)?(\w+)(?:\(\))?` is here\)", names)
+        assert set(there) <= everywhere
+        missing = set(re.findall(r"`(?:\w+\.)*([\w*]+)`", names)) - {*there}
+        assert not [each for pattern in missing for each in fnmatch.filter(has, pattern)]
+        count += len(missing)
+    assert count > 50
