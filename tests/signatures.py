@@ -106,6 +106,10 @@ def members_of(kind: ast.ClassDef) -> Iterator[tuple[str, list[ast.expr]]]:
             methods.setdefault(each.name, []).append(each)
         elif isinstance(each, ast.AnnAssign) and is_public(ast.unparse(each.target)):
             yield f".{ast.unparse(each.target)}", [each.annotation]
+    for each in (x for body in kind.body for x in ast.walk(body) if isinstance(x, ast.AnnAssign)):
+        name = ast.unparse(each.target).removeprefix("self.")
+        if isinstance(each.target, ast.Attribute) and is_public(name) and "." not in name:
+            yield f".{name}", [each.annotation]
     for name, definitions in methods.items():
         yield f".{name}", [kind for each in overloads(definitions) for kind in annotations_of(each)]
 

@@ -212,6 +212,11 @@ def test_properties_of_tensors_explain_themselves() -> None:
         assert (getattr(ts.Tensor, name).__doc__ or "").strip(), name
 
 
+def test_members_of_layouts_are_on_their_page() -> None:
+    said = re.findall(r"^\| `(\w+)", (ROOT / "docs/api/layouts.md").read_text(), re.MULTILINE)
+    assert said == sorted(each for each in vars(ts.layouts.Layout) if not each.startswith("_"))
+
+
 TOPICS = sorted(path.stem for path in ROOT.glob("docs/operations/*.md"))
 
 

@@ -149,6 +149,7 @@ def test_unknown_name_suggests_ours(expression: str, hint: str) -> None:
     with pytest.raises(ts.errors.UnknownName) as caught:
         run(expression)
     owner = "tessella" if expression.startswith("ts") else "Tensor"
+    assert caught.value.hint.startswith(hint)
     assert str(caught.value).startswith(f"{owner} has no attribute '")
     assert f"  hint: {hint}" in str(caught.value)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -63,6 +63,7 @@ def test_the_signatures_are_those_that_users_see() -> None:
     "def f(x: Any) -> None: ...", "def f() -> dict[str, Any]: ...", "def f(*xs: 'Any'): ...",
     "def f(**options: Any): ...", "X: TypeAlias = list[Any]\ndef f(x: X): ...",
     "class f:\n    def g(self) -> Any: ...", "class A:\n    x: Any\nclass f(A): ...",
+    "class f:\n    def __init__(self) -> None:\n        self.x: list[Any] = []",
     "@overload\ndef f(x: int) -> Any: ...\ndef f(x): ...",
 ])  # fmt: skip
 def test_any_is_found_wherever_it_hides(code: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -220,7 +220,7 @@ def names_of(each: Op | Composite) -> list[str]:
     elif not each.is_function:
         facts.append("method only")
     if each.gives == "view":
-        facts.append("may give a view")
+        facts.append("gives x" if each.name.endswith("_") else "may give a view")
     if each.has_twin:
         facts.append(f"in place: `x.{each.name}_`")
     return facts

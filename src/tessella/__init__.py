@@ -5,8 +5,12 @@
 52.0
 """
 
+try:
+    from tessella._core import Tensor
+except ImportError as error:  # what is wrong with a setting stands in its cause
+    raise error.__cause__ or error from None
+
 from tessella import dtypes, errors, layouts
-from tessella._core import Tensor
 from tessella.namespace import find, install, names
 
 __all__ = ["Tensor", "dtypes", "errors", "layouts"]

@@ -267,10 +267,16 @@ class UnknownName(TessellaError, AttributeError):  # noqa: N818
     code = "unknown_name"
     suggest: Callable[[], str] | None = None  # finds the hint: `hasattr` never asks for it
 
-    def __str__(self) -> str:
+    @property
+    def hint(self) -> str:
+        """The cure, looked for when it is read."""
         if self.suggest is not None:
-            self.hint, self.suggest = self.suggest(), None
-        return super().__str__()
+            self._hint, self.suggest = self.suggest(), None
+        return self._hint
+
+    @hint.setter
+    def hint(self, hint: str) -> None:
+        self._hint = hint
 
     def __reduce__(self) -> tuple[object, ...]:
         str(self)  # finds the hint

@@ -192,7 +192,8 @@ def declared() -> list[Op | Composite]:
 def refusals() -> list[Refusal]:
     """Give every call that means something else in PyTorch, and raises."""
     rows = [row for each in declared() for row in each.refuses]
-    return [*spellings.CALLED, *rows, *spellings.ABSENT.values(), spellings.MOVED]
+    return [*spellings.CALLED, *rows, *spellings.ABSENT.values(), spellings.MOVED,
+            spellings.COMPILED]  # fmt: skip
 
 
 def public_names() -> dict[str, Any]:

@@ -238,6 +238,11 @@ ABSENT: dict[str, Refusal] = {
         "x.resize_(3, 2)", "x.reshape(3, 2)", _RESHAPES),
 }  # fmt: skip
 MOVED = refusal("model.cuda()", "model", _HOST)
+COMPILED = refusal(
+    'torch.compile(f, mode="max-autotune")', "ts.compile(f)",
+    "chooses a compiler, its effort, or how shapes may change; here is one, and each shape has a "
+    "program")  # fmt: skip
+OF_COMPILE = ("backend", "disable", "dynamic", "fullgraph", "mode", "options")
 
 # What NumPy's arrays have, and what does the same.
 OF_NUMPY = {

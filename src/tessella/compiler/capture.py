@@ -259,6 +259,7 @@ def _expected(leaves: list[Any], i: int) -> int:
 
 def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> None:
     """Say what gradients the call leaves."""
+    taken = set()  # slots that are gradients of leaves
     results = sum(memory.source == RESULT for memory in program.memories.values())
     for leaf, (tensor, number, before, now, line) in enumerate(recording.leaves()):
         if now is None and before < 0:
@@ -272,12 +273,12 @@ def _add_gradients(program: Program, recording: Any, tensors: list[Any]) -> None
         if operand.slot == before >= 0:
             continue
         memory = program.memories.get(operand.slot)
-        is_taken = any(operand.slot == other.slot for _, other in program.gradients)
-        if memory is None or memory.source not in (ARENA, RESULT) or is_taken:
+        if memory is None or memory.source not in (ARENA, RESULT) or operand.slot in taken:
             raise capture_errors.foreign_gradient(line)
         if memory.source == ARENA:  # else a result is a view of it
             memory.source, memory.index = RESULT, results
             results += 1
+        taken.add(operand.slot)
         program.gradients.append((leaf, operand))
 
 

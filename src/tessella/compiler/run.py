@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from tessella import _core, errors
+from tessella import _core, errors, spellings
 from tessella._core import Tensor
 from tessella.arguments import to_bool, to_count, to_int
 from tessella.compiler import capture_errors
@@ -466,6 +466,8 @@ def compile(
     """
     try:
         for name in unknown:
+            if name in spellings.OF_COMPILE:
+                raise spellings.COMPILED.error()
             raise errors.unknown_keyword(name, "compile(function, *, check=0, recompute=False)")
         count = to_int("check", check)
         recomputes = to_bool("recompute", recompute)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, Protocol, TypeVar
 
 from tessella import data_errors, errors
@@ -112,7 +112,7 @@ class ChainDataset(IterableDataset[T]):
 
     def __init__(self, datasets: Iterable[Iterable[T]]) -> None:
         try:
-            self.datasets: list[Any] = to_list("datasets", datasets, "a list of streams")
+            self.datasets: list[Iterable[T]] = to_list("datasets", datasets, "a list of streams")
             for i, each in enumerate(self.datasets):
                 if not is_iterable(each):
                     raise errors.wrong_type(f"datasets[{i}]", each, "a stream: it has __iter__")
@@ -123,9 +123,10 @@ class ChainDataset(IterableDataset[T]):
         return itertools.chain.from_iterable(self.datasets)
 
     def __len__(self) -> int:
-        if not all(hasattr(type(each), "__len__") for each in self.datasets):
+        sized = [each for each in self.datasets if isinstance(each, Sized)]
+        if len(sized) < len(self.datasets):
             raise data_errors.no_length().locate("len(ChainDataset)", [])
-        return sum(len(each) for each in self.datasets)
+        return sum(map(len, sized))
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
@@ -232,7 +233,7 @@ class ConcatDataset(Dataset[T]):
 
     def __init__(self, datasets: Iterable[Samples[T]]) -> None:
         try:
-            self.datasets: list[Any] = to_list("datasets", datasets, "a list of datasets")
+            self.datasets: list[Samples[T]] = to_list("datasets", datasets, "a list of datasets")
             if not self.datasets:
                 raise errors.wrong_value("datasets", self.datasets, "one dataset or more")
             if any(isinstance(each, IterableDataset) for each in self.datasets):

@@ -155,7 +155,7 @@ class DataLoader(Generic[B]):
             raise error.locate("data.DataLoader", []) from None
         is_single = self.batch_size is None and self.batch_sampler is None
         self._is_default = collate_fn is None
-        self.collate_fn: Callable[[Any], Any] = collate_fn or (
+        self.collate_fn: Callable[..., object] = collate_fn or (
             default_convert if is_single else default_collate
         )
         self._position = Position()

@@ -30,7 +30,7 @@ class Notes:
     def __init__(self) -> None:
         self.tied: dict[str, str] = {}
         self.dtypes: dict[str, list[str | None]] = {}
-        self.object: Any = _NOTHING
+        self.object: object = _NOTHING
 
     @property
     def has_object(self) -> bool:

@@ -110,7 +110,7 @@ class Optimizer:
     def __init__(self, params: Params, defaults: Mapping[str, object]) -> None:
         if not isinstance(defaults, dict):
             raise errors.wrong_type("defaults", defaults, "a dict of options")
-        self.defaults: dict[str, Any] = dict(defaults)
+        self.defaults: dict[str, object] = dict(defaults)
         self._groups = Groups(self, [])
         self._state = States(self)
         self._before: dict[int, Callable[..., Any]] = {}
