@@ -162,7 +162,8 @@ void init_graph(nb::module_& module) {
       },
       nb::arg("outs"), nb::arg("function"), nb::arg("inputs"), nb::arg("params").none(),
       nb::arg("kept"));
-  // Of what a node has saved: the tensor again; the lines that saved and overwrote it.
+  // Where what a node has saved at a place was first overwritten: file and line, or None where that
+  // is not known.
   module.def("site_of_write", [](nb::handle node, int place) -> nb::object {
     if (place < 0 || place >= node_of(node)->saves) return nb::none();
     const Saved& saved = node_of(node)->saved[place];
