@@ -121,7 +121,8 @@ def run_threads() -> None:
     """Run the pool's test under ThreadSanitizer."""
     OUT.mkdir(parents=True, exist_ok=True)
     program = OUT / "threads_test-tsan"
-    sources = [TESTS / "threads_test.cpp", CORE / "threads.cpp", CORE / "cpus.cpp", SYSTEM]
+    parts = [CORE / f"{name}.cpp" for name in ("threads", "cpus", "cgroup")]
+    sources = [TESTS / "threads_test.cpp", *parts, SYSTEM]
     run([compiler(), *FLAGS, "-g1", "-fsanitize=thread", *map(str, sources), "-o", str(program)])
     print(f"threads_test (TSan): {last_line(run([str(program)], TSAN_OPTIONS='halt_on_error=1'))}")
 

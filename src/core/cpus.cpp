@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "cgroup.h"
 #include "system/system.h"
 
 namespace tessella {
@@ -38,58 +39,21 @@ int lower(int limit, int other) {
 }
 
 // Version 2 has "quota period" in one file, or "max period"; version 1 has two files and -1.
-int directory_cpus(const std::string& directory, bool is_v2) {
-  std::string text = first_line(directory + (is_v2 ? "/cpu.max" : "/cpu.cfs_quota_us"));
-  if (!is_v2) text.append(" ").append(first_line(directory + "/cpu.cfs_period_us"));
+int64_t folder_cpus(const std::string& folder, bool is_v2) {
+  std::string text = first_line(folder + (is_v2 ? "/cpu.max" : "/cpu.cfs_quota_us"));
+  if (!is_v2) text.append(" ").append(first_line(folder + "/cpu.cfs_period_us"));
   std::string_view rest = text;
   int64_t quota = take_integer(rest);
   int64_t period = take_integer(rest);
-  if (quota <= 0 || period <= 0) return 0;
-  return static_cast<int>(std::min<int64_t>((quota - 1) / period + 1, max_threads));
-}
-
-// The tightest quota on the way from the cgroup to the root. In a container the upper part of the
-// path is often not mounted: those directories are missing and do not count.
-int path_cpus(const std::string& mount, std::string_view path, bool is_v2) {
-  int limit = 0;
-  for (;;) {
-    limit = lower(limit, directory_cpus(mount + std::string(path), is_v2));
-    if (path.empty()) return limit;
-    size_t slash = path.rfind('/');
-    path = path.substr(0, slash == std::string_view::npos ? 0 : slash);
-  }
-}
-
-bool lists_cpu(std::string_view controllers) {
-  while (!controllers.empty()) {
-    size_t comma = std::min(controllers.find(','), controllers.size());
-    if (controllers.substr(0, comma) == "cpu") return true;
-    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
-  }
-  return false;
+  if (quota <= 0 || period <= 0) return NO_LIMIT;
+  return std::min<int64_t>((quota - 1) / period + 1, max_threads);
 }
 
 }  // namespace
 
 int cgroup_cpus(const char* membership, const char* mount) {
-  std::ifstream file(membership);
-  std::string line;
-  int limit = 0;
-  // "number:controllers:/path" on each line; the line of version 2 names no controllers.
-  while (std::getline(file, line)) {
-    std::string_view text = line;
-    size_t first = text.find(':');
-    if (first == std::string_view::npos) continue;
-    size_t second = text.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    std::string_view controllers = text.substr(first + 1, second - first - 1);
-    bool is_v2 = controllers.empty();
-    if (!is_v2 && !lists_cpu(controllers)) continue;
-    std::string root(mount);
-    if (!is_v2) root.append("/cpu");
-    limit = lower(limit, path_cpus(root, text.substr(second + 1), is_v2));
-  }
-  return limit;
+  int64_t limit = cgroup_limit(membership, mount, "cpu", folder_cpus);
+  return limit == NO_LIMIT ? 0 : static_cast<int>(limit);
 }
 
 int wished_threads() {
@@ -101,7 +65,7 @@ int wished_threads() {
 }
 
 int usable_cpus() {
-  int limit = lower(system::allowed_cpus(), cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
+  int limit = lower(system::allowed_cpus(), cgroup_cpus(CGROUP_MEMBERSHIP, CGROUP_MOUNT));
   return std::clamp(limit, 1, max_threads);
 }
 

@@ -9,16 +9,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <string>
 #include <thread>
 #include <vector>
 
 namespace {
 
 using namespace tessella;
-namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
 constexpr int64_t large_ns = 1'000'000;  // an estimate that makes any job worth sharing
@@ -268,48 +264,6 @@ void test_fork_in_the_poll() {
   set_interrupt_poll(nullptr);
 }
 
-void write(const fs::path& path, const std::string& text) {
-  fs::create_directories(path.parent_path());
-  std::ofstream(path) << text;
-}
-
-int count_cpus(const fs::path& dir, const std::string& membership) {
-  write(dir / "membership", membership);
-  return cgroup_cpus((dir / "membership").c_str(), (dir / "mount").c_str());
-}
-
-void test_cgroup_quota() {
-  std::string name = (fs::temp_directory_path() / "tessella-cgroup-XXXXXX").string();
-  CHECK(mkdtemp(name.data()) != nullptr);
-  fs::path dir = name, mount = dir / "mount";
-  CHECK(cgroup_cpus((dir / "missing").c_str(), mount.c_str()) == 0);
-  CHECK(count_cpus(dir, "0::/a/b\n") == 0);
-  write(mount / "a/b/cpu.max", "max 100000\n");
-  CHECK(count_cpus(dir, "0::/a/b\n") == 0);
-  write(mount / "a/cpu.max", "250000 100000\n");
-  CHECK(count_cpus(dir, "0::/a/b\n") == 3);
-  write(mount / "a/b/cpu.max", "1000 100000\n");
-  CHECK(count_cpus(dir, "0::/a/b\n") == 1);
-  CHECK(count_cpus(dir, "0::/a/x\n") == 3);
-  CHECK(count_cpus(dir, "0::/\n") == 0);
-  for (const char* garbled :
-       {"", "x", "-5 100000", "100000", "100000 0", "99999999999999999999 1"}) {
-    write(mount / "g/cpu.max", garbled);
-    CHECK(count_cpus(dir, "0::/g\n") == 0);
-  }
-  write(mount / "g/cpu.max", "9223372036854775807 1");
-  CHECK(count_cpus(dir, "0::/g\n") == max_threads);
-  write(mount / "cpu/q/cpu.cfs_quota_us", "150000\n");
-  CHECK(count_cpus(dir, "4:cpu,cpuacct:/q\n") == 0);
-  write(mount / "cpu/q/cpu.cfs_period_us", "100000\n");
-  CHECK(count_cpus(dir, "5:cpuset:/z\n4:cpu,cpuacct:/q\n0::/\n") == 2);
-  CHECK(count_cpus(dir, "4:cpuacct:/q\n") == 0);
-  write(mount / "cpu/q/cpu.cfs_quota_us", "-1\n");
-  CHECK(count_cpus(dir, "4:cpu:/q\n") == 0);
-  CHECK(count_cpus(dir, "no colon\n1:one\n:::\n\n") == 0);
-  fs::remove_all(dir);
-}
-
 void test_wished_threads() {
   CHECK(usable_cpus() >= 1 && usable_cpus() <= max_threads);
   for (const char* bad : {"", "0", "257", "-1", "2x", "two", "99999999999999999999"}) {
@@ -327,7 +281,6 @@ void test_wished_threads() {
 
 int main() {
   test_wished_threads();
-  test_cgroup_quota();
   test_all_sizes();
   test_helpers_take_part();
   test_caller_is_worker_zero();

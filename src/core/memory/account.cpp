@@ -1,6 +1,7 @@
 // Counting, the limit, and the list of allocators.
 #include "account.h"
 
+#include "../cgroup.h"
 #include "../error.h"
 #include "../system/system.h"
 #include "ghosts.h"
@@ -8,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <fstream>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace tessella {
@@ -56,50 +56,25 @@ void* take_from_system(Allocator& heap_like, size_t bytes) {
   return heap_like.allocate(bytes);
 }
 
-int64_t read_number(const std::string& path) {
+int64_t folder_bytes(const std::string& folder, bool is_v2) {
+  std::string path = folder + (is_v2 ? "/memory.max" : "/memory.limit_in_bytes");
   FILE* file = fopen(path.c_str(), "r");
-  if (!file) return INT64_MAX;
+  if (!file) return NO_LIMIT;
   long long value = 0;
   int read = fscanf(file, "%lld", &value);
   fclose(file);
-  return read == 1 && value > 0 ? value : INT64_MAX;
-}
-
-// The tightest limit on the way from a cgroup to the root; directories that are not mounted do not
-// count.
-int64_t path_limit(const std::string& mount, std::string_view path, const char* file) {
-  int64_t limit = INT64_MAX;
-  for (;;) {
-    int64_t found = read_number(mount + std::string(path) + file);
-    if (found < limit) limit = found;
-    if (path.empty()) return limit;
-    path = path.substr(0, path.rfind('/'));
-  }
-}
-
-// "number:controllers:/path" on each line; version 2 names no controllers.
-int64_t cgroup_limit() {
-  std::ifstream file("/proc/self/cgroup");
-  std::string line;
-  int64_t limit = INT64_MAX;
-  while (std::getline(file, line)) {
-    std::string_view text = line;
-    size_t path = text.find('/');
-    if (path == std::string_view::npos) continue;
-    int64_t found = INT64_MAX;
-    if (text.starts_with("0::"))
-      found = path_limit("/sys/fs/cgroup", text.substr(path), "/memory.max");
-    else if (text.find(":memory:") != std::string_view::npos)
-      found = path_limit("/sys/fs/cgroup/memory", text.substr(path), "/memory.limit_in_bytes");
-    if (found < limit) limit = found;
-  }
-  return limit;
+  return read == 1 && value > 0 ? value : NO_LIMIT;
 }
 
 }  // namespace
 
+int64_t cgroup_bytes(const char* membership, const char* mount) {
+  return cgroup_limit(membership, mount, "memory", folder_bytes);
+}
+
 int64_t default_limit() {
-  int64_t machine = system::machine_bytes(), cgroup = cgroup_limit();
+  int64_t machine = system::machine_bytes();
+  int64_t cgroup = cgroup_bytes(CGROUP_MEMBERSHIP, CGROUP_MOUNT);
   return (cgroup < machine ? cgroup : machine) / 10 * 9;
 }
 

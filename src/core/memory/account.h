@@ -45,6 +45,9 @@ extern Account account;
 void set_limit(int64_t bytes);
 int64_t default_limit();  // what the machine and the cgroup allow, less a tenth
 
+// What a process's cgroup and those above it allow, as cgroup_cpus; NO_LIMIT where they do not say.
+int64_t cgroup_bytes(const char* membership, const char* mount);
+
 // What happens to live bytes while it lives. Any number of them may overlap in any way: the account
 // keeps one peak, which is handed out to all of them before one of them comes, goes or is asked.
 class Watch {
