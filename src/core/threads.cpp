@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "integers.h"
 #include "system/system.h"
 
 namespace tessella {
@@ -353,8 +354,6 @@ bool run_alone(const Job& job) {
   }
   return true;
 }
-
-int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 Job plan_job(int64_t chunks, int64_t ns_each, int workers, int64_t next_ns) {
   int64_t total = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "../integers.h"
 #include "../kernels/cast.h"
 #include "../threads.h"
 #include "patch.h"
@@ -18,9 +19,6 @@ namespace {
 constexpr int64_t chunk_elements = 16384;
 constexpr int64_t tile_elements = 1024;
 constexpr int64_t elements_per_ns = 2;
-
-int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
 // The axes in descending order of their strides in out; those of size 1 left out, neighbours
 // merged.

@@ -10,6 +10,7 @@
 #include <atomic>
 
 #include "../half.h"
+#include "../integers.h"
 #include "../threads.h"
 #include "runs.h"
 
@@ -24,9 +25,6 @@ constexpr int64_t span_elements = 1 << 22;  // of a part of one that runs on sev
 constexpr int64_t chunk_checks = 1 << 16;   // indices that are checked between two polls
 constexpr int64_t part_bytes = 1024;        // a smaller piece of a slice is not worth a chunk
 constexpr int64_t short_run = 8;            // elements; below this a loop over points is faster
-
-int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
 
 struct Block {
   int64_t count;
@@ -187,9 +185,9 @@ class Mover {
         points_(size_of({task.index_shape, static_cast<size_t>(task.index_ndim)})),
         rest_(task.rest_ndim, task.rest_shape, {task.rest_strides_x, task.value_rest_strides}) {
     int last = task.index_ndim - 1;
-    int64_t rest_steps = distance(rest_.inner_stride(0)) + distance(rest_.inner_stride(1));
-    int64_t point_steps = last < 0 ? 0 : distance(task.value_index_strides[last]);
-    if (task.index_count > 0) point_steps += distance(task.axis_strides[task.index_count - 1]);
+    int64_t rest_steps = magnitude(rest_.inner_stride(0)) + magnitude(rest_.inner_stride(1));
+    int64_t point_steps = last < 0 ? 0 : magnitude(task.value_index_strides[last]);
+    if (task.index_count > 0) point_steps += magnitude(task.axis_strides[task.index_count - 1]);
     is_points_inside_ = rest_.inner_size() < short_run || point_steps < rest_steps;
   }
 

@@ -2,6 +2,7 @@
 // A function of shapes, strides and dtype alone.
 #pragma once
 
+#include "../integers.h"
 #include "../kernels/matmul.h"
 #include "matmul.h"
 
@@ -65,8 +66,5 @@ MatmulWay vector_way(const MatmulTask& task);
 void run_small_vector(const MatmulTask& task, MatmulWay way);
 void plan_vector(MatmulPlan& plan);
 void run_vector(const MatmulTask& task, const MatmulPlan& plan, char* scratch, int threads);
-
-constexpr int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-constexpr int64_t align64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace tessella::launch

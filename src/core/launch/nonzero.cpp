@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../integers.h"
 #include "../threads.h"
 #include "runs.h"
 
@@ -16,7 +17,6 @@ namespace {
 constexpr int64_t chunk_elements = 65536;
 constexpr uint64_t low_bits = 0x0101010101010101;
 
-int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 int64_t elements(const MaskTask& task) {
   return size_of({task.shape, static_cast<size_t>(task.ndim)});
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "../integers.h"
 #include "../kernels/fill.h"
 #include "../simd/shuffle.h"
 
@@ -143,8 +144,6 @@ void copy_squares(const Copy& c) {
       is_dense ? turn_square<Bytes>(part) : copy_rows<Bytes>(part);
     }
 }
-
-int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
 template <int64_t Bytes>
 void copy(Copy c) {

@@ -7,14 +7,13 @@
 
 #include <algorithm>
 
+#include "../integers.h"
 #include "../threads.h"
 
 namespace tessella::launch {
 namespace {
 
 constexpr int64_t chunk_numbers = 16384;  // a whole number of groups
-
-int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 // Counters that `words` words take, from the start of a group.
 uint64_t counters_of(int64_t words) {

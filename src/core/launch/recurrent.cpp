@@ -5,15 +5,13 @@
 
 #include <algorithm>
 
+#include "../integers.h"
 #include "../kernels/matmul.h"
 #include "../threads.h"
 
 namespace tessella::launch {
 
 namespace {
-
-constexpr int64_t align64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-constexpr int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 // Rows of one chunk: enough for the tiles of the product, few enough for all threads to have some.
 // Each step of a chunk reads the whole weight, which pays for more rows where it comes from far.

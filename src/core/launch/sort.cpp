@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../integers.h"
 #include "../threads.h"
 #include "sort_coding.h"
 #include "sort_lines.h"
@@ -17,8 +18,6 @@ constexpr int64_t share_from = 65536;      // a line worth sharing, if there are
 constexpr int64_t share_always = 1 << 21;  // a line that takes one thread too long between polls
 constexpr int64_t batch_words = 32768;     // short lines are taken together
 constexpr int64_t longest_column = 2048;   // of a tile
-
-int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 enum class Path : uint8_t { tiles, lines, shared };
 
