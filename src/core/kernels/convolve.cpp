@@ -18,7 +18,7 @@ inline __attribute__((always_inline)) void fill(T* out, int64_t count, Native<T>
 template <class V>
 inline V even_lanes(V x, V y) {
   constexpr int N = sizeof(V) / sizeof(x[0]);
-  Vector<typename BitsOf<sizeof(x[0])>::type, N> mask;
+  VecN<typename BitsOf<sizeof(x[0])>::type, N> mask;
   for (int l = 0; l < N; l++) mask[l] = 2 * l;
   return shuffle(x, y, mask);
 }

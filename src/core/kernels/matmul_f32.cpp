@@ -6,7 +6,7 @@
 
 namespace tessella::TS_ISA {
 
-constexpr double PRODUCTS_PER_NS = 0.875 * VECTOR_BYTES;  // one multiply-add a cycle at 3.5 GHz
+constexpr double PRODUCTS_PER_NS = 0.875 * VB;  // one multiply-add a cycle at 3.5 GHz
 
 const MatmulCompute matmul_float32 = {
     sizeof(float),      TILE_ROWS<float>,    TILE_COLS<float>,     PRODUCTS_PER_NS,

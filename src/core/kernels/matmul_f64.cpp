@@ -6,7 +6,7 @@
 
 namespace tessella::TS_ISA {
 
-constexpr double PRODUCTS_PER_NS = 0.4375 * VECTOR_BYTES;  // one multiply-add a cycle at 3.5 GHz
+constexpr double PRODUCTS_PER_NS = 0.4375 * VB;  // one multiply-add a cycle at 3.5 GHz
 
 const MatmulCompute matmul_float64 = {
     sizeof(double),      TILE_ROWS<double>,    TILE_COLS<double>,     PRODUCTS_PER_NS,

@@ -76,7 +76,7 @@ inline Native<T> load_as(const S* p) {
   if constexpr (__is_same(S, T)) {
     return load<Native<T>>(p);
   } else if constexpr (__is_same(S, Bfloat)) {
-    auto wide = __builtin_convertvector(load<Vector<uint16_t, LANES<T>>>(p), Native<uint32_t>);
+    auto wide = __builtin_convertvector(load<VecN<uint16_t, LANES<T>>>(p), Native<uint32_t>);
     return bits_as<Native<T>>(wide << 16);
 #if defined(__AVX512F__)
   } else if constexpr (__is_same(S, Half)) {
@@ -90,7 +90,7 @@ inline Native<T> load_as(const S* p) {
     for (int i = 0; i < LANES<T>; i++) v[i] = widen(p[i]);
     return v;
   } else {
-    return __builtin_convertvector(load<Vector<S, LANES<T>>>(p), Native<T>);
+    return __builtin_convertvector(load<VecN<S, LANES<T>>>(p), Native<T>);
   }
 }
 

@@ -6,31 +6,17 @@
 namespace tessella::TS_ISA {
 
 const MatmulCompute matmul_uint32 = {
-    sizeof(uint32_t),
-    TILE_ROWS<uint32_t>,
-    TILE_COLS<uint32_t>,
-    0.25 * VECTOR_BYTES,
-    block<uint32_t, true>,
-    block<uint32_t, false>,
-    nullptr,
-    dot<uint32_t>,
-    axpy<uint32_t>,
-    join<uint32_t>,
-    add<uint32_t>,
+    sizeof(uint32_t), TILE_ROWS<uint32_t>,   TILE_COLS<uint32_t>,
+    0.25 * VB,        block<uint32_t, true>, block<uint32_t, false>,
+    nullptr,          dot<uint32_t>,         axpy<uint32_t>,
+    join<uint32_t>,   add<uint32_t>,
 };
 
 const MatmulCompute matmul_uint64 = {
-    sizeof(uint64_t),
-    TILE_ROWS<uint64_t>,
-    TILE_COLS<uint64_t>,
-    0.05 * VECTOR_BYTES,
-    block<uint64_t, true>,
-    block<uint64_t, false>,
-    nullptr,
-    dot<uint64_t>,
-    axpy<uint64_t>,
-    join<uint64_t>,
-    add<uint64_t>,
+    sizeof(uint64_t), TILE_ROWS<uint64_t>,   TILE_COLS<uint64_t>,
+    0.05 * VB,        block<uint64_t, true>, block<uint64_t, false>,
+    nullptr,          dot<uint64_t>,         axpy<uint64_t>,
+    join<uint64_t>,   add<uint64_t>,
 };
 
 }  // namespace tessella::TS_ISA

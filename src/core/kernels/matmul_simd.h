@@ -12,29 +12,14 @@
 #endif
 
 #include "../simd/shuffle.h"
+#include "../simd/width.h"
 
 namespace tessella::TS_ISA {
 
-#if defined(__AVX512F__)
-constexpr int VECTOR_BYTES = 64;
-#elif defined(__AVX2__)
-constexpr int VECTOR_BYTES = 32;
-#else
-constexpr int VECTOR_BYTES = 16;
-#endif
-
-// Attributes on a type that depends on a template parameter want a typedef inside a class.
-template <class T, int COUNT>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(COUNT * sizeof(T))));
-};
-template <class T, int COUNT>
-using Vector = typename VectorOf<T, COUNT>::type;
-
 template <class T>
-constexpr int LANES = VECTOR_BYTES / int(sizeof(T));
+constexpr int LANES = VB / int(sizeof(T));
 template <class T>
-using Native = Vector<T, LANES<T>>;
+using Native = VecN<T, LANES<T>>;
 
 template <class V, class T>
 inline V load(const T* p) {
@@ -95,7 +80,7 @@ struct BitsOf<8> {
 template <int SIZE, class V>
 inline __attribute__((always_inline)) void swap_blocks(V& x, V& y) {
   constexpr int N = sizeof(V) / sizeof(x[0]);
-  using Mask = Vector<typename BitsOf<sizeof(x[0])>::type, N>;
+  using Mask = VecN<typename BitsOf<sizeof(x[0])>::type, N>;
   Mask low, high;
   for (int l = 0; l < N; l++) {
     low[l] = l & SIZE ? N + l - SIZE : l;

@@ -31,7 +31,7 @@ void largest(int32_t* taps, const void* image, const int64_t* offsets, int64_t c
       most = is_larger ? next : most;
       which = is_larger ? splat<I>(Index(t)) : which;
     }
-    auto narrow = __builtin_convertvector(which, Vector<int32_t, LANES<T>>);
+    auto narrow = __builtin_convertvector(which, VecN<int32_t, LANES<T>>);
     int64_t left = n - i < LANES<T> ? n - i : LANES<T>;
     for (int64_t l = 0; l < left; l++) taps[i + l] = narrow[l];
   }

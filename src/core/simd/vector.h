@@ -12,6 +12,8 @@
 #include <immintrin.h>
 #endif
 
+#include "width.h"
+
 // Functions that take vectors by value are always inlined, so no calling convention is involved.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define TS_INLINE static inline __attribute__((always_inline))
@@ -21,20 +23,6 @@
 
 namespace tessella::TS_ISA {
 
-#if defined(__AVX512F__)
-constexpr int VB = 64;
-#elif defined(__AVX2__)
-constexpr int VB = 32;
-#else
-constexpr int VB = 16;
-#endif
-
-template <class T, int N>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(N * sizeof(T))));
-};
-template <class T, int N>
-using VecN = typename VectorOf<T, N>::type;
 template <class T>
 using Vec = VecN<T, VB / (int)sizeof(T)>;
 
