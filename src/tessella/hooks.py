@@ -19,10 +19,11 @@ class Handle:
     def __init__(self, hooks: dict[int, H], key: int) -> None:
         self._hooks: dict[int, Any] = hooks
         self._key = key
+        changes.born(self)
 
     def remove(self) -> None:
         """Take the hook away; once is enough."""
-        changes.bump()
+        changes.bump(self)
         self._hooks.pop(self._key, None)
 
     def __enter__(self) -> Handle:
@@ -47,7 +48,6 @@ class Hooks:
 
     def add(self, hooks: dict[int, Any], hook: Callable[[Tensor], object]) -> Handle:
         """Register one."""
-        changes.bump()
         self.next += 1
         hooks[self.next] = hook
         return Handle(hooks, self.next)
@@ -90,7 +90,8 @@ class NodeHooks:
 
 
 def hooks_of(x: Tensor) -> Hooks:
-    """Give the hooks of a tensor, made if there are none."""
+    """Give the hooks of a tensor to who adds to them, made if there are none."""
+    _core.note_state(x)
     node = x.grad_fn
     if node is None:
         found: Hooks | None = _core.leaf_hooks(x)

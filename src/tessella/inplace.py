@@ -74,6 +74,7 @@ def record_write(x: Tensor, target: Tensor, value: Tensor) -> None:
     from tessella.ops import regions
 
     owner = x if (base := _core.base_of(x)) is None else base
+    _core.note_state(owner)
     is_whole = target is owner and value.shape == x.shape and value.dtype is x.dtype
     if is_whole and value.requires_grad:
         _core.record(x, OPS["positive"].function, (value,), None)

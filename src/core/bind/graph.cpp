@@ -10,6 +10,7 @@
 #include "../tensor/operators.h"
 #include "../tensor/pins.h"
 #include "../tensor/sweep.h"
+#include "../tensor/tape.h"
 #include "../tensor/view.h"
 #include "bind.h"
 
@@ -103,10 +104,15 @@ void init_graph(nb::module_& module) {
   // Takes a tensor out of the graph.
   module.def("detach", [](nb::handle x) {
     Tensor* tensor = tensor_of(x);
+    if (is_taping()) tape->note_state(tensor);
     tensor->requires_grad = false;
     Py_CLEAR(tensor->node);
     Py_CLEAR(tensor->base);
     tensor->is_blind = false;
+  });
+  // Hooks of a tensor change, or its place in the graph.
+  module.def("note_state", [](nb::handle x) {
+    if (is_taping()) tape->note_state(tensor_of(x));
   });
   // Lets each leaf show the memory of another tensor from now on, in that one's shape and dtype;
   // all of them or none.

@@ -114,6 +114,7 @@ void init_recording(nb::module_& module) {
       .def("add_argument",
            [](Recording& self, nb::handle x) { self.tape->add_argument(tensor_of(x)); })
       .def("holds", [](Recording& self, nb::handle x) { return self.tape->holds(tensor_of(x)); })
+      .def("reaches_out", [](Recording& self) { return self.tape->reaches_out; })
       .def("asked_alike", [](Recording& self) { return self.tape->asked_alike(); })
       .def("forget_temporaries", [](Recording& self) { self.tape->forget_temporaries(); })
       .def("place_of",

@@ -12,6 +12,7 @@
 #include "result.h"
 #include "rules.h"
 #include "run.h"
+#include "tape.h"
 
 namespace tessella {
 
@@ -123,6 +124,7 @@ class Sweep {
   void enter(PyObject* object, std::vector<Node*>* pending) {
     Node* node = as_node(object);
     if (node->sweep == id_ || node->sequence <= request_.since) return;
+    if (is_taping()) tape->note_node(node);
     if (node->is_used) fail_used(node);
     node->sweep = id_;
     steps_.push_back({as_node(Py_NewRef(object)), node->inputs, 0, 0, true});

@@ -46,6 +46,7 @@ void Tape::begin() {
   scratch_reserve = &scratch;
   is_running_ = true;
   thread_ = std::this_thread::get_id();
+  began_ = recorded_nodes();
   next_ = first_;
   first_ = this;
   record_buffers(&RECORDER);
@@ -58,9 +59,10 @@ bool Tape::holds(const Tensor* x) const {
 }
 
 bool Tape::asked_alike() const {
-  for (const Asked& each : asked)
-    if (as_tensor(each.tensor)->requires_grad != each.requires_grad) return false;
-  return true;
+  return std::all_of(asked.begin(), asked.end(), [](const Asked& each) {
+    const Tensor* x = as_tensor(each.tensor);
+    return x->requires_grad == each.requires_grad && !x->node == each.is_leaf;
+  });
 }
 
 void Tape::forget_temporaries() {
@@ -207,7 +209,12 @@ void Tape::note_asked(Tensor* x) {
   for (const Asked& each : asked)
     if (each.tensor == as_object(x)) return;
   PyObject* node = rehearsal ? Py_XNewRef(x->node) : nullptr;
-  asked.push_back({Py_NewRef(as_object(x)), x->requires_grad, node, x->output});
+  asked.push_back({Py_NewRef(as_object(x)), x->requires_grad, !x->node, node, x->output});
+}
+
+void Tape::note_state(const Tensor* x) {
+  int slot = find(x->buffer);
+  reaches_out |= slot < 0 || !slots[static_cast<size_t>(slot)].is_made;
 }
 
 void pause_tape() {

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "node.h"
 #include "rehearsal.h"
 #include "run.h"
 #include "site.h"
@@ -114,7 +115,7 @@ struct Drawing {
 // A tensor from outside that was an operand where gradients are recorded, and what it said then.
 struct Asked {
   PyObject* tensor;
-  bool requires_grad;
+  bool requires_grad, is_leaf;
   PyObject* node;  // that made it, in a rehearsal, where it is owned
   uint8_t output;
 };
@@ -150,6 +151,9 @@ class Tape {
   void note_offset(const Tensor* x) {
     if (int slot = find(x->buffer); slot >= 0) slots[static_cast<size_t>(slot)].is_placed = true;
   }
+  // The function does to a tensor what no operation notes: a hook, another place in a graph.
+  void note_state(const Tensor* x);
+  void note_node(const Node* node) { reaches_out |= node->sequence <= began_; }  // it is gone through
   bool holds(const Tensor* x) const;  // as one that was asked
   bool asked_alike() const;           // they say what they said
   void forget_temporaries();          // tensors that were asked, and that nobody else holds
@@ -159,6 +163,7 @@ class Tape {
   std::vector<Leaf> leaves;
   std::vector<Drawing> drawings;
   std::vector<Asked> asked;
+  bool reaches_out = false;  // graphs or hooks from outside are used or changed
   ScratchReserve scratch;  // holds nothing: it tells how much would be enough
 
  private:
@@ -168,6 +173,7 @@ class Tape {
 
   static Tape* first_;  // of all that run, in any thread
   bool is_running_ = false;
+  uint64_t began_ = 0;  // so many operations were recorded for gradients before
   std::thread::id thread_;
   std::vector<Tensor*> arguments_;  // while it runs
   Tape* next_ = nullptr;

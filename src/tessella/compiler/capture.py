@@ -86,6 +86,9 @@ def capture(
                 raise AsWritten(f"{name} may give something else at each call")
             if watch.raised:
                 raise AsWritten(f"it catches an error: {watch.raised[0].what}")
+            if recording.reaches_out():
+                raise AsWritten("it goes back through a graph, or changes the graph or the hooks of "
+                                "a tensor, that was there before the call")  # fmt: skip
             if watch.has_toggled():
                 raise AsWritten("requires_grad of a tensor that it uses is changed")
             if watch.has_missed:

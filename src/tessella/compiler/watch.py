@@ -298,6 +298,8 @@ class Watch:
             if name == "__class__":
                 value = type(value)
                 continue
+            if name == "__dict__":  # all of its own, by computed names
+                return value
             if isinstance(value, Tensor) and (at or is_outside):
                 self._add_state(value, name)
             found = static_attribute(value, name)
