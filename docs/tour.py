@@ -176,7 +176,7 @@ def write(x: Tensor, value: Tensor) -> None:
 
 # --- 4. gradients walk back ----------------------------------------------------------------------
 # Results were numbered as they were made, so that the newest one has all of its gradient when its
-# turn comes. Nothing recurs: a graph may be as deep as it likes.
+# turn comes. Nothing is recursive: a graph may be as deep as it likes.
 
 
 def backward(loss: Tensor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -37,11 +38,8 @@ def test_values_of_its_kind_go_in_and_out(dtype: DType) -> None:
     assert one.read(dtype=dtype) == VALUES[dtype.kind][0]
 
 
-@pytest.mark.parametrize("named", ALL, ids=str)
-@pytest.mark.parametrize("dtype", ALL, ids=str)
+@pytest.mark.parametrize(("dtype", "named"), list(itertools.permutations(ALL, 2)), ids=str)
 def test_another_dtype_raises_before_a_byte_is_touched(dtype: DType, named: DType) -> None:
-    if dtype is named:
-        return
     x = ts.zeros(2, dtype=dtype)
     text = f"x is {dtype}, and is accessed as {named}"
     with pytest.raises(ts.errors.DTypeMismatch, match=f"read: {text}\n    x      {dtype}"):

@@ -105,16 +105,11 @@ class Asked:
 Case = tuple[Callable[[Any], Any], Callable[[float], Any]]
 
 
-def cases() -> dict[str, Case]:
-    """Give functions, each with what changes what they read."""
+def cases_of_containers() -> dict[str, Case]:
+    """Give functions of objects that a container or an object gives, each with what changes it."""
     layer = Layer(2.0)
     table, rows, user = {"a": layer}, [layer], UserDict(a=layer)
-    terms, loss, proxy, stored = Terms(), Loss(), Proxy(layer), Stored()
-    described, asked = Described(2.0), Asked(2.0)
-    inner: Any = loss.inner
-    linear: Any = nn.Linear(3, 3)
-    linear.cfg, linear.info, linear.scales = {"k": 1.0}, Layer(1.0), [1.0]
-    several = [linear]
+    proxy, stored, described, asked = Proxy(layer), Stored(), Described(2.0), Asked(2.0)
 
     def values(x: Any) -> Any:
         for each in table.values():
@@ -131,6 +126,29 @@ def cases() -> dict[str, Case]:
             x = x * each.k
         return x
 
+    def set_k(k: float) -> None:
+        layer.k = k
+
+    return {
+        "values": (values, set_k),
+        "items": (items, set_k),
+        "get": (lambda x: x * table.get("a", layer).k, set_k),
+        "copy": (copied, set_k),
+        "proxy": (lambda x: x * proxy.k, set_k),
+        "stored": (lambda x: x * stored.k, lambda k: stored.__dict__["values"].update(k=k)),
+        "descriptor": (lambda x: x * described.k, lambda k: setattr(described, "_k", k)),
+        "asked": (lambda x: x * asked.k, lambda k: setattr(asked, "value", k)),
+    }
+
+
+def cases_of_modules() -> dict[str, Case]:
+    """Give functions of what modules and objects with terms hold, each with what changes it."""
+    terms, loss = Terms(), Loss()
+    inner: Any = loss.inner
+    linear: Any = nn.Linear(3, 3)
+    linear.cfg, linear.info, linear.scales = {"k": 1.0}, Layer(1.0), [1.0]
+    several = [linear]
+
     def looped(x: Any) -> Any:
         for each in several:
             x = x * each.cfg["k"] + each.info.k
@@ -141,9 +159,6 @@ def cases() -> dict[str, Case]:
             x = each(x)
         return looped(x)
 
-    def set_k(k: float) -> None:
-        layer.k = k
-
     def set_first(k: float) -> None:
         terms.terms["a"].k = k
 
@@ -151,10 +166,6 @@ def cases() -> dict[str, Case]:
         linear.cfg["k"] = linear.info.k = linear.scales[0] = k
 
     return {
-        "values": (values, set_k),
-        "items": (items, set_k),
-        "get": (lambda x: x * table.get("a", layer).k, set_k),
-        "copy": (copied, set_k),
         "terms of an object": (lambda x: terms.run(x), set_first),
         "terms of a module": (lambda x: loss(x), lambda k: setattr(loss.terms["a"], "k", k)),
         "on a part": (lambda x: loss(x), lambda k: inner.cfg.update(k=k)),
@@ -164,11 +175,12 @@ def cases() -> dict[str, Case]:
         "list on a module": (lambda x: x * linear.scales[0], set_linear),
         "on modules": (looped, set_linear),
         "on modules, later": (later, set_linear),
-        "proxy": (lambda x: x * proxy.k, set_k),
-        "stored": (lambda x: x * stored.k, lambda k: stored.__dict__["values"].update(k=k)),
-        "descriptor": (lambda x: x * described.k, lambda k: setattr(described, "_k", k)),
-        "asked": (lambda x: x * asked.k, lambda k: setattr(asked, "value", k)),
     }
+
+
+def cases() -> dict[str, Case]:
+    """Give functions, each with what changes what they read."""
+    return cases_of_containers() | cases_of_modules()
 
 
 @pytest.mark.parametrize("name", cases())

@@ -63,19 +63,43 @@ class Block(nn.Module):
 Case = tuple[Callable[[Any], Any], Callable[[float], Any]]
 
 
-def objects_without_names() -> dict[str, Case]:
-    """Give functions that read an attribute, each with what sets it."""
+def layered() -> tuple[list[Layer], Callable[[float], None]]:
+    """Give layers, and what sets the first one."""
     layers = [Layer(2.0), Layer(3.0)]
-    table, held = {"a": layers[0], "b": layers[1]}, Holder(layers[0])
-    blocks = nn.ModuleList([Block(), Block()])
-    tensors: list[Any] = [nn.Parameter(ts.ones(3))]
-    own, named_layer = ModuleType("own"), layers[0]
 
     def set_k(k: float) -> None:
         layers[0].k = layers[0].cfg.k = k
 
-    def set_block(k: float) -> None:
-        blocks[1].cfg.k = blocks[1].list[0] = k
+    return layers, set_k
+
+
+def objects_in_expressions() -> dict[str, Case]:
+    """Give functions that read an attribute of what an expression gives."""
+    layers, set_k = layered()
+    table, held, named_layer = {"a": layers[0], "b": layers[1]}, Holder(layers[0]), layers[0]
+
+    def called(x: Any) -> Any:
+        return x * max(layers, key=lambda each: each.k).k
+
+    return {
+        "item": (lambda x: x * layers[0].k, set_k),
+        "value": (lambda x: x * table["a"].k, set_k),
+        "field": (lambda x: x * held.o.k, set_k),
+        "property": (lambda x: x * layers[0].inner.k, set_k),
+        "result": (called, set_k),
+        "sum": (lambda x: x * sum(each.k for each in layers), set_k),
+        "by name": (lambda x: x * getattr(layers[0], "k", 0.0), set_k),
+        "class": (lambda x: x * layers[0].rate, lambda k: setattr(Layer, "rate", k)),
+        "super": (Taller(2.0).short, lambda k: setattr(Layer, "rate", k)),
+        "super of": (Taller(2.0).long, lambda k: setattr(Layer, "rate", k)),
+        "named property": (lambda x: x * named_layer.inner.k, set_k),
+    }
+
+
+def objects_with_local_names() -> dict[str, Case]:
+    """Give functions that read an attribute of what a local name stands for."""
+    layers, set_k = layered()
+    table, held = {"a": layers[0], "b": layers[1]}, Holder(layers[0])
 
     def looped(x: Any) -> Any:
         for layer in layers:
@@ -98,6 +122,22 @@ def objects_without_names() -> dict[str, Case]:
         with entered() as layer:
             return x * layer.k
 
+    def matched(x: Any) -> Any:
+        match layers[0]:
+            case Layer(k=found):
+                return x * found
+        return x
+
+    functions = {"loop": looped, "local": named, "walrus": walrus, "with": within, "match": matched}
+    return {name: (function, set_k) for name, function in functions.items()}
+
+
+def objects_of_other_types() -> dict[str, Case]:
+    """Give functions that read an attribute of modules, tensors, a class and a Python module."""
+    blocks = nn.ModuleList([Block(), Block()])
+    tensors: list[Any] = [nn.Parameter(ts.ones(3))]
+    own = ModuleType("own")
+
     def of_modules(x: Any) -> Any:
         for block in blocks:
             x = x * block.cfg.k + block.list[0]
@@ -112,11 +152,8 @@ def objects_without_names() -> dict[str, Case]:
         kind, module = Layer, own
         return x * kind.rate * module.k
 
-    def matched(x: Any) -> Any:
-        match layers[0]:
-            case Layer(k=found):
-                return x * found
-        return x
+    def set_block(k: float) -> None:
+        blocks[1].cfg.k = blocks[1].list[0] = k
 
     def set_tensors(k: float) -> None:
         tensors[0].requires_grad_(k > 0)
@@ -124,32 +161,18 @@ def objects_without_names() -> dict[str, Case]:
 
     def set_kinds(k: float) -> None:
         Layer.rate = k
-        own.k = k  # type: ignore[attr-defined]
-
-    def called(x: Any) -> Any:
-        return x * max(layers, key=lambda each: each.k).k
+        own.k = k  # type: ignore[attr-defined]  # modules take any name
 
     return {
-        "item": (lambda x: x * layers[0].k, set_k),
-        "value": (lambda x: x * table["a"].k, set_k),
-        "field": (lambda x: x * held.o.k, set_k),
-        "property": (lambda x: x * layers[0].inner.k, set_k),
-        "result": (called, set_k),
-        "sum": (lambda x: x * sum(each.k for each in layers), set_k),
-        "by name": (lambda x: x * getattr(layers[0], "k", 0.0), set_k),
-        "class": (lambda x: x * layers[0].rate, lambda k: setattr(Layer, "rate", k)),
-        "super": (Taller(2.0).short, lambda k: setattr(Layer, "rate", k)),
-        "super of": (Taller(2.0).long, lambda k: setattr(Layer, "rate", k)),
-        "loop": (looped, set_k),
-        "local": (named, set_k),
-        "walrus": (walrus, set_k),
-        "with": (within, set_k),
         "modules": (of_modules, set_block),
-        "named property": (lambda x: x * named_layer.inner.k, set_k),
         "tensors": (of_tensors, set_tensors),
         "kinds": (of_kinds, set_kinds),
-        "match": (matched, set_k),
     }
+
+
+def objects_without_names() -> dict[str, Case]:
+    """Give functions that read an attribute, each with what sets it."""
+    return objects_in_expressions() | objects_with_local_names() | objects_of_other_types()
 
 
 @pytest.mark.parametrize("name", objects_without_names())

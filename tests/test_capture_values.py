@@ -84,38 +84,12 @@ def test_arrays_as_arguments() -> None:
     same(play, may_refuse=True)
 
 
-def changing_values() -> dict[str, tuple[Callable[[ts.Tensor], ts.Tensor], Callable[[int], Any]]]:
-    """Give functions of something that is no argument, each with what changes it."""
-    k, names, table = 2.0, [2.0, 3.0], {"k": 2.0}
-    plain, deep = SimpleNamespace(k=2.0), SimpleNamespace(inner=SimpleNamespace(k=[2.0]))
-    array, w, weights, by_name = np.ones(3), some(1, 3), [some(1, 3)], {"w": some(1, 3)}
+Changing = dict[str, tuple[Callable[[ts.Tensor], ts.Tensor], Callable[[int], Any]]]
 
-    class Scaled:
-        scale = 2.0
 
-        def method(self, x: ts.Tensor) -> ts.Tensor:
-            return x * self.scale
-
-    class Slotted:
-        __slots__ = ("k",)
-        k: float
-
-    class Configured(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.table, self.factors = {"k": 2.0}, [2.0]
-
-        def forward(self, x: ts.Tensor) -> ts.Tensor:
-            return x * self.table["k"] * self.factors[0]
-
-    scaled, classed, slotted, module = (
-        Scaled(),
-        type("Classed", (Scaled,), {}),
-        Slotted(),
-        Configured(),
-    )
-    slotted.k = 2.0
-    helper = [lambda x: x + 1]
+def changing_names() -> Changing:
+    """Give functions of what a name stands for, and of defaults."""
+    k, w = 2.0, some(1, 3)
 
     def function(x: ts.Tensor, by: float = 2.0) -> ts.Tensor:
         return x * by
@@ -137,19 +111,23 @@ def changing_values() -> dict[str, tuple[Callable[[ts.Tensor], ts.Tensor], Calla
         "closure through a call": (lambda x: (lambda y: y * k)(x), rebind),
         "tensor in a closure": (lambda x: x * w, rebind_tensor),
         "global": (lambda x: x * FACTOR, rebind_global),
+        "default within": (
+            lambda x: function(x),
+            lambda i: setattr(function, "__defaults__", (2.0 + i,)),
+        ),
+        "default": (function, lambda i: setattr(function, "__defaults__", (2.0 + i,))),
+    }
+
+
+def changing_containers() -> Changing:
+    """Give functions of what a list, a dict or an array holds."""
+    names, table, helper = [2.0, 3.0], {"k": 2.0}, [lambda x: x + 1]
+    array, weights, by_name = np.ones(3), [some(1, 3)], {"w": some(1, 3)}
+    return {
         "global list": (lambda x: x * FACTORS[0], lambda i: FACTORS.__setitem__(0, 2.0 + i)),
         "length of a list": (lambda x: x * len(names), lambda i: names.append(1.0)),
         "loop over a list": (lambda x: x * sum(names), lambda i: names.append(1.0)),
         "dict": (lambda x: x * table["k"], lambda i: table.update(k=2.0 + i)),
-        "attribute": (lambda x: x * plain.k, lambda i: setattr(plain, "k", 2.0 + i)),
-        "deep": (lambda x: x * deep.inner.k[0], lambda i: deep.inner.k.insert(0, 2.0 + i)),
-        "by name": (lambda x: x * getattr(plain, "k"), lambda i: setattr(plain, "k", 2.0 + i)),  # noqa: B009
-        "slot": (lambda x: x * slotted.k, lambda i: setattr(slotted, "k", 2.0 + i)),
-        "dict of a module": (module, lambda i: module.table.update(k=2.0 + i)),
-        "list of a module": (module, lambda i: module.factors.insert(0, 2.0 + i)),
-        "method within": (lambda x: scaled.method(x), lambda i: setattr(scaled, "scale", 2.0 + i)),
-        "own attribute": (scaled.method, lambda i: setattr(scaled, "scale", 2.0 + i)),
-        "attribute of a class": (classed().method, lambda i: setattr(classed, "scale", 2.0 + i)),
         "list of tensors": (lambda x: x * weights[0], lambda i: weights.insert(0, some(i, 3))),
         "dict of tensors": (lambda x: x * by_name["w"], lambda i: by_name.update(w=some(i, 3))),
         "array": (lambda x: x * ts.tensor(array), lambda i: array.fill(2.0 + i)),
@@ -159,12 +137,52 @@ def changing_values() -> dict[str, tuple[Callable[[ts.Tensor], ts.Tensor], Calla
             lambda x: helper[0](x),
             lambda i: helper.__setitem__(0, lambda x: x * i),
         ),
-        "default within": (
-            lambda x: function(x),
-            lambda i: setattr(function, "__defaults__", (2.0 + i,)),
-        ),
-        "default": (function, lambda i: setattr(function, "__defaults__", (2.0 + i,))),
     }
+
+
+class Scaled:
+    scale = 2.0
+
+    def method(self, x: ts.Tensor) -> ts.Tensor:
+        return x * self.scale
+
+
+class Slotted:
+    __slots__ = ("k",)
+    k: float
+
+
+class Configured(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table, self.factors = {"k": 2.0}, [2.0]
+
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        return x * self.table["k"] * self.factors[0]
+
+
+def changing_attributes() -> Changing:
+    """Give functions of what an object has."""
+    plain, deep = SimpleNamespace(k=2.0), SimpleNamespace(inner=SimpleNamespace(k=[2.0]))
+    scaled, classed = Scaled(), type("Classed", (Scaled,), {})
+    slotted, module = Slotted(), Configured()
+    slotted.k = 2.0
+    return {
+        "attribute": (lambda x: x * plain.k, lambda i: setattr(plain, "k", 2.0 + i)),
+        "deep": (lambda x: x * deep.inner.k[0], lambda i: deep.inner.k.insert(0, 2.0 + i)),
+        "by name": (lambda x: x * getattr(plain, "k"), lambda i: setattr(plain, "k", 2.0 + i)),  # noqa: B009
+        "slot": (lambda x: x * slotted.k, lambda i: setattr(slotted, "k", 2.0 + i)),
+        "dict of a module": (module, lambda i: module.table.update(k=2.0 + i)),
+        "list of a module": (module, lambda i: module.factors.insert(0, 2.0 + i)),
+        "method within": (lambda x: scaled.method(x), lambda i: setattr(scaled, "scale", 2.0 + i)),
+        "own attribute": (scaled.method, lambda i: setattr(scaled, "scale", 2.0 + i)),
+        "attribute of a class": (classed().method, lambda i: setattr(classed, "scale", 2.0 + i)),
+    }
+
+
+def changing_values() -> Changing:
+    """Give functions of something that is no argument, each with what changes it."""
+    return changing_names() | changing_containers() | changing_attributes()
 
 
 @pytest.mark.parametrize("call", [1, 2, 4])

@@ -19,8 +19,7 @@ import pytest
 import tessella as ts
 from offered import attributes_of_tensors, offered, offered_by_package, public_modules
 from tessella import _core, compiler, data, diagrams, kinds, namespace, nn
-from tessella.composites import COMPOSITES, Composite
-from tessella.declarations import Declared
+from tessella.composites import COMPOSITES
 from tessella.records import OPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -289,12 +288,9 @@ def test_the_page_of_threads_has_the_costs_of_the_pool(name: str) -> None:
 PAGES = ["README.md", "DESCRIPTION.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
          *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]  # fmt: skip
 
-# Blocks that are not run, by their first lines: records of an operation that there is not, and of
-# one that there is already. What they declare is looked at below.
-NOT_RUN: dict[str, type[Declared]] = {
-    "softclip = unary(": kinds.Unary,
-    "from tessella._core import Tensor": Composite,
-}
+# The first lines of two blocks: the record of an operation that has no kernel, and is not run, and
+# a composite. What they declare is looked at below.
+RECORD, COMPOSITE = "softclip = unary(", "from tessella import errors"
 TOUR = (ROOT / "docs" / "tour.py").read_text()  # test_tour.py runs it
 
 
@@ -314,7 +310,7 @@ def test_blocks_of_a_page_are_set_as_what_they_are(file: str) -> None:
         assert (language == "pycon") == text.startswith(">>>"), text
         assert text.endswith("\n") and not text.endswith("\n\n"), text
         if language == "python":
-            assert text.partition("\n")[0] in NOT_RUN or text in TOUR, text
+            assert text.partition("\n")[0] in (RECORD, COMPOSITE) or text in TOUR, text
 
 
 @pytest.mark.parametrize("file", [each for each in PAGES if "/operations" not in each])
@@ -324,18 +320,41 @@ def test_examples_of_a_page_run(file: str, tmp_path: Path, monkeypatch: pytest.M
     run_examples(file, "\n".join(text for name, text in blocks_of(file) if name == "pycon"))
 
 
-@pytest.mark.parametrize("first", NOT_RUN)
-def test_records_of_the_architecture_say_what_declarations_take(first: str) -> None:
+def block_of_the_architecture(first: str) -> str:
+    """Give a block by its first line."""
     blocks = [text for _, text in blocks_of("ARCHITECTURE.md")]
     (block,) = [text for text in blocks if text.partition("\n")[0] == first]
-    makers = [vars(owner).get("__init__") for owner in NOT_RUN[first].__mro__[:-1]]
+    return block
+
+
+def test_the_record_of_the_architecture_says_what_declarations_take() -> None:
+    makers = [vars(owner).get("__init__") for owner in kinds.Unary.__mro__[:-1]]
     taken = {name for maker in makers if maker for name in inspect.signature(maker).parameters}
-    (said,) = [
-        {keyword.arg for keyword in call.keywords}
-        for call in ast.walk(ast.parse(block))
-        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("unary", "composite")
+    (call,) = [
+        node
+        for node in ast.walk(ast.parse(block_of_the_architecture(RECORD)))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "unary"
     ]
+    said = {keyword.arg for keyword in call.keywords}
     assert said and said <= taken
+
+
+def test_the_composite_of_the_architecture_does_what_it_declares(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(COMPOSITES, "diff", COMPOSITES["diff"])  # the block puts its own there
+    exec(block_of_the_architecture(COMPOSITE), {"__name__": "tessella.ops.own"})
+    diff = COMPOSITES["diff"]
+    assert len(diff.samples) > 1 and len(diff.errors) > 1
+    for sample in diff.samples:
+        x = ts.rand(*sample.shapes)
+        want = getattr(numpy, str(diff.ref))(x.numpy(), **sample.params)
+        numpy.testing.assert_array_equal(diff.function(x, **sample.params).numpy(), want)
+    for wrong in diff.errors:
+        with pytest.raises(ts.errors.TessellaError, match=f"^diff: .*{wrong.match}"):
+            diff.function(ts.rand(*wrong.shapes), **wrong.params)
+    monkeypatch.setattr(ts, "diff", diff.function)
+    assert run_examples("diff", diff.example) == 1
 
 
 def test_what_the_page_of_limits_calls_missing_is_missing() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import tessella as ts
 from leaves import grad_of
@@ -219,8 +219,7 @@ def test_extensions_of_the_array_api_are_whole(name: str) -> None:
 
 @given(matrices())
 def test_transforms_give_the_signal_back(x: ts.Tensor) -> None:
-    if 0 in x.shape[-2:]:
-        return
+    assume(0 not in x.shape[-2:])
     wide = x.astype(ts.complex128 if x.dtype in (ts.float64, ts.complex128) else ts.complex64)
     assert near(ts.fft.ifftn(ts.fft.fftn(x, axes=(-2, -1)), axes=(-2, -1)), wide)
     if not x.dtype.is_complex:

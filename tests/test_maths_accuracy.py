@@ -21,6 +21,7 @@ from conftest import SEED
 TABLES = Path(np.__file__).parent / "_core" / "tests" / "data"
 NAMES = {path.stem.rpartition("-")[2]: path for path in TABLES.glob("umath-validation-set-*.csv")}
 FUNCTIONS = sorted(NAMES)
+assert FUNCTIONS, TABLES
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +49,7 @@ def ordered(values: Any, bits: str) -> Any:
 def test_tables_within_two_ulp(program: Path, name: str, dtype: str) -> None:
     bits = {"float32": "uint32", "float64": "uint64"}[dtype]
     pairs = np.array(list(rows(NAMES[name], dtype)), dtype=bits)
-    if not len(pairs):
-        pytest.skip("the table has no rows of this dtype")
+    assert len(pairs) > 0
     x, want = (np.ascontiguousarray(pairs[:, i]).view(dtype) for i in (0, 1))
     signed = {"float32": "int32", "float64": "int64"}[dtype]
     results = {}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import tessella as ts
 from tessella import _core
@@ -119,8 +119,7 @@ def test_positions_of_extrema_are_those_of_numpy(
 @given(st.data(), st.sampled_from(["cumulative_sum", "cumulative_prod"]))
 def test_cumulative_operations_are_those_of_numpy(data: st.DataObject, name: str) -> None:
     array = data.draw(arrays(["int64", "uint8", "float64", "complex128"]))
-    if array.ndim == 0:
-        return
+    assume(array.ndim > 0)
     axis = data.draw(st.integers(-array.ndim, array.ndim - 1))
     expected = getattr(np, name.replace("ulative_", ""))(array, axis=axis)
     agree(getattr(ts, name)(ts.from_numpy(array), axis=axis), expected, 1e-12)
@@ -229,14 +228,15 @@ def bits(x: ts.Tensor) -> bytes:
     return x.contiguous().numpy().tobytes()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "complex64"])
+PAIRS = [(name, dtype) for name in NAMES for dtype in ("float32", "float64", "float16")]
+PAIRS += [(name, "complex64") for name in ("sum", "mean", "prod")]
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "dtype"), PAIRS)
 def test_bits_depend_on_values_and_shape_alone(
     name: str, shape: tuple[int, ...], dtype: str
 ) -> None:
-    if dtype == "complex64" and name not in ("sum", "prod", "mean"):
-        return
     generator = ts.Generator(11)
     x = ts.randn(shape, generator=generator).astype(dtype)
     if name == "prod":

@@ -1,4 +1,4 @@
-"""The whole product in under five seconds: a quick tour through every part, for use while working.
+"""The whole product in five seconds of CPU time: a quick tour, for use while working.
 
 It asserts little about each part; the other files do.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +15,13 @@ import pytest
 import tessella as ts
 from nested import listed
 
-ELAPSED: list[float] = []
-
-
-@pytest.fixture(autouse=True)
-def timed() -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    ELAPSED.append(time.perf_counter() - start)
+# Runs tests and prints the seconds of CPU time that they took, with processes that they started.
+MEASURED = """
+import os, sys, pytest
+status = pytest.main(sys.argv[1:])
+print(sum(os.times()[:4]))
+sys.exit(status)
+"""
 
 
 def test_creation() -> None:
@@ -156,5 +153,10 @@ def test_the_first_look_runs() -> None:
     assert done.returncode == 0 and "GFLOP/s" in done.stdout, done.stderr
 
 
-def test_all_of_it_took_less_than_five_seconds() -> None:
-    assert sum(ELAPSED) < 5
+def test_all_of_it_takes_less_than_five_seconds() -> None:
+    """In one process, whatever else the machine does, with the imports."""
+    options = ["-p", "no:xdist", "-p", "no:cacheprovider", "-k", "not seconds"]
+    command = [sys.executable, "-c", MEASURED, __file__, *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 0 < float(done.stdout.split()[-1]) < 5

@@ -70,15 +70,15 @@ def test_twin_may_have_itself_for_an_operand(name: str) -> None:
             assert_same_tensors(layout.clone(), want.astype(ts.float32))
 
 
-FAILING = [(name, case) for name, twin in TWINS.items() for case in twin.each.errors]
+FAILING = [(name, case) for name, twin in TWINS.items() for case in twin.each.errors
+           if isinstance(case.shapes[0], tuple | ts.Tensor)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "case"), FAILING)
 def test_failing_twin_leaves_its_tensor_as_it_was(name: str, case: Case) -> None:
     each, dtype = TWINS[name].each, ts.dtypes.BY_NAME[case.dtype]
     x, *rest = to_tensors(each, draw_operands(each, case, dtype), dtype)
-    if not isinstance(x, ts.Tensor):
-        return
+    assert isinstance(x, ts.Tensor)
     before, version = x.clone(), x.version
     with pytest.raises(ts.errors.TessellaError) as caught:
         getattr(x, name)(*rest, **case.params)

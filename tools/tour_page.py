@@ -11,7 +11,7 @@ HEADING = re.compile(r"^# --- \d+\. (.*?) -+\n((?:# .*\n)*)", re.MULTILINE)
 HEAD = """\
 # The tour
 
-The idea of Tessella in about 220 lines of plain Python, to be read from top to bottom.
+The idea of Tessella in plain Python, about 220 lines of code, to be read from top to bottom.
 `python docs/tour.py` runs it, and the tests do; tools/generate.py makes this page of it.
 """
 

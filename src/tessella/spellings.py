@@ -183,8 +183,9 @@ ABSENT: dict[str, Refusal] = {
         "torch.get_float32_matmul_precision()", (),
         "tells how precise products are; here float32 is computed in float32"),
     "ts.get_rng_state": refusal(
-        "torch.get_rng_state()", "ts.Generator(0).get_state()",
-        "gives the state of the default generator; here generators that are passed have one"),
+        "torch.get_rng_state()", "ts.manual_seed(0).get_state()",
+        "gives the default generator's state; here manual_seed seeds that generator and gives it: "
+        "keep it, and ask it"),
     "ts.jit": refusal(
         "torch.jit.script(model)", "ts.compile(model)", "compiles"),
     "ts.logspace": refusal(

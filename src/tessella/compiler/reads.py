@@ -49,6 +49,22 @@ def arguments_of(code: Any) -> tuple[str, ...]:
 
 
 def _find_reads(code: Any) -> Reads:
+    found, loose, is_by_place = _find_chains(code)
+    if any(Chain("global", each, ()) in found for each in ("getattr", "hasattr")):
+        # By name: any text of the code may be one.
+        texts = [each for each in code.co_consts if isinstance(each, str) and each.isidentifier()]
+        loose.update(texts)
+        for kind, name, behind in list(found):
+            found.update(dict.fromkeys(Chain(kind, name, (*behind, each)) for each in texts))
+    read = loose.union(*(chain.attributes for chain in found))
+    named = read.union(chain.name for chain in found if chain.kind == "global")
+    is_by_name = not named.isdisjoint(_BY_NAME) or _computes_names(code) or is_by_place
+    is_by_type = "__class__" in read or Chain("global", "type", ()) in found
+    return Reads(list(found), loose, is_by_name, is_by_type)
+
+
+def _find_chains(code: Any) -> tuple[dict[Any, None], set[str], bool]:
+    """Give chains, loose attributes, and whether a pattern takes attributes by position."""
     found: dict[Any, None] = {}
     loose: set[str] = set()
     stored: set[str] = set()
@@ -57,7 +73,7 @@ def _find_reads(code: Any) -> Reads:
     is_whole = False
     taken: Any = None  # what was imported and has no name yet
     constants: list[Any] = [(), ()]  # the last two: of a module its level, and what is taken
-    is_by_place = False  # a pattern takes attributes by position
+    is_by_place = False
     for each in dis.get_instructions(code):
         name, value = each.opname, each.argval
         if name in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -106,17 +122,7 @@ def _find_reads(code: Any) -> Reads:
     for chain in found:
         if chain.kind == "local" and chain.name not in own:
             loose.update(chain.attributes)
-    if any(Chain("global", each, ()) in found for each in ("getattr", "hasattr")):
-        # By name: any text of the code may be one.
-        texts = [each for each in code.co_consts if isinstance(each, str) and each.isidentifier()]
-        loose.update(texts)
-        for kind, name, behind in list(found):
-            found.update(dict.fromkeys(Chain(kind, name, (*behind, each)) for each in texts))
-    read = loose.union(*(chain.attributes for chain in found))
-    named = read.union(chain.name for chain in found if chain.kind == "global")
-    is_by_name = not named.isdisjoint(_BY_NAME) or _computes_names(code) or is_by_place
-    is_by_type = "__class__" in read or Chain("global", "type", ()) in found
-    return Reads(list(found), loose, is_by_name, is_by_type)
+    return found, loose, is_by_place
 
 
 def _computes_names(code: Any) -> bool:

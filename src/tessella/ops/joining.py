@@ -71,7 +71,7 @@ class Concat(Straight):
 
 
 def _split_gradient(g: Tensor, x_shapes: Sequence[Sequence[int]], axis: int) -> list[Tensor]:
-    """Give each operand its part of g."""
+    """Give the parts of g, one for each operand."""
     parts, start = [], 0
     for shape in x_shapes:
         parts.append(g[(slice(None),) * axis + (slice(start, start + shape[axis]),)])

@@ -233,7 +233,7 @@ def _strided_params(x: Tensor, shape: Any, strides: Any, offset: Any) -> dict[st
 def _strided_gradient(
     g: Tensor, x_shape: tuple[int, ...], shape: Any, strides: Any, offset: int
 ) -> Tensor:
-    """Add g to the places that its elements were read from."""
+    """Give zeros, with g added at the places that its elements were read from."""
     places = full(shape, offset)
     for axis, (size, step) in enumerate(zip(shape, strides, strict=True)):
         column = (size,) + (1,) * (len(shape) - axis - 1)

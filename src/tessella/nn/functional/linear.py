@@ -86,7 +86,7 @@ class Linear(Straight):
 
 
 def _gradient_weight(g: Tensor, x: Tensor) -> Tensor:
-    """Sum the products over all axes but the last: (out, …) @ (…, in)."""
+    """Give the products, summed over all axes but the last: (out, …) @ (…, in)."""
     rows = math.prod(g.shape[:-1])  # a size of -1 would be ambiguous where there are no features
     columns = reshape(g, (rows, g.shape[-1]))
     return matmul(permute(columns, (1, 0)), reshape(conjugate(x), (rows, x.shape[-1])))
