@@ -83,7 +83,6 @@ test-browser: $(BIN)/installed
 
 bench: peers
 	$(BENCH)/bin/python -m bench --rows "$(ROWS)" $(if $(CHECK),--check)
-	$(BENCH)/bin/python -m bench.publish
 
 # A wheel that can be published: its tag says which systems it runs on.
 wheel: $(BIN)/installed

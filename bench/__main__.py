@@ -1,4 +1,4 @@
-"""The command: picks rows, starts one process for each thread setting, judges, prints and saves."""
+"""The command: picks rows, starts one process for each thread setting, judges, saves, publishes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pathlib import Path
 from bench import report
 from bench.cases import SUBJECT, Row, at_most
 from bench.libraries import ONE_THREAD, PEERS, SETTINGS, cores, environment
+from bench.publish import publish
 from bench.rows import ROWS
 from bench.verdict import Json, all_bars, judge, judge_case, judge_once, judge_row
 
@@ -149,7 +150,7 @@ def run(rows: list[Row]) -> Json:
 
 
 def main() -> None:
-    """Runs, saves, prints; exits with 1 when asked to check and a bar is missed."""
+    """Runs, saves, prints, publishes; then exits with 1 when asked to check and a bar is missed."""
     options = parse_arguments()
     rows = pick_rows(options.rows)
     require_libraries()
@@ -165,6 +166,7 @@ def main() -> None:
         f"\n{len(bars) - missed} of {len(bars)} bars met, {missed} missed; "
         f"{details['seconds']:.0f} s, load {details['load_average']:.1f} before"
     )
+    publish()
     if options.check and missed:
         raise SystemExit(1)
 

@@ -1,6 +1,7 @@
-"""Brings what was measured into the README and docs/benchmarks.md: `python -m bench.publish`.
+"""Brings what was measured into the README and docs/benchmarks.md, at the end of each run.
 
-What was measured earlier is judged anew, by the bars of today.
+What was measured earlier is judged anew, by the bars of today; `python -m bench.publish` does only
+that.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def stored_results() -> Json:
     return results | {"rows": rows}
 
 
-def main() -> None:
+def publish() -> None:
     """Rewrites the README's table, the page and its pictures."""
     results = stored_results()
     readme = ROOT / "README.md"
@@ -62,4 +63,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    publish()

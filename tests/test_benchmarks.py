@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from bench import __main__ as command
 from bench.cases import Case, Row, Work, ahead, steady
 from bench.libraries import Libraries
 from bench.page import page
@@ -178,3 +179,20 @@ def test_pairs_of_steps_wait_for_what_they_need() -> None:
     assert paired(needed, [9e-6] * 3, [9e-6, 9e-6, 5e-6]) == pytest.approx(9e-6 + 0.7e-6 + 5e-6)
     assert paired(needed, [9e-6] * 3, [5e-6] * 3) == pytest.approx(14.7e-6)
     assert paired(needed, [9e-6] * 3, [4.5e-6] * 3) == pytest.approx(13.5e-6)
+
+
+def test_a_missed_bar_fails_after_the_pages_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    missed = {"text": "≤ 1", "limit": 1, "value": 2.0, "met": False}
+    run = {"seconds": 1.0, "load_average": 0.0}
+    found = {"rows": [{"name": "size", "bars": [missed], "cases": [], "run": run}]}
+    monkeypatch.setattr("sys.argv", ["bench", "--rows", "size", "--check"])
+    monkeypatch.setattr(command, "require_libraries", lambda: None)
+    monkeypatch.setattr(command, "run", lambda rows: found)
+    monkeypatch.setattr(command, "merge", lambda results, path: results)
+    monkeypatch.setattr("bench.report.print_results", lambda results, names: None)
+    for name in ("save", "publish"):
+        monkeypatch.setattr(command, name, lambda *_, name=name: done.append(name))
+    with pytest.raises(SystemExit):
+        command.main()
+    assert done == ["save", "publish"]
