@@ -6,10 +6,20 @@ The pictures of it are drawn by `plots`. Nothing is measured here.
 from __future__ import annotations
 
 import math
+import re
 
 from bench.libraries import RIVALS
 from bench.plots import PREFIX, pictures
-from bench.report import Json, bar_text, case_line, digits, kept_columns, short_system, what_of
+from bench.report import (
+    Json,
+    bar_text,
+    case_line,
+    digits,
+    kept_columns,
+    machine_text,
+    short_system,
+    what_of,
+)
 
 HEAD = """\
 # Benchmarks
@@ -58,7 +68,7 @@ def machine_lines(results: Json) -> list[str]:
     memory = machine["memory_bytes"] / 2**30
     system = short_system(machine["system"])
     lines = [
-        f"{machine['processor']}, {machine['cores']} cores, {memory:.0f} GiB, {system};",
+        f"{machine_text(machine)}, {memory:.0f} GiB, {system};",
         f"{versions}.",
     ]
     if peaks:
@@ -70,23 +80,35 @@ def machine_lines(results: Json) -> list[str]:
     return ["## Machine and versions", "", *lines, "", *run_lines(results), ""]
 
 
+def run_text(run: Json) -> str:
+    """A run in a few words, as far as it is known."""
+    minutes = f"{run['seconds'] / 60:.0f} minutes" if run.get("seconds") else ""
+    commit = f"commit {run['commit']}" if run.get("commit") else ""
+    told = (run["date"], commit, f"load {run['load_average']:.1f}", minutes, f"`{run['command']}`")
+    return ", ".join(filter(None, told))
+
+
+def rows_text(text: str, names: list[str]) -> str:
+    """The rows of a run, unless its command names just these."""
+    asked = re.search(r"--rows ([\w,-]+)", text)
+    return "its rows" if asked and set(asked[1].split(",")) == set(names) else ", ".join(names)
+
+
 def run_lines(results: Json) -> list[str]:
-    """When the rows were measured, what the machine did besides before, and how long it took."""
-    runs: dict[tuple[str, str, float, float], list[str]] = {}
+    """When and how the rows were measured, and what the machine did besides before."""
+    runs: dict[str, list[str]] = {}
     for row in results["rows"]:
-        run = row["run"]
-        key = (run["date"], run["command"], run["load_average"], run.get("seconds", 0.0))
-        runs.setdefault(key, []).append(row["name"])
+        runs.setdefault(run_text(row["run"]), []).append(row["name"])
     most = max(runs.values(), key=len)
-    others = "all" if len(runs) == 1 else "the other"
+    others = f"{'all' if len(runs) == 1 else 'the other'} {len(most)} rows"
     return [
-        "Runs, each with the mean number of processes that wanted a core in the minute before it,",
-        "and how long it took where that is known:",
+        "Runs, each with the commit that was measured (`-dirty` where files differed from it), the",
+        "mean number of processes that wanted a core in the minute before it, how long it took,",
+        "and its command, as far as these are known:",
         "",
         *(
-            f"- {date}, load {load:.1f}{f', {seconds / 60:.0f} minutes' if seconds else ''}: "
-            f"{f'{others} {len(names)} rows' if names is most else ', '.join(names)}"
-            for (date, _, load, seconds), names in sorted(runs.items())
+            f"- {text}: {others if names is most else rows_text(text, names)}"
+            for text, names in sorted(runs.items())
         ),
     ]
 

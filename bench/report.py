@@ -46,6 +46,12 @@ def short_system(text: str) -> str:
     return re.sub(r"(\d+\.\d+)\S*", r"\1", text)
 
 
+def machine_text(machine: Json) -> str:
+    """The processor, what tells it from others of its name if that is known, and its cores."""
+    told = ", ".join(f"{key} {machine[key]}" for key in ("family", "model") if key in machine)
+    return f"{machine['processor']}{f' ({told})' if told else ''}, {machine['cores']} cores"
+
+
 def what_of(row: Json) -> str:
     """What a row measures, as it is said today; a row that is gone says what it said."""
     return next((each.what for each in ROWS if each.name == row["name"]), str(row["what"]))
@@ -158,9 +164,9 @@ def print_row(row: Json) -> None:
 
 def print_results(results: Json, names: list[str]) -> None:
     """The machine, the rows of this run, and the count of bars."""
-    machine, peaks = results["machine"], results["peaks"]
+    peaks = results["peaks"]
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
-    print(f"\n{machine['processor']}, {machine['cores']} cores; {versions}")
+    print(f"\n{machine_text(results['machine'])}; {versions}")
     if peaks:
         print(
             f"copy {digits(peaks['copy'] / 1e9)} GB/s (read and written), "

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
-from bench import __main__ as command
+from bench import __main__ as command, machine
 from bench.cases import Case, Row, Work, ahead, steady
 from bench.libraries import Libraries
-from bench.page import page
+from bench.page import page, run_lines
 from bench.pairing import needs, paired
 from bench.plots import pictures
 from bench.programs.steps import PROGRAMS
@@ -185,14 +188,85 @@ def test_a_missed_bar_fails_after_the_pages_are_written(monkeypatch: pytest.Monk
     done: list[str] = []
     missed = {"text": "≤ 1", "limit": 1, "value": 2.0, "met": False}
     run = {"seconds": 1.0, "load_average": 0.0}
-    found = {"rows": [{"name": "size", "bars": [missed], "cases": [], "run": run}]}
+    row = {"name": "size", "bars": [missed], "cases": [], "run": run}
+    found: Json = {"rows": [row], "peaks": {}}
     monkeypatch.setattr("sys.argv", ["bench", "--rows", "size", "--check"])
     monkeypatch.setattr(command, "require_libraries", lambda: None)
     monkeypatch.setattr(command, "run", lambda rows: found)
-    monkeypatch.setattr(command, "merge", lambda results, path: results)
+    monkeypatch.setattr(command, "earlier_results", lambda path, rows: {})
+    monkeypatch.setattr(command, "wait_until_quiet", lambda: None)
     monkeypatch.setattr("bench.report.print_results", lambda results, names: None)
     for name in ("save", "publish"):
         monkeypatch.setattr(command, name, lambda *_, name=name: done.append(name))
     with pytest.raises(SystemExit):
         command.main()
     assert done == ["save", "publish"]
+
+
+SOME = [row for row in ROWS if row.name == "gemm"]
+HERE = {"processor": "one", "family": "6", "cores": 2, "memory_bytes": 1000}
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of results, measured on a machine that told less of itself."""
+    machine = {"processor": "one", "cores": 2, "memory_bytes": 1001}
+    rows: list[Json] = [{"name": name, "run": {}} for name in ("size", "gemm")]
+    path = tmp_path / "latest.json"
+    results = {"machine": machine, "versions": {"torch": "2.13"}, "rows": rows, "peaks": {}}
+    path.write_text(json.dumps(results), encoding="utf-8")
+    monkeypatch.setattr(command, "describe_machine", lambda: HERE)
+    monkeypatch.setattr(command, "describe_versions", lambda: {"torch": "2.13", "new": "1"})
+    return path
+
+
+def test_rows_that_are_not_repeated_are_kept(stored: Path) -> None:
+    new: Json = {"rows": [{"name": "gemm", "run": {"commit": "abc"}}], "peaks": {}}
+    merged = command.merge(new, command.earlier_results(stored, SOME))
+    assert merged["rows"] == [{"name": "size", "run": {}}, *new["rows"]]
+
+
+def test_rows_of_another_machine_or_version_are_not_mixed(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "describe_versions", lambda: {"torch": "2.14"})
+    with pytest.raises(SystemExit, match=r"torch 2.13 is now 2.14\): run all rows first"):
+        command.earlier_results(stored, SOME)
+    assert command.earlier_results(stored, list(ROWS)) == {}
+
+
+def test_a_run_is_told_by_its_commit_and_command() -> None:
+    run = {"date": "2026-01-02", "load_average": 0.04, "command": "python -m bench"}
+    again = run | {"command": "python -m bench --rows size", "commit": "abc", "seconds": 121.0}
+    rows: list[Json] = [{"name": name, "run": run} for name in ("import", "gemm")]
+    assert run_lines({"rows": [*rows, {"name": "size", "run": again}]})[-2:] == [
+        "- 2026-01-02, commit abc, load 0.0, 2 minutes, `python -m bench --rows size`: its rows",
+        "- 2026-01-02, load 0.0, `python -m bench`: the other 2 rows",
+    ]
+
+
+def test_a_commit_is_marked_where_files_that_count_were_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.report.ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert machine.describe_commit() == {}
+    person = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for arguments in (("init", "-q"), (*person, "commit", "-q", "--allow-empty", "-m", "one")):
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    (tmp_path / "README.md").touch()
+    commit = machine.describe_commit()["commit"]
+    assert re.fullmatch("[0-9a-f]+", commit)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").touch()
+    assert machine.describe_commit()["commit"] == f"{commit}-dirty"
+
+
+def test_a_run_waits_until_the_machine_is_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loads = [1.0, 0.9, 0.6, 0.4]
+    monkeypatch.setattr("os.getloadavg", lambda: (loads.pop(0), 0.0, 0.0))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    machine.wait_until_quiet()
+    assert not loads and capsys.readouterr().err.count("\n") == 1
