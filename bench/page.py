@@ -20,6 +20,7 @@ from bench.report import (
     short_system,
     what_of,
 )
+from bench.rows import ROWS
 
 HEAD = """\
 # Benchmarks
@@ -32,17 +33,31 @@ into an environment of their own.
 
 One process for each thread setting times all contenders on the same numbers, interleaved: rounds
 of A B C, B C A, …, each a block of calls, the cost of an empty loop taken off, and the medians
-compared. Before that all results are held against each other: contenders that do not compute the
-same are an error. A peer is timed with its default threads and with one, and the better of the
-two counts; Tessella runs as it comes. `best peer` is the time of the fastest peer over
-Tessella's in the same process, the two that are printed: above 1, Tessella is faster. PyTorch has
-its fused optimizers, JAX its donated buffers. `of peak` is the share of what the machine can do:
-bytes by a large copy or a hand-written sum, operations by multiply-adds that stay in registers, by
-as many threads as there are cores, each on its own, in the best of its blocks; it is that of the
-process with default threads, and `speed` that of the time beside it. Machines wobble: a second run
-moves a figure by a tenth, at times by more, above all where other things run; the load at the
-beginning of each run is told below.
+compared. Before that their results are held against each other, but for those named below:
+contenders that do not compute the same are an error. A peer is timed with its default threads and
+with one, and the better of the two counts; Tessella runs as it comes. What is measured in processes
+of its own, as in `import`, `memory`, `cold` and `compile-time`, is so at the peers' default only;
+in `decode` and `prompt` both have the same number of threads. `best peer` is the time of the
+fastest peer over Tessella's in the same process, the two that are printed: above 1, Tessella is
+faster. PyTorch has its fused optimizers, JAX its donated buffers. `of peak` is the share of what
+the machine can do: bytes by a large copy or a hand-written sum, operations by multiply-adds that
+stay in registers, by as many threads as there are cores, each on its own, in the best of its
+blocks; it is that of the process with default threads, and `speed` that of the time beside it.
+Machines wobble: a second run moves a figure by a tenth, at times by more, above all where other
+things run; the load at the beginning of each run is told below.
 """
+
+# The rows with cases that have no tolerance, and why.
+UNCOMPARED = {
+    "threads": "Tessella stands beside itself, each time with numbers of its own",
+    "eager-scopes": "its sums are those of `eager-small`",
+    "allocators": "nothing is computed",
+    "layers": "dropout alone, whose numbers are random",
+    "index": "`set rows` alone: some rows are set twice, in no given order",
+    "decode": "compared by the logits, since a near tie may be decided either way",
+    "prompt": "compared as `decode` is",
+    "growth-dropout": "its numbers are random",
+}
 
 FAVOURS = """\
 ## What favours whom
@@ -59,6 +74,18 @@ dropout's numbers by its default generator; others that it offers are not measur
 rows `cold` and `busy` and the ladders of growth have no torch.compile: its compiler would take
 minutes more.
 """
+
+
+def uncompared_lines() -> list[str]:
+    """The rows whose results are not held against each other."""
+    once = ", ".join(f"`{row.name}`" for row in ROWS if row.once)
+    return [
+        "Whose results are not held against each other:",
+        "",
+        *(f"- `{name}`: {reason}" for name, reason in UNCOMPARED.items()),
+        f"- {once}: measured in processes of their own, or of Tessella alone",
+        "",
+    ]
 
 
 def machine_lines(results: Json) -> list[str]:
@@ -240,7 +267,13 @@ def page(results: Json) -> str:
     """The whole page."""
     rows = [row for row in results["rows"] if not row.get("is_ladder")]
     tables = [line for row in rows for line in table(row)]
-    parts = [HEAD, *favour_lines(results), *machine_lines(results), *losses(results)]
+    parts = [
+        HEAD,
+        *uncompared_lines(),
+        *favour_lines(results),
+        *machine_lines(results),
+        *losses(results),
+    ]
     parts += short_table(results)
     parts += ["## Rows", "", *tables]
     if any(row.get("is_ladder") for row in results["rows"]):

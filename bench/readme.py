@@ -89,7 +89,9 @@ def table(results: Json) -> str:
         "[Benchmarks](docs/benchmarks.md) lists the misses, and every case where a peer is faster.",
         "",
         f"Measured by `make bench` on {machine_text(results['machine'])}; "
-        f"{versions}. Each peer is at the better of its default threads and one thread.",
+        f"{versions}. Each peer is at the better of its default threads and one thread; at its "
+        "default where whole processes are measured (import, memory, a fresh process), and at as "
+        "many threads as Tessella where text is generated.",
     ]
     return "\n".join(lines)
 

@@ -175,7 +175,8 @@ def print_results(results: Json, names: list[str]) -> None:
             "on one core)"
         )
     print(
-        "Peers at the better of default threads and one thread; `best peer` is its time over ours."
+        "Peers that are timed at default threads and at one thread are at the better of the two; "
+        "`best peer` is its time over ours."
     )
     for row in results["rows"]:
         if row["name"] in names:

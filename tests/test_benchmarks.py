@@ -14,7 +14,7 @@ import pytest
 from bench import __main__ as command, machine
 from bench.cases import Case, Row, Work, ahead, steady
 from bench.libraries import Libraries
-from bench.page import page, run_lines
+from bench.page import UNCOMPARED, page, run_lines
 from bench.pairing import needs, paired
 from bench.plots import pictures
 from bench.programs.steps import PROGRAMS
@@ -22,7 +22,7 @@ from bench.publish import judged_row, stored_results
 from bench.readme import SHOWN, readme_with, table
 from bench.report import ROOT, share_text
 from bench.rows import ROWS
-from bench.timing import compile_loop, run_rounds, summarise
+from bench.timing import check_agreement, compile_loop, run_rounds, summarise
 from bench.verdict import judge_row
 
 import tessella as ts
@@ -81,6 +81,24 @@ def test_every_timed_ladder_is_in_a_picture_of_the_page() -> None:
         row.name for row in ladders
     )
     assert [row["name"] for row in drawn["steps"]] == [f"growth-{name}" for name in PROGRAMS]
+
+
+def test_the_page_names_every_row_whose_results_are_not_compared() -> None:
+    assert list(UNCOMPARED) == [
+        row.name for row in ROWS if any(case.tolerance is None for case in row.cases)
+    ]
+
+
+def test_what_a_work_says_is_compared_is() -> None:
+    def works(*values: float) -> dict[str, Work]:
+        return {
+            str(v): Work("x.__setitem__(0, v)", {"x": [0], "v": v}, 1, compared="x") for v in values
+        }
+
+    job = Case("a", lambda libs: {}, tolerance=0.0)
+    check_agreement(job, works(1.0, 1.0), Libraries("default"))
+    with pytest.raises(ValueError, match=r"2.0 is off by 1"):
+        check_agreement(job, works(1.0, 2.0), Libraries("default"))
 
 
 def test_a_steady_row_is_judged_by_its_steepest_fall() -> None:
