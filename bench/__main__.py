@@ -155,7 +155,7 @@ def main() -> None:
     wait_until_quiet()
     results = run(rows)
     save(merge(results, earlier), report.LATEST)
-    report.print_results(results, [row.name for row in rows])
+    report.print_results(report.with_shares(results), [row.name for row in rows])
     bars = all_bars(results["rows"])
     missed = sum(not bar["met"] for bar in bars)
     details = results["rows"][0]["run"]

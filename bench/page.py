@@ -40,11 +40,13 @@ of its own, as in `import`, `memory`, `cold` and `compile-time`, is so at the pe
 in `decode` and `prompt` both have the same number of threads. `best peer` is the time of the
 fastest peer over Tessella's in the same process, the two that are printed: above 1, Tessella is
 faster. PyTorch has its fused optimizers, JAX its donated buffers. `of peak` is the share of what
-the machine can do: bytes by a large copy or a hand-written sum, operations by multiply-adds that
-stay in registers, by as many threads as there are cores, each on its own, in the best of its
-blocks; it is that of the process with default threads, and `speed` that of the time beside it.
-Machines wobble: a second run moves a figure by a tenth, at times by more, above all where other
-things run; the load at the beginning of each run is told below.
+the machine can do: bytes by a large copy or a hand-written sum, operations by multiply-adds of
+float32 that stay in registers, by as many threads as there are cores, each on its own, in the best
+of its blocks. It is that of the process with default threads, and `speed` that of the time beside
+it. Some cases are timed beside a yardstick of their own, others are held against the machine's: of
+that, what stays in a cache may reach more than all. `rows` and `layers` count no bytes. Machines
+wobble: a second run moves a figure by a tenth, at times by more, above all where other things run;
+the load at the beginning of each run is told below.
 """
 
 # The rows with cases that have no tolerance, and why.

@@ -13,7 +13,7 @@ from bench.cases import Bar, Case, Row
 from bench.page import page
 from bench.plots import draw_all
 from bench.readme import readme_with
-from bench.report import LATEST, ROOT, Json
+from bench.report import LATEST, ROOT, Json, with_shares
 from bench.rows import ROWS
 from bench.verdict import judge_case, judge_row
 
@@ -49,7 +49,7 @@ def stored_results() -> Json:
         judged_row(known[row["name"]], row) if row["name"] in known else row
         for row in results["rows"]
     ]
-    return results | {"rows": rows}
+    return with_shares(results | {"rows": rows})
 
 
 def publish() -> None:

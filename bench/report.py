@@ -19,7 +19,14 @@ Json = dict[str, Any]
 ROOT = Path(__file__).parents[1]
 LATEST = ROOT / "bench" / "results" / "latest.json"
 
-UNITS = {"flop": ("GFLOP/s", 1e9), "byte": ("GB/s", 1e9), "token": ("tokens/s", 1.0)}
+UNITS = {
+    "flop": ("GFLOP/s", 1e9),
+    "byte": ("GB/s", 1e9),
+    "byte read": ("GB/s", 1e9),
+    "token": ("tokens/s", 1.0),
+}
+# What a unit's speeds are a share of where a case has no yardstick of its own.
+MACHINE_PEAKS = {"flop": "fma", "byte": "copy", "byte read": "read"}
 TRUSTED_SHARE = 1.05  # more than the machine can do, and what two timings differ by
 RACERS = (SUBJECT, *RIVALS)
 HEAD = ("case", *RACERS, "best peer", "speed", "of peak", "bars")
@@ -115,14 +122,35 @@ def timed_line(case: Json) -> list[str]:
     cells = ["" if one is None else time_text(one) for one in times]
     best = "" if case["best_peer"] is None else f"x {digits(case['best_peer'])}"
     speed = speed_text(case, SUBJECT) if case["unit"] else ""
-    return [*cells, best, speed, share_text(case["ratios"].get(PEAK))]
+    return [*cells, best, speed, share_text(case)]
 
 
-def share_text(share: float | None) -> str:
-    """A share of a peak; what is far above it tells of the peak."""
+def with_shares(results: Json) -> Json:
+    """Results whose timed cases have Tessella's share of a peak: their own, or the machine's."""
+
+    def share(case: Json) -> float | None:
+        if PEAK in case["ratios"]:
+            return float(case["ratios"][PEAK])
+        peak = results["peaks"].get(MACHINE_PEAKS.get(case["unit"]))
+        if peak is None or "error" in case:
+            return None
+        contenders = case["measured"]["default"]["contenders"]
+        return float(contenders[SUBJECT]["amount_per_s"] / peak)
+
+    def shared(case: Json) -> Json:
+        return case | {"share": share(case)} if "measured" in case else case
+
+    rows = [row | {"cases": list(map(shared, row["cases"]))} for row in results["rows"]]
+    return results | {"rows": rows}
+
+
+def share_text(case: Json) -> str:
+    """A share of a peak; what is far above the case's own tells of the peak."""
+    share = case["share"]
     if share is None:
         return ""
-    return f"{share:.0%}{', the yardstick was too slow' if share > TRUSTED_SHARE else ''}"
+    is_doubtful = PEAK in case["ratios"] and share > TRUSTED_SHARE
+    return f"{share:.0%}{', the yardstick was too slow' if is_doubtful else ''}"
 
 
 def case_line(case: Json) -> list[str]:

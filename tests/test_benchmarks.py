@@ -20,7 +20,7 @@ from bench.plots import pictures
 from bench.programs.steps import PROGRAMS
 from bench.publish import judged_row, stored_results
 from bench.readme import SHOWN, readme_with, table
-from bench.report import ROOT, share_text
+from bench.report import ROOT, share_text, with_shares
 from bench.rows import ROWS
 from bench.timing import check_agreement, compile_loop, run_rounds, summarise
 from bench.verdict import judge_row
@@ -158,8 +158,20 @@ def test_a_row_with_a_failed_case_misses_its_bars() -> None:
 
 
 def test_a_share_far_above_a_peak_is_marked() -> None:
-    assert [share_text(share) for share in (None, 1.04)] == ["", "104%"]
-    assert share_text(1.43) == "143%, the yardstick was too slow"
+    def text(share: float | None, **ratios: float) -> str:
+        return share_text({"share": share, "ratios": ratios})
+
+    assert [text(None), text(1.04, peak=1.04), text(1.43)] == ["", "104%", "143%"]
+    assert text(1.43, peak=1.43) == "143%, the yardstick was too slow"
+
+
+def test_a_speed_is_a_share_of_its_own_peak_or_of_the_machines() -> None:
+    own = case("a", 3.0) | {"unit": "flop", "ratios": {"peak": 0.25}}
+    cases = [own, *(case(unit, 3.0) | {"unit": unit} for unit in ("flop", "byte", "token"))]
+    once = {"name": "b", "unit": "ms", "values": {}}
+    peaks = {"fma": 6.0, "copy": 2.0}
+    found = with_shares({"peaks": peaks, "rows": [{"cases": [*cases, once]}]})
+    assert [one.get("share") for one in found["rows"][0]["cases"]] == [0.25, 0.5, 1.5, None, None]
 
 
 def test_a_yardstick_counts_by_its_best_block() -> None:

@@ -162,7 +162,7 @@ def reduce_ladder(name: str, what: str, axis: int | None, function: str = "sum")
     shapes = [(rows, reduce.LARGE) for rows in (512, 4096, 32_768)]
     sizes = {f"{rows} x {width}": {"shape": (rows, width)} for rows, width in shapes}
     build = partial(reduce.build, function=function, axis=axis)
-    return ladder("moving", name, what, build, sizes, unit="byte")
+    return ladder("moving", name, what, build, sizes, unit="byte read")
 
 
 def moving_ladder(name: str, what: str, case: str) -> Row:
