@@ -6,5 +6,6 @@ One process for each thread setting times all contenders, interleaved; what coun
 medians inside one process, never an absolute time.
 
 To add a row, write one file in `rows/` that defines a `Row`, and list it in `rows/__init__.py`.
-What rows race is in `programs/`; what they start in new processes, in `probes/`.
+What is aimed for beyond its bars goes into `aims.py`. What rows race is in `programs/`; what they
+start in new processes, in `probes/`.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 
+from bench.aims import judged_aims
 from bench.libraries import RIVALS
 from bench.plots import PREFIX, pictures
 from bench.report import (
@@ -184,6 +185,27 @@ def losses(results: Json) -> list[str]:
     return lines
 
 
+def aim_lines(results: Json) -> list[str]:
+    """How many aims are met, and those that are not, by row."""
+    aims = list(judged_aims(results))
+    open_ones: dict[str, list[str]] = {}
+    for aim in aims:
+        if not aim["met"]:
+            value = "not measured" if aim["value"] is None else digits(aim["value"])
+            texts = open_ones.setdefault(f"{aim['row']}, {aim['text']}", [])
+            texts.append(f"{aim['case']} ({value})")
+    met = sum(aim["met"] for aim in aims)
+    return [
+        "## What it aims for",
+        "",
+        f"Beyond the bars there are aims, by which no run fails: {met} of {len(aims)} are met, and",
+        "these are not yet:",
+        "",
+        *(f"- {aim}: {'; '.join(texts)}" for aim, texts in open_ones.items()),
+        "",
+    ]
+
+
 def ratio_summary(row: Json) -> str:
     """A timed row in a few words: the geometric mean and the range over its cases."""
     found = [(case["best_peer"], case["name"]) for case in row["cases"] if case.get("best_peer")]
@@ -276,7 +298,7 @@ def page(results: Json) -> str:
         *machine_lines(results),
         *losses(results),
     ]
-    parts += short_table(results)
+    parts += aim_lines(results) + short_table(results)
     parts += ["## Rows", "", *tables]
     if any(row.get("is_ladder") for row in results["rows"]):
         parts += growth_lines(results)

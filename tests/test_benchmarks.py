@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from bench import __main__ as command, machine
+from bench.aims import AIMS, EACH, MEAN, judged_aims
 from bench.cases import Case, Row, Work, ahead, steady
 from bench.libraries import Libraries
 from bench.page import UNCOMPARED, page, run_lines
@@ -81,6 +82,20 @@ def test_every_timed_ladder_is_in_a_picture_of_the_page() -> None:
         row.name for row in ladders
     )
     assert [row["name"] for row in drawn["steps"]] == [f"growth-{name}" for name in PROGRAMS]
+
+
+def test_aims_are_of_rows_and_cases_that_there_are(results: Json) -> None:
+    there = {row["name"]: {case["name"] for case in row["cases"]} for row in results["rows"]}
+    assert AIMS.keys() <= there.keys()
+    for row, aims in AIMS.items():
+        assert aims.keys() - {EACH, MEAN} <= there[row], row
+
+
+def test_an_aim_that_is_not_met_is_on_the_page(results: Json) -> None:
+    text = page(results).split("## What it aims for")[1].split("## Rows in short")[0]
+    for aim in (aim for aim in judged_aims(results) if not aim["met"]):
+        (line,) = (each for each in text.splitlines() if f"{aim['row']}, {aim['text']}:" in each)
+        assert aim["case"] in line
 
 
 def test_the_page_names_every_row_whose_results_are_not_compared() -> None:
