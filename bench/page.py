@@ -36,8 +36,8 @@ One process for each thread setting times all contenders on the same numbers, in
 of A B C, B C A, …, each a block of calls, the cost of an empty loop taken off, and the medians
 compared. Before that their results are held against each other, but for those named below:
 contenders that do not compute the same are an error. A peer is timed with its default threads and
-with one, and the better of the two counts; Tessella runs as it comes. What is measured in processes
-of its own, as in `import`, `memory`, `cold` and `compile-time`, is so at the peers' default only;
+with one, and the better of the two counts; Tessella runs as it comes. The peers of `import`,
+`memory`, `cold` and `compile-time`, which are measured in new processes, have their default only;
 in `decode` and `prompt` both have the same number of threads. `best peer` is the time of the
 fastest peer over Tessella's in the same process, the two that are printed: above 1, Tessella is
 faster. PyTorch has its fused optimizers, JAX its donated buffers. `of peak` is the share of what
