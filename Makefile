@@ -82,8 +82,7 @@ test-browser: $(BIN)/installed
 	$(BIN)/python -m pytest tests/browser
 
 bench: peers
-	$(BENCH)/bin/python -m bench --rows "$(ROWS)" $(if $(CHECK),--check)
-	$(BENCH)/bin/python -m bench.publish
+	$(BENCH)/bin/python -m bench $(if $(ROWS),--rows "$(ROWS)") $(if $(CHECK),--check)
 
 # A wheel that can be published: its tag says which systems it runs on.
 wheel: $(BIN)/installed

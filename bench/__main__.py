@@ -1,4 +1,4 @@
-"""The command: picks rows, starts one process for each thread setting, judges, prints and saves."""
+"""The command: picks rows, starts one process for each thread setting, judges, saves, publishes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import argparse
 import importlib.util
 import json
 import os
-import platform
 import shlex
 import subprocess
 import sys
 import tempfile
 import time
-from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from bench import report
 from bench.cases import SUBJECT, Row, at_most
-from bench.libraries import ONE_THREAD, PEERS, SETTINGS, cores, environment
+from bench.libraries import ONE_THREAD, PEERS, SETTINGS, environment
+from bench.machine import describe_commit, describe_machine, describe_versions, wait_until_quiet
+from bench.publish import publish
 from bench.rows import ROWS
 from bench.verdict import Json, all_bars, judge, judge_case, judge_once, judge_row
 
@@ -45,28 +46,6 @@ def require_libraries() -> None:
     missing = [name for name in (SUBJECT, *PEERS) if importlib.util.find_spec(name) is None]
     if missing:
         raise SystemExit(f"not installed in {sys.prefix}: {', '.join(missing)}; see `make bench`")
-
-
-def describe_machine() -> Json:
-    """What the numbers depend on and the reader cannot see."""
-    processor = platform.processor() or platform.machine()
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            processor = line.split(":", 1)[1].strip()
-            break
-    pages, page_size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-    return {
-        "processor": processor,
-        "cores": cores(),
-        "memory_bytes": pages * page_size,
-        "system": report.short_system(f"{platform.system()} {platform.release()}"),
-    }
-
-
-def describe_versions() -> dict[str, str]:
-    """The contenders and the interpreter."""
-    names = (SUBJECT, *PEERS)
-    return {name: version(name) for name in names} | {"python": platform.python_version()}
 
 
 def run_worker(setting: str, names: list[str]) -> Json:
@@ -103,19 +82,37 @@ def judge_rows(rows: list[Row], found: dict[str, Json]) -> list[Json]:
     return judged
 
 
-def merge(results: Json, path: Path) -> Json:
-    """Keeps the rows of an earlier run that this one did not repeat, if the machine is the same."""
-    if not path.exists():
-        return results
-    earlier = json.loads(path.read_text(encoding="utf-8"))
-    versions = earlier["versions"].items()  # a contender may have come since
-    machine = earlier["machine"]
-    machine |= {"system": report.short_system(machine["system"])}
-    if machine != results["machine"] or not versions <= results["versions"].items():
-        return results
-    rows = {row["name"]: row for row in earlier["rows"] + results["rows"]}
+def is_same(key: str, stored: Any, found: Any) -> bool:
+    """Whether it is as it was; how much memory the system keeps for itself varies a little."""
+    near = key == "memory_bytes" and found is not None and abs(stored - found) < 0.01 * stored
+    return near or bool(stored == found)
+
+
+def earlier_results(path: Path, rows: list[Row]) -> Json:
+    """What is stored of the rows that a run leaves out; ends the run where it would not fit."""
+    if len(rows) == len(ROWS) or not path.exists():
+        return {}
+    earlier: Json = json.loads(path.read_text(encoding="utf-8"))
+    now = {"machine": describe_machine(), "versions": describe_versions()}
+    changed = [
+        f"{key} {value} is now {found[key]}" if key in found else f"{key} {value} is gone"
+        for what, found in now.items()
+        for key, value in earlier[what].items()  # something may be told today that was not
+        if not is_same(key, value, found.get(key))
+    ]
+    if changed:
+        raise SystemExit(
+            f"the stored rows are of another machine or other versions ({'; '.join(changed)}): "
+            "run all rows first (make bench)"
+        )
+    return earlier
+
+
+def merge(results: Json, earlier: Json) -> Json:
+    """Keeps the earlier rows that this run did not repeat."""
+    rows = {row["name"]: row for row in earlier.get("rows", []) + results["rows"]}
     order = [row.name for row in ROWS if row.name in rows]
-    peaks = results["peaks"] or earlier["peaks"]
+    peaks = results["peaks"] or earlier.get("peaks", {})
     return results | {"rows": [rows[name] for name in order], "peaks": peaks}
 
 
@@ -128,12 +125,13 @@ def save(results: Json, path: Path) -> None:
 
 
 def run(rows: list[Row]) -> Json:
-    """The results of the given rows, each with the command, the load before it and its time."""
+    """The results of the given rows, each with the commit, command, load before and time."""
     start = time.perf_counter()
     run_details: Json = {
         "command": shlex.join(["python", "-m", "bench", *sys.argv[1:]]),
         "load_average": os.getloadavg()[0],
         "date": time.strftime("%Y-%m-%d"),
+        **describe_commit(),
     }
     timed = [row.name for row in rows if row.cases]
     found = {setting: run_worker(setting, timed) for setting in SETTINGS} if timed else {}
@@ -149,15 +147,15 @@ def run(rows: list[Row]) -> Json:
 
 
 def main() -> None:
-    """Runs, saves, prints; exits with 1 when asked to check and a bar is missed."""
+    """Runs, saves, prints, publishes; then exits with 1 when asked to check and a bar is missed."""
     options = parse_arguments()
     rows = pick_rows(options.rows)
     require_libraries()
-    if os.getloadavg()[0] > 0.5:
-        print("warning: the machine is busy; the numbers will wobble", file=sys.stderr)
+    earlier = earlier_results(report.LATEST, rows)
+    wait_until_quiet()
     results = run(rows)
-    save(merge(results, report.LATEST), report.LATEST)
-    report.print_results(results, [row.name for row in rows])
+    save(merge(results, earlier), report.LATEST)
+    report.print_results(report.with_shares(results), [row.name for row in rows])
     bars = all_bars(results["rows"])
     missed = sum(not bar["met"] for bar in bars)
     details = results["rows"][0]["run"]
@@ -165,6 +163,7 @@ def main() -> None:
         f"\n{len(bars) - missed} of {len(bars)} bars met, {missed} missed; "
         f"{details['seconds']:.0f} s, load {details['load_average']:.1f} before"
     )
+    publish()
     if options.check and missed:
         raise SystemExit(1)
 

@@ -24,13 +24,16 @@ class Work:
 
     `amount` is how much one run of it does, in the unit of its Case: speeds are compared as
     amount per second, so a contender may do the same work several times. `around` gives what a
-    block of runs is inside of, such as a number of threads; entering it is not timed.
+    block of runs is inside of, such as a number of threads; entering it is not timed. `compared` is
+    what is held against the other contenders' where that is not the statement's value: an
+    expression of the names and of `value`, evaluated once, after the statement.
     """
 
     statement: str
     names: Mapping[str, Any]
     amount: float = 1.0
     around: Callable[[], AbstractContextManager[Any]] = nullcontext
+    compared: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,9 @@ class Case:
 
     `build` makes each contender's Work when its turn comes, so that only one case's data lives at
     a time. `tolerance` is how far results may be apart, relative to the largest; None for cases
-    whose statements have no comparable value. A busy case is timed beside a process that keeps one
-    core busy. `settings` are the thread settings it is timed in: one where no contender minds them.
+    that cannot be compared, for a reason that `page` gives. A busy case is timed beside a process
+    that keeps one core busy. `settings` are the thread settings it is timed in: one where no
+    contender minds them.
     """
 
     name: str

@@ -120,7 +120,9 @@ class Libraries:
         return raw[start : start + size].view(self.np.float32).reshape(shape)
 
     def to_numpy(self, value: Any) -> Any:
-        """Any contender's result as a NumPy array, for comparison."""
+        """Any contender's result as a NumPy array, for comparison; NumPy has no bfloat16."""
         if hasattr(value, "detach"):
             value = value.detach()
+        if str(getattr(value, "dtype", "")).endswith("bfloat16"):
+            value = value.float() if hasattr(value, "float") else value.astype("float32")
         return self.np.asarray(value.numpy() if hasattr(value, "numpy") else value)

@@ -6,10 +6,22 @@ The pictures of it are drawn by `plots`. Nothing is measured here.
 from __future__ import annotations
 
 import math
+import re
 
+from bench.aims import judged_aims
 from bench.libraries import RIVALS
 from bench.plots import PREFIX, pictures
-from bench.report import Json, bar_text, case_line, digits, kept_columns, short_system, what_of
+from bench.report import (
+    Json,
+    bar_text,
+    case_line,
+    digits,
+    kept_columns,
+    machine_text,
+    short_system,
+    what_of,
+)
+from bench.rows import ROWS
 
 HEAD = """\
 # Benchmarks
@@ -22,17 +34,33 @@ into an environment of their own.
 
 One process for each thread setting times all contenders on the same numbers, interleaved: rounds
 of A B C, B C A, …, each a block of calls, the cost of an empty loop taken off, and the medians
-compared. Before that all results are held against each other: contenders that do not compute the
-same are an error. A peer is timed with its default threads and with one, and the better of the
-two counts; Tessella runs as it comes. `best peer` is the time of the fastest peer over
-Tessella's in the same process, the two that are printed: above 1, Tessella is faster. PyTorch has
-its fused optimizers, JAX its donated buffers. `of peak` is the share of what the machine can do:
-bytes by a large copy or a hand-written sum, operations by multiply-adds that stay in registers, by
-as many threads as there are cores, each on its own, in the best of its blocks; it is that of the
-process with default threads, and `speed` that of the time beside it. Machines wobble: a second run
-moves a figure by a tenth, at times by more, above all where other things run; the load at the
-beginning of each run is told below.
+compared. Before that their results are held against each other, but for those named below:
+contenders that do not compute the same are an error. A peer is timed with its default threads and
+with one, and the better of the two counts; Tessella runs as it comes. The peers of `import`,
+`memory`, `cold` and `compile-time`, which are measured in new processes, have their default only;
+in `decode` and `prompt` both have the same number of threads. `best peer` is the time of the
+fastest peer over Tessella's in the same process, the two that are printed: above 1, Tessella is
+faster. PyTorch has its fused optimizers, JAX its donated buffers. `of peak` is the share of what
+the machine can do: bytes by a large copy or a hand-written sum, operations by multiply-adds of
+float32 that stay in registers, by as many threads as there are cores, each on its own, in the best
+of its blocks. It is that of the process with default threads, and `speed` that of the time beside
+it. Some cases are timed beside a yardstick of their own, others are held against the machine's: of
+that, what stays in a cache may reach more than all. `rows` and `layers` count no bytes. Machines
+wobble: a second run moves a figure by a tenth, at times by more, above all where other things run;
+the load at the beginning of each run is told below.
 """
+
+# The rows with cases that have no tolerance, and why.
+UNCOMPARED = {
+    "threads": "Tessella stands beside itself, each time with numbers of its own",
+    "eager-scopes": "its sums are those of `eager-small`",
+    "allocators": "nothing is computed",
+    "layers": "dropout alone, whose numbers are random",
+    "index": "`set rows` alone: some rows are set twice, in no given order",
+    "decode": "compared by the logits, since a near tie may be decided either way",
+    "prompt": "compared as `decode` is",
+    "growth-dropout": "its numbers are random",
+}
 
 FAVOURS = """\
 ## What favours whom
@@ -51,6 +79,18 @@ minutes more.
 """
 
 
+def uncompared_lines() -> list[str]:
+    """The rows whose results are not held against each other."""
+    once = ", ".join(f"`{row.name}`" for row in ROWS if row.once)
+    return [
+        "Whose results are not held against each other:",
+        "",
+        *(f"- `{name}`: {reason}" for name, reason in UNCOMPARED.items()),
+        f"- {once}: measured in processes of their own, or of Tessella alone",
+        "",
+    ]
+
+
 def machine_lines(results: Json) -> list[str]:
     """Where it was measured, and with what."""
     machine, peaks = results["machine"], results["peaks"]
@@ -58,7 +98,7 @@ def machine_lines(results: Json) -> list[str]:
     memory = machine["memory_bytes"] / 2**30
     system = short_system(machine["system"])
     lines = [
-        f"{machine['processor']}, {machine['cores']} cores, {memory:.0f} GiB, {system};",
+        f"{machine_text(machine)}, {memory:.0f} GiB, {system};",
         f"{versions}.",
     ]
     if peaks:
@@ -70,23 +110,35 @@ def machine_lines(results: Json) -> list[str]:
     return ["## Machine and versions", "", *lines, "", *run_lines(results), ""]
 
 
+def run_text(run: Json) -> str:
+    """A run in a few words, as far as it is known."""
+    minutes = f"{run['seconds'] / 60:.0f} minutes" if run.get("seconds") else ""
+    commit = f"commit {run['commit']}" if run.get("commit") else ""
+    told = (run["date"], commit, f"load {run['load_average']:.1f}", minutes, f"`{run['command']}`")
+    return ", ".join(filter(None, told))
+
+
+def rows_text(text: str, names: list[str]) -> str:
+    """The rows of a run, unless its command names just these."""
+    asked = re.search(r"--rows ([\w,-]+)", text)
+    return "its rows" if asked and set(asked[1].split(",")) == set(names) else ", ".join(names)
+
+
 def run_lines(results: Json) -> list[str]:
-    """When the rows were measured, what the machine did besides before, and how long it took."""
-    runs: dict[tuple[str, str, float, float], list[str]] = {}
+    """When and how the rows were measured, and what the machine did besides before."""
+    runs: dict[str, list[str]] = {}
     for row in results["rows"]:
-        run = row["run"]
-        key = (run["date"], run["command"], run["load_average"], run.get("seconds", 0.0))
-        runs.setdefault(key, []).append(row["name"])
+        runs.setdefault(run_text(row["run"]), []).append(row["name"])
     most = max(runs.values(), key=len)
-    others = "all" if len(runs) == 1 else "the other"
+    others = f"{'all' if len(runs) == 1 else 'the other'} {len(most)} rows"
     return [
-        "Runs, each with the mean number of processes that wanted a core in the minute before it,",
-        "and how long it took where that is known:",
+        "Runs, each with the commit that was measured (`-dirty` where files differed from it), the",
+        "mean number of processes that wanted a core in the minute before it, how long it took,",
+        "and its command, as far as these are known:",
         "",
         *(
-            f"- {date}, load {load:.1f}{f', {seconds / 60:.0f} minutes' if seconds else ''}: "
-            f"{f'{others} {len(names)} rows' if names is most else ', '.join(names)}"
-            for (date, _, load, seconds), names in sorted(runs.items())
+            f"- {text}: {others if names is most else rows_text(text, names)}"
+            for text, names in sorted(runs.items())
         ),
     ]
 
@@ -131,6 +183,27 @@ def losses(results: Json) -> list[str]:
     lines += [f"- {digits(ratio)}: {name}" for ratio, name in behind]
     lines += ["", f"{len(missed)} bars that are missed:", "", *missed, ""]
     return lines
+
+
+def aim_lines(results: Json) -> list[str]:
+    """How many aims are met, and those that are not, by row."""
+    aims = list(judged_aims(results))
+    open_ones: dict[str, list[str]] = {}
+    for aim in aims:
+        if not aim["met"]:
+            value = "not measured" if aim["value"] is None else digits(aim["value"])
+            texts = open_ones.setdefault(f"{aim['row']}, {aim['text']}", [])
+            texts.append(f"{aim['case']} ({value})")
+    met = sum(aim["met"] for aim in aims)
+    return [
+        "## What it aims for",
+        "",
+        f"Beyond the bars there are aims, by which no run fails: {met} of {len(aims)} are met, and",
+        "these are not yet:",
+        "",
+        *(f"- {aim}: {'; '.join(texts)}" for aim, texts in open_ones.items()),
+        "",
+    ]
 
 
 def ratio_summary(row: Json) -> str:
@@ -218,8 +291,14 @@ def page(results: Json) -> str:
     """The whole page."""
     rows = [row for row in results["rows"] if not row.get("is_ladder")]
     tables = [line for row in rows for line in table(row)]
-    parts = [HEAD, *favour_lines(results), *machine_lines(results), *losses(results)]
-    parts += short_table(results)
+    parts = [
+        HEAD,
+        *uncompared_lines(),
+        *favour_lines(results),
+        *machine_lines(results),
+        *losses(results),
+    ]
+    parts += aim_lines(results) + short_table(results)
     parts += ["## Rows", "", *tables]
     if any(row.get("is_ladder") for row in results["rows"]):
         parts += growth_lines(results)

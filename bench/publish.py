@@ -1,6 +1,7 @@
-"""Brings what was measured into the README and docs/benchmarks.md: `python -m bench.publish`.
+"""Brings what was measured into the README and docs/benchmarks.md, at the end of each run.
 
-What was measured earlier is judged anew, by the bars of today.
+What was measured earlier is judged anew, by the bars of today; `python -m bench.publish` does only
+that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from bench.cases import Bar, Case, Row
 from bench.page import page
 from bench.plots import draw_all
 from bench.readme import readme_with
-from bench.report import LATEST, ROOT, Json
+from bench.report import LATEST, ROOT, Json, with_shares
 from bench.rows import ROWS
 from bench.verdict import judge_case, judge_row
 
@@ -48,10 +49,10 @@ def stored_results() -> Json:
         judged_row(known[row["name"]], row) if row["name"] in known else row
         for row in results["rows"]
     ]
-    return results | {"rows": rows}
+    return with_shares(results | {"rows": rows})
 
 
-def main() -> None:
+def publish() -> None:
     """Rewrites the README's table, the page and its pictures."""
     results = stored_results()
     readme = ROOT / "README.md"
@@ -62,4 +63,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    publish()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.cases import SUBJECT
 from bench.libraries import COMPILED_LOSS, COMPILED_TORCH, LLAMA_CPP
 from bench.programs.steps import PROGRAMS
-from bench.report import Json, better_time, digits, speed_text, time_text
+from bench.report import Json, better_time, digits, machine_text, speed_text, time_text
 from bench.verdict import all_bars
 
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
@@ -78,7 +78,7 @@ def line(results: Json, row: str, case: str, label: str) -> list[str]:
 
 def table(results: Json) -> str:
     """The Markdown table, with the machine it was measured on."""
-    machine, bars = results["machine"], all_bars(results["rows"])
+    bars = all_bars(results["rows"])
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     lines = [
         "| what | Tessella | peers |",
@@ -88,8 +88,10 @@ def table(results: Json) -> str:
         f"{sum(bar['met'] for bar in bars)} of {len(bars)} targets are met; "
         "[Benchmarks](docs/benchmarks.md) lists the misses, and every case where a peer is faster.",
         "",
-        f"Measured by `make bench` on {machine['processor']}, {machine['cores']} cores; "
-        f"{versions}. Each peer is at the better of its default threads and one thread.",
+        f"Measured by `make bench` on {machine_text(results['machine'])}; "
+        f"{versions}. Each peer is at the better of its default threads and one thread; at its "
+        "default where whole processes are measured (import, memory, a fresh process), and at as "
+        "many threads as Tessella where text is generated.",
     ]
     return "\n".join(lines)
 

@@ -19,7 +19,14 @@ Json = dict[str, Any]
 ROOT = Path(__file__).parents[1]
 LATEST = ROOT / "bench" / "results" / "latest.json"
 
-UNITS = {"flop": ("GFLOP/s", 1e9), "byte": ("GB/s", 1e9), "token": ("tokens/s", 1.0)}
+UNITS = {
+    "flop": ("GFLOP/s", 1e9),
+    "byte": ("GB/s", 1e9),
+    "byte read": ("GB/s", 1e9),
+    "token": ("tokens/s", 1.0),
+}
+# What a unit's speeds are a share of where a case has no yardstick of its own.
+MACHINE_PEAKS = {"flop": "fma", "byte": "copy", "byte read": "read"}
 TRUSTED_SHARE = 1.05  # more than the machine can do, and what two timings differ by
 RACERS = (SUBJECT, *RIVALS)
 HEAD = ("case", *RACERS, "best peer", "speed", "of peak", "bars")
@@ -44,6 +51,12 @@ def digits(value: float) -> str:
 def short_system(text: str) -> str:
     """The operating system and the first two numbers of its version."""
     return re.sub(r"(\d+\.\d+)\S*", r"\1", text)
+
+
+def machine_text(machine: Json) -> str:
+    """The processor, what tells it from others of its name if that is known, and its cores."""
+    told = ", ".join(f"{key} {machine[key]}" for key in ("family", "model") if key in machine)
+    return f"{machine['processor']}{f' ({told})' if told else ''}, {machine['cores']} cores"
 
 
 def what_of(row: Json) -> str:
@@ -109,14 +122,35 @@ def timed_line(case: Json) -> list[str]:
     cells = ["" if one is None else time_text(one) for one in times]
     best = "" if case["best_peer"] is None else f"x {digits(case['best_peer'])}"
     speed = speed_text(case, SUBJECT) if case["unit"] else ""
-    return [*cells, best, speed, share_text(case["ratios"].get(PEAK))]
+    return [*cells, best, speed, share_text(case)]
 
 
-def share_text(share: float | None) -> str:
-    """A share of a peak; what is far above it tells of the peak."""
+def with_shares(results: Json) -> Json:
+    """Results whose timed cases have Tessella's share of a peak: their own, or the machine's."""
+
+    def share(case: Json) -> float | None:
+        if PEAK in case["ratios"]:
+            return float(case["ratios"][PEAK])
+        peak = results["peaks"].get(MACHINE_PEAKS.get(case["unit"]))
+        if peak is None or "error" in case:
+            return None
+        contenders = case["measured"]["default"]["contenders"]
+        return float(contenders[SUBJECT]["amount_per_s"] / peak)
+
+    def shared(case: Json) -> Json:
+        return case | {"share": share(case)} if "measured" in case else case
+
+    rows = [row | {"cases": list(map(shared, row["cases"]))} for row in results["rows"]]
+    return results | {"rows": rows}
+
+
+def share_text(case: Json) -> str:
+    """A share of a peak; what is far above the case's own tells of the peak."""
+    share = case["share"]
     if share is None:
         return ""
-    return f"{share:.0%}{', the yardstick was too slow' if share > TRUSTED_SHARE else ''}"
+    is_doubtful = PEAK in case["ratios"] and share > TRUSTED_SHARE
+    return f"{share:.0%}{', the yardstick was too slow' if is_doubtful else ''}"
 
 
 def case_line(case: Json) -> list[str]:
@@ -158,9 +192,9 @@ def print_row(row: Json) -> None:
 
 def print_results(results: Json, names: list[str]) -> None:
     """The machine, the rows of this run, and the count of bars."""
-    machine, peaks = results["machine"], results["peaks"]
+    peaks = results["peaks"]
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
-    print(f"\n{machine['processor']}, {machine['cores']} cores; {versions}")
+    print(f"\n{machine_text(results['machine'])}; {versions}")
     if peaks:
         print(
             f"copy {digits(peaks['copy'] / 1e9)} GB/s (read and written), "
@@ -169,7 +203,8 @@ def print_results(results: Json, names: list[str]) -> None:
             "on one core)"
         )
     print(
-        "Peers at the better of default threads and one thread; `best peer` is its time over ours."
+        "Peers that are timed at default threads and at one thread are at the better of the two; "
+        "`best peer` is its time over ours."
     )
     for row in results["rows"]:
         if row["name"] in names:

@@ -164,6 +164,8 @@ def check_agreement(case: Case, works: dict[str, Work], libraries: Libraries) ->
 
 
 def evaluate(work: Work) -> Any:
-    """The statement's value, or its output operand when it returns nothing."""
+    """What a work says is compared: else its value, or its output operand if it returns nothing."""
     value = eval(work.statement, dict(work.names))
+    if work.compared:
+        return eval(work.compared, {**work.names, "value": value})
     return work.names["out"] if value is None else value

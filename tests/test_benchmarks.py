@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from bench import __main__ as command, machine
+from bench.aims import AIMS, EACH, MEAN, judged_aims
 from bench.cases import Case, Row, Work, ahead, steady
 from bench.libraries import Libraries
-from bench.page import page
+from bench.page import UNCOMPARED, page, run_lines
 from bench.pairing import needs, paired
 from bench.plots import pictures
 from bench.programs.steps import PROGRAMS
 from bench.publish import judged_row, stored_results
 from bench.readme import SHOWN, readme_with, table
-from bench.report import ROOT, share_text
+from bench.report import ROOT, share_text, with_shares
 from bench.rows import ROWS
-from bench.timing import compile_loop, run_rounds, summarise
+from bench.timing import check_agreement, compile_loop, run_rounds, summarise
 from bench.verdict import judge_row
 
 import tessella as ts
@@ -79,6 +84,38 @@ def test_every_timed_ladder_is_in_a_picture_of_the_page() -> None:
     assert [row["name"] for row in drawn["steps"]] == [f"growth-{name}" for name in PROGRAMS]
 
 
+def test_aims_are_of_rows_and_cases_that_there_are(results: Json) -> None:
+    there = {row["name"]: {case["name"] for case in row["cases"]} for row in results["rows"]}
+    assert AIMS.keys() <= there.keys()
+    for row, aims in AIMS.items():
+        assert aims.keys() - {EACH, MEAN} <= there[row], row
+
+
+def test_an_aim_that_is_not_met_is_on_the_page(results: Json) -> None:
+    text = page(results).split("## What it aims for")[1].split("## Rows in short")[0]
+    for aim in (aim for aim in judged_aims(results) if not aim["met"]):
+        (line,) = (each for each in text.splitlines() if f"{aim['row']}, {aim['text']}:" in each)
+        assert aim["case"] in line
+
+
+def test_the_page_names_every_row_whose_results_are_not_compared() -> None:
+    assert list(UNCOMPARED) == [
+        row.name for row in ROWS if any(case.tolerance is None for case in row.cases)
+    ]
+
+
+def test_what_a_work_says_is_compared_is() -> None:
+    def works(*values: float) -> dict[str, Work]:
+        return {
+            str(v): Work("x.__setitem__(0, v)", {"x": [0], "v": v}, 1, compared="x") for v in values
+        }
+
+    job = Case("a", lambda libs: {}, tolerance=0.0)
+    check_agreement(job, works(1.0, 1.0), Libraries("default"))
+    with pytest.raises(ValueError, match=r"2.0 is off by 1"):
+        check_agreement(job, works(1.0, 2.0), Libraries("default"))
+
+
 def test_a_steady_row_is_judged_by_its_steepest_fall() -> None:
     row = Row("growth-x", "", bars=(steady(0.8),))
     speeds = {"1": 10.0, "8": 30.0, "64": 21.0}
@@ -136,8 +173,20 @@ def test_a_row_with_a_failed_case_misses_its_bars() -> None:
 
 
 def test_a_share_far_above_a_peak_is_marked() -> None:
-    assert [share_text(share) for share in (None, 1.04)] == ["", "104%"]
-    assert share_text(1.43) == "143%, the yardstick was too slow"
+    def text(share: float | None, **ratios: float) -> str:
+        return share_text({"share": share, "ratios": ratios})
+
+    assert [text(None), text(1.04, peak=1.04), text(1.43)] == ["", "104%", "143%"]
+    assert text(1.43, peak=1.43) == "143%, the yardstick was too slow"
+
+
+def test_a_speed_is_a_share_of_its_own_peak_or_of_the_machines() -> None:
+    own = case("a", 3.0) | {"unit": "flop", "ratios": {"peak": 0.25}}
+    cases = [own, *(case(unit, 3.0) | {"unit": unit} for unit in ("flop", "byte", "token"))]
+    once = {"name": "b", "unit": "ms", "values": {}}
+    peaks = {"fma": 6.0, "copy": 2.0}
+    found = with_shares({"peaks": peaks, "rows": [{"cases": [*cases, once]}]})
+    assert [one.get("share") for one in found["rows"][0]["cases"]] == [0.25, 0.5, 1.5, None, None]
 
 
 def test_a_yardstick_counts_by_its_best_block() -> None:
@@ -178,3 +227,91 @@ def test_pairs_of_steps_wait_for_what_they_need() -> None:
     assert paired(needed, [9e-6] * 3, [9e-6, 9e-6, 5e-6]) == pytest.approx(9e-6 + 0.7e-6 + 5e-6)
     assert paired(needed, [9e-6] * 3, [5e-6] * 3) == pytest.approx(14.7e-6)
     assert paired(needed, [9e-6] * 3, [4.5e-6] * 3) == pytest.approx(13.5e-6)
+
+
+def test_a_missed_bar_fails_after_the_pages_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    missed = {"text": "≤ 1", "limit": 1, "value": 2.0, "met": False}
+    run = {"seconds": 1.0, "load_average": 0.0}
+    row = {"name": "size", "bars": [missed], "cases": [], "run": run}
+    found: Json = {"rows": [row], "peaks": {}}
+    monkeypatch.setattr("sys.argv", ["bench", "--rows", "size", "--check"])
+    monkeypatch.setattr(command, "require_libraries", lambda: None)
+    monkeypatch.setattr(command, "run", lambda rows: found)
+    monkeypatch.setattr(command, "earlier_results", lambda path, rows: {})
+    monkeypatch.setattr(command, "wait_until_quiet", lambda: None)
+    monkeypatch.setattr("bench.report.print_results", lambda results, names: None)
+    for name in ("save", "publish"):
+        monkeypatch.setattr(command, name, lambda *_, name=name: done.append(name))
+    with pytest.raises(SystemExit):
+        command.main()
+    assert done == ["save", "publish"]
+
+
+SOME = [row for row in ROWS if row.name == "gemm"]
+HERE = {"processor": "one", "family": "6", "cores": 2, "memory_bytes": 1000}
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of results, measured on a machine that told less of itself."""
+    machine = {"processor": "one", "cores": 2, "memory_bytes": 1001}
+    rows: list[Json] = [{"name": name, "run": {}} for name in ("size", "gemm")]
+    path = tmp_path / "latest.json"
+    results = {"machine": machine, "versions": {"torch": "2.13"}, "rows": rows, "peaks": {}}
+    path.write_text(json.dumps(results), encoding="utf-8")
+    monkeypatch.setattr(command, "describe_machine", lambda: HERE)
+    monkeypatch.setattr(command, "describe_versions", lambda: {"torch": "2.13", "new": "1"})
+    return path
+
+
+def test_rows_that_are_not_repeated_are_kept(stored: Path) -> None:
+    new: Json = {"rows": [{"name": "gemm", "run": {"commit": "abc"}}], "peaks": {}}
+    merged = command.merge(new, command.earlier_results(stored, SOME))
+    assert merged["rows"] == [{"name": "size", "run": {}}, *new["rows"]]
+
+
+def test_rows_of_another_machine_or_version_are_not_mixed(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "describe_versions", lambda: {"torch": "2.14"})
+    with pytest.raises(SystemExit, match=r"torch 2.13 is now 2.14\): run all rows first"):
+        command.earlier_results(stored, SOME)
+    assert command.earlier_results(stored, list(ROWS)) == {}
+
+
+def test_a_run_is_told_by_its_commit_and_command() -> None:
+    run = {"date": "2026-01-02", "load_average": 0.04, "command": "python -m bench"}
+    again = run | {"command": "python -m bench --rows size", "commit": "abc", "seconds": 121.0}
+    rows: list[Json] = [{"name": name, "run": run} for name in ("import", "gemm")]
+    assert run_lines({"rows": [*rows, {"name": "size", "run": again}]})[-2:] == [
+        "- 2026-01-02, commit abc, load 0.0, 2 minutes, `python -m bench --rows size`: its rows",
+        "- 2026-01-02, load 0.0, `python -m bench`: the other 2 rows",
+    ]
+
+
+def test_a_commit_is_marked_where_files_that_count_were_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.report.ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert machine.describe_commit() == {}
+    person = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for arguments in (("init", "-q"), (*person, "commit", "-q", "--allow-empty", "-m", "one")):
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    (tmp_path / "README.md").touch()
+    commit = machine.describe_commit()["commit"]
+    assert re.fullmatch("[0-9a-f]+", commit)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").touch()
+    assert machine.describe_commit()["commit"] == f"{commit}-dirty"
+
+
+def test_a_run_waits_until_the_machine_is_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loads = [1.0, 0.9, 0.6, 0.4]
+    monkeypatch.setattr("os.getloadavg", lambda: (loads.pop(0), 0.0, 0.0))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    machine.wait_until_quiet()
+    assert not loads and capsys.readouterr().err.count("\n") == 1

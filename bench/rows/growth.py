@@ -162,7 +162,7 @@ def reduce_ladder(name: str, what: str, axis: int | None, function: str = "sum")
     shapes = [(rows, reduce.LARGE) for rows in (512, 4096, 32_768)]
     sizes = {f"{rows} x {width}": {"shape": (rows, width)} for rows, width in shapes}
     build = partial(reduce.build, function=function, axis=axis)
-    return ladder("moving", name, what, build, sizes, unit="byte")
+    return ladder("moving", name, what, build, sizes, unit="byte read")
 
 
 def moving_ladder(name: str, what: str, case: str) -> Row:
@@ -173,7 +173,7 @@ def moving_ladder(name: str, what: str, case: str) -> Row:
     }
     statement, moved = moving.INDEX_STATEMENTS[case], moving.INDEX_MOVED[case]
     build = partial(moving.build, statement=statement, moved=moved)
-    return ladder("moving", name, what, build, sizes, unit="byte", tolerance=None)
+    return ladder("moving", name, what, build, sizes, unit="byte", tolerance=0.0)
 
 
 def shaped_ladder(
@@ -182,14 +182,15 @@ def shaped_ladder(
     make: Callable[..., dict[str, Any]],
     rows: tuple[int, ...],
     statement: moving.Statements,
+    tolerance: float = 0.0,
 ) -> Row:
     """Arrays with more and more rows."""
     sizes = {f"{n} rows": {"arrays": partial(make, rows=n)} for n in rows}
     build = partial(moving.build, statement=statement)
-    return ladder("moving", name, what, build, sizes, unit="byte", tolerance=None)
+    return ladder("moving", name, what, build, sizes, unit="byte", tolerance=tolerance)
 
 
-def sort_ladder(function: str, what: str, tolerance: float | None) -> Row:
+def sort_ladder(function: str, what: str) -> Row:
     """A longer and longer line."""
     return ladder(
         "moving",
@@ -198,7 +199,7 @@ def sort_ladder(function: str, what: str, tolerance: float | None) -> Row:
         partial(sorting.build, function=function, dtype="float32", axis=0),
         {f"{n} floats": {"shape": (n,)} for n in (125_000, 1_000_000, 8_000_000)},
         unit="byte",
-        tolerance=tolerance,
+        tolerance=0.0,
     )
 
 
@@ -233,8 +234,8 @@ TIMED = (
     reduce_ladder("sum", "a sum of all elements", None),
     reduce_ladder("columns", "sums of columns", 0),
     reduce_ladder("max", "the largest of all elements", None, "max"),
-    sort_ladder("sort", "a sorted line", tolerance=0.0),
-    sort_ladder("argsort", "the order of a line", tolerance=None),
+    sort_ladder("sort", "a sorted line"),
+    sort_ladder("argsort", "the order of a line"),
     moving_ladder("rows", "rows taken by their numbers", "take rows"),
     moving_ladder("mask", "elements taken by a mask", "mask"),
     shaped_ladder(
@@ -250,6 +251,7 @@ TIMED = (
         moving.summed,
         (512, 4096, 32_768),
         "xp.cumsum(x, axis=1)",
+        moving.SUM_TOLERANCE,
     ),
     shaped_ladder(
         "cast",

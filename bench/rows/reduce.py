@@ -51,7 +51,7 @@ def case(side: int, function: str, axis: int | None) -> Case:
     which = "all" if axis is None else f"axis {axis}"
     job = partial(build, shape=(side, side), function=function, axis=axis)
     return Case(
-        f"{place}{function}, {which}", job, (ahead(0.8, PEAK),), unit="byte", tolerance=1e-3
+        f"{place}{function}, {which}", job, (ahead(0.8, PEAK),), unit="byte read", tolerance=1e-3
     )
 
 
