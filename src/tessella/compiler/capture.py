@@ -87,8 +87,7 @@ def capture(
             if watch.raised:
                 raise AsWritten(f"it catches an error: {watch.raised[0].what}")
             if recording.reaches_out():
-                raise AsWritten("it goes back through a graph, or changes the graph or the hooks of "
-                                "a tensor, that was there before the call")  # fmt: skip
+                raise AsWritten("it uses or changes graphs or hooks from before the call")
             if watch.has_toggled():
                 raise AsWritten("requires_grad of a tensor that it uses is changed")
             if watch.has_missed:
