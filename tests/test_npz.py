@@ -145,6 +145,7 @@ WRONG: dict[str, tuple[bytes, str]] = {
     "more": (headed(form()[:-1] + "'x': 1}"), "an entry is not as NumPy"),
     "no comma": (headed("{'descr': '<f4' 'shape': (2,)}"), "an entry is not as NumPy"),
     "no tuple": (headed(form(shape="(2)")), "shape is no tuple of at most 64 sizes"),
+    "separators": (headed(form(shape="(2,\x1e3)")), "shape is no tuple of at most 64 sizes"),
     "commas": (headed(form(shape="(2,,1)")), "shape is no tuple of at most 64 sizes"),
     "negative": (headed(form(shape="(-2,)")), "an entry is not as NumPy"),
     "axes": (headed(form(shape=f"({'1,' * 65})")), "shape is no tuple of at most 64 sizes"),

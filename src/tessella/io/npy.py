@@ -56,7 +56,7 @@ _ITEM = re.compile(
     r"""|(['"])fortran_order\4\s*:\s*(?P<fortran>True|False)"""
     r"""|(['"])shape\6\s*:\s*\((?P<shape>[0-9,\s]*)\))\s*(?P<end>,?)"""
 )
-_SIZES = re.compile(r"\s*(?:[0-9]{1,19}\s*,\s*)*(?:[0-9]{1,19}\s*)?")
+_SIZES = re.compile(r"\s*(?:[0-9]{1,19}\s*,\s*)*(?:[0-9]{1,19}\s*)?", re.ASCII)
 
 
 class Form:
