@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -11,7 +12,19 @@ from tessella import _core
 
 ELEMENTS = 48_000_000  # of one byte
 BLOCK = ELEMENTS + 64  # with what knows its size; a block that is kept counts whole
+SHARE = 16  # the heap keeps so small a part of the limit,
 MOST_KEPT = 128 << 20
+UNDER_ANY_LIMIT = 768 << 20  # and not more than this
+
+
+@pytest.fixture(autouse=True)
+def small_limit() -> Iterator[None]:
+    """Set a limit under which MOST_KEPT is kept."""
+    _, _, _, limit, _ = _core.memory_counts()
+    _core.set_memory_limit(SHARE * MOST_KEPT)
+    ts.memory.trim()
+    yield
+    _core.set_memory_limit(limit)
 
 
 def counts() -> tuple[int, int]:
@@ -48,6 +61,21 @@ def test_blocks_that_are_too_large_are_not_kept() -> None:
     x = ts.empty(MOST_KEPT, dtype=ts.uint8)
     del x
     assert counts()[1] == before
+
+
+def test_under_a_large_limit_results_of_a_hundred_megabytes_are_kept_and_not_any_number() -> None:
+    _core.set_memory_limit(SHARE * UNDER_ANY_LIMIT * 4)
+    blocks = [ts.empty(1 << 27, dtype=ts.uint8) for _ in range(10)]
+    whole = (1 << 27) + 64
+    while blocks:
+        blocks.pop()
+    assert counts()[1] in (0, UNDER_ANY_LIMIT // whole * whole)  # a sanitized core keeps nothing
+    _core.set_memory_limit(SHARE * UNDER_ANY_LIMIT // 2)
+    ts.memory.trim()
+    blocks = [ts.empty(1 << 27, dtype=ts.uint8) for _ in range(10)]
+    blocks.clear()
+    assert counts()[1] <= UNDER_ANY_LIMIT // 2
+    ts.memory.trim()
 
 
 def test_kept_blocks_are_given_back_before_the_limit_is_reached() -> None:

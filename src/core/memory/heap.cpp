@@ -22,7 +22,7 @@ constexpr size_t KEPT_BYTES = 1 << 16;  // and not more than this
 
 // From here on, large pages save time: the first touch of a page costs as much as copying it.
 constexpr size_t HUGE_BYTES = 1 << 22;
-constexpr size_t MOST_KEPT_BYTES = KEEPS ? 128 << 20 : 0;  // of larger blocks kept, together,
+constexpr size_t MOST_KEPT_BYTES = KEEPS ? 768 << 20 : 0;  // of larger blocks kept, together,
 constexpr int64_t KEPT_SHARE = 16;                         // and at most this part of the limit
 
 // Freed blocks that are not small. A loop asks for the same sizes again and again, so only blocks
