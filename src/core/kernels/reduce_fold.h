@@ -254,7 +254,7 @@ template <class Op, class T>
 struct ColumnLanes {
   using V = Vec<T>;
   static constexpr int W = vector_width<T>, L = lane_count<T>;
-  static constexpr int WIDTH = 256;  // columns at once: the tile has 64 KiB, and stays in L2
+  static constexpr int WIDTH = 512;  // columns at once: the tile has 128 KiB, and stays in L2
   static constexpr int STRIPS = 8;   // rows of a lane in one pass
 
   int64_t rows, columns, pitch;
