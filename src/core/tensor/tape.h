@@ -153,7 +153,7 @@ class Tape {
   }
   // The function does to a tensor what no operation notes: a hook, another place in a graph.
   void note_state(const Tensor* x);
-  void note_node(const Node* node) { reaches_out |= node->sequence <= began_; }  // it is gone through
+  void note_node(const Node* node) { reaches_out |= node->sequence <= began_; }  // gone through
   bool holds(const Tensor* x) const;  // as one that was asked
   bool asked_alike() const;           // they say what they said
   void forget_temporaries();          // tensors that were asked, and that nobody else holds
@@ -164,7 +164,7 @@ class Tape {
   std::vector<Drawing> drawings;
   std::vector<Asked> asked;
   bool reaches_out = false;  // graphs or hooks from outside are used or changed
-  ScratchReserve scratch;  // holds nothing: it tells how much would be enough
+  ScratchReserve scratch;    // holds nothing: it tells how much would be enough
 
  private:
   void forget_writes();
