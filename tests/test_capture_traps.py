@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import tessella as ts
+from optimizing import OPTIMIZERS, SCHEDULES, make_schedule
 from tessella import nn, optim
 from tessella.errors import CaptureError
 from tessella.optim import lr_scheduler
@@ -49,15 +50,22 @@ def test_python_runs_twice_and_then_no_more() -> None:
         assert len(RUNS) == wanted
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
-def test_optimizer_state_and_step_counts(kind: str) -> None:
+@pytest.mark.parametrize("label", OPTIMIZERS)
+def test_optimizer_state_and_step_counts(label: str) -> None:
+    kind, options = OPTIMIZERS[label]
+    compiled: list[Any] = []
+
     def play(wrap: Wrap) -> Any:
         model = network()
-        optimizer = getattr(optim, kind)(model.parameters(), lr=0.1)
+        optimizer = getattr(optim, kind)(model.parameters(), **options)
         step = wrap(training(model, optimizer))
+        compiled.append(step)
         return [step(*batch(i)) for i in range(7)], model, optimizer
 
     same(play)
+    # All parameters in one pass.
+    names = [each.name for each in compiled[-1].program.instructions]
+    assert [name for name in names if name.startswith("update_")] == names[-1:]
 
 
 def test_module_decorator_and_method() -> None:
@@ -166,17 +174,22 @@ def test_a_model_that_becomes_double_in_place() -> None:
     same(play)
 
 
+READING = ("LambdaLR", "MultiplicativeLR", "ReduceLROnPlateau")
+
+
 @pytest.mark.parametrize("inside", [False, True])
-@pytest.mark.parametrize("kind", ["StepLR", "ExponentialLR", "CosineAnnealingLR", "LinearLR"])
-def test_a_schedule(kind: str, inside: bool) -> None:
+@pytest.mark.parametrize("label", [x for x, (kind, _) in SCHEDULES.items() if kind not in READING])
+def test_a_schedule(label: str, inside: bool) -> None:
+    kind, options = SCHEDULES[label]
+
     def play(wrap: Wrap) -> Any:
         model = network()
-        optimizer = adam(model)
-        number = {"StepLR": 2, "ExponentialLR": 0.5, "CosineAnnealingLR": 5}
-        arguments = [number[kind]] if kind in number else []
-        schedule = getattr(lr_scheduler, kind)(optimizer, *arguments)
+        first, *others = model.parameters()
+        groups = [{"params": [first]}, {"params": others, "lr": 0.2}]
+        optimizer = optim.SGD(groups, lr=0.1, momentum=0.9)
+        schedule = make_schedule(lr_scheduler, kind, options, optimizer)
         step, losses = wrap(training(model, optimizer, *[schedule.step] * inside)), []
-        for i in range(8):
+        for i in range(14):
             losses.append(step(*batch(i)))
             if not inside:
                 schedule.step()
@@ -185,14 +198,35 @@ def test_a_schedule(kind: str, inside: bool) -> None:
     same(play)
 
 
-def test_a_schedule_that_calls_user_code_stands_outside() -> None:
+class Halving(lr_scheduler.LRScheduler):
+    def get_lr(self) -> list[float]:
+        return [base * 0.5**self.last_epoch for base in self.base_lrs]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reads"),
+    [
+        (lambda x: lr_scheduler.LambdaLR(x, lambda n: 0.5**n), "the epoch"),
+        (lambda x: lr_scheduler.MultiplicativeLR(x, lambda n: 0.5), "the epoch"),
+        (Halving, "the epoch"),
+        (lr_scheduler.ReduceLROnPlateau, "its number"),
+    ],
+)
+def test_a_schedule_that_reads_values_or_calls_user_code_stands_outside(
+    kind: Any, reads: str
+) -> None:
     model = network()
     optimizer = adam(model)
-    schedule = lr_scheduler.LambdaLR(optimizer, lambda n: 0.5**n)
-    step = ts.compile(training(model, optimizer, schedule.step))
-    with pytest.raises(CaptureError, match=r"at (test_capture_traps|worlds)\.py:"):
+    schedule = kind(optimizer)
+    given = (1.0,) if reads == "its number" else ()
+    step = ts.compile(training(model, optimizer, lambda: schedule.step(*given)))
+    with pytest.raises(CaptureError) as caught:
         for i in range(5):
             step(*batch(i))
+    what, site, hint = str(caught.value).splitlines()[:3]
+    assert f"a schedule that reads {reads} cannot be part of a compiled function" in what
+    assert site.startswith(("  at test_capture_traps.py:", "  at worlds.py:"))
+    assert hint == "  hint: call schedule.step() outside, after the compiled step"
 
 
 def test_an_attribute_rebound_in_forward() -> None:

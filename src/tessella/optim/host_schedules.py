@@ -12,7 +12,7 @@ from tessella.arguments import LISTS, to_count, to_float, to_word
 from tessella.hints import Any, Callable, Mapping, Sequence
 from tessella.optim.groups import count
 from tessella.optim.optimizer import Optimizer, explained
-from tessella.optim.schedules import LRScheduler, check_optimizer, is_plain
+from tessella.optim.schedules import LRScheduler, check_optimizer, is_plain, refuse_inside
 
 
 def to_factor(function: Callable[[int], Any], epoch: int) -> float:
@@ -166,6 +166,7 @@ class ReduceLROnPlateau(LRScheduler):
         self, metrics: float | Tensor, epoch: int | None = None
     ) -> None:
         """Look at the number of an epoch."""
+        refuse_inside("its number")
         current = to_float("metrics", metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else to_count("epoch", epoch, 0)
         if self.is_better(current):

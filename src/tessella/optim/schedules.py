@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from tessella import changes, errors, optimizer_errors
+from tessella import _core, changes, errors, optimizer_errors
 from tessella._core import Tensor
 from tessella.arguments import LISTS, NUMBERS, to_count, to_float, to_int, to_list, to_number
 from tessella.dtypes import float64
@@ -61,6 +61,13 @@ def is_plain(value: Any) -> bool:
     if type(value) in LISTS:
         return all(map(is_plain, value))
     return value is None or type(to_number(value)) in (*NUMBERS, str, bytes)
+
+
+def refuse_inside(what: str) -> None:
+    """Refuse to be part of a compiled function: of a schedule that reads something in Python."""
+    _core.refuse_capture(
+        f"a schedule that reads {what}", "call schedule.step() outside, after the compiled step"
+    )
 
 
 class LRScheduler(changes.Counted):
@@ -134,6 +141,7 @@ class LRScheduler(changes.Counted):
     @explained
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch, or to a given one; where a user's get_lr fails, nothing changes."""
+        refuse_inside("the epoch")
         before, groups = self.last_epoch, self.optimizer.param_groups
         self.last_epoch = before + 1 if epoch is None else to_count("epoch", epoch, 0)
         try:
