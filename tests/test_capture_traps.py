@@ -185,7 +185,7 @@ def test_a_schedule(label: str, inside: bool) -> None:
     def play(wrap: Wrap) -> Any:
         model = network()
         first, *others = model.parameters()
-        groups = [{"params": [first]}, {"params": others, "lr": 0.2}]
+        groups: list[dict[str, Any]] = [{"params": [first]}, {"params": others, "lr": 0.2}]
         optimizer = optim.SGD(groups, lr=0.1, momentum=0.9)
         schedule = make_schedule(lr_scheduler, kind, options, optimizer)
         step, losses = wrap(training(model, optimizer, *[schedule.step] * inside)), []
