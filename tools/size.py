@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGES = {".py": "Python", ".cpp": "C++", ".h": "C++", ".def": "C++"}
-BUDGET = {"Python": 59_600, "C++": 41_950}  # lines under src/
+BUDGET = {"Python": 59_700, "C++": 42_050}  # lines under src/
 WHEEL_LIMIT, INSTALLED_LIMIT = 5_000_000, 15_000_000  # bytes
 NO_COMMIT = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's name of the empty tree
 
