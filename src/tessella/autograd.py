@@ -214,7 +214,16 @@ def _wanted(inputs: Any) -> tuple[Any, ...]:
             raise errors.not_tensor(f"inputs[{i}]", x, "a tensor")
         if not x.requires_grad:
             raise gradient_errors.not_differentiable_leaf(i)
+        refuse_inside(x)
     return tuple(found)
+
+
+def refuse_inside(x: Tensor) -> None:
+    """Refuse to look at the gradient of a result that others of a compiled call are made of."""
+    node = x.grad_fn
+    has_inside = None if node is None else getattr(node.function.record, "has_inside", None)
+    if has_inside is not None and has_inside(node, _core.output_of(x)):
+        raise gradient_errors.inside_call()
 
 
 # --- what the sweep asks back ---------------------------------------------------------------------

@@ -110,6 +110,10 @@ class Function:
             Call(cls), cls.__name__, text, "(*args)", "none", 0, 0, True, False, None
         )
 
+    @staticmethod
+    def _has_inside(ctx: Any, number: int) -> bool:
+        return False
+
     if TYPE_CHECKING:  # subclasses say what they take and give
         forward: ClassVar[Callable[..., object]]
         setup_context: ClassVar[Callable[..., None]]
@@ -178,6 +182,10 @@ class Call:
             raise gradient_errors.rule_count(cls.__name__, len(parts), count)
         self.inspect(tuple(given), parts)
         return [parts[place] for place in places]
+
+    def has_inside(self, node: Node, number: int) -> bool:
+        """Tell whether gradients of other results flow through one where nobody sees them."""
+        return self.cls._has_inside(node.params["ctx"], number)
 
     def inspect(self, args: tuple[Any, ...], results: list[Any]) -> None:
         """While numbers are watched: name the class if it made one that is not finite."""

@@ -6,6 +6,7 @@ from tessella.exceptions import (
     AnomalyError,
     ArgumentError,
     BroadcastError,
+    CaptureError,
     DTypeMismatch,
     IllegalState,
     InplaceError,
@@ -122,6 +123,15 @@ def no_hooks(name: str) -> IllegalState:
     return IllegalState(
         f"{name} does not require gradients, so nothing would call the hook",
         "ask for them first: x.requires_grad_()",
+    )
+
+
+def inside_call() -> CaptureError:
+    """The gradient of a result of a compiled call that others of its results are made of."""
+    return CaptureError(
+        "others of the results of a compiled call are made of x: their gradients pass it inside of "
+        "the call, where nobody sees them",
+        "return x alone, or call the function itself: f.__wrapped__(…)",
     )
 
 

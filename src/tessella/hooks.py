@@ -6,7 +6,7 @@ import weakref
 
 from tessella import _core, changes, errors, gradient_errors
 from tessella._core import Tensor
-from tessella.autograd import check_gradient
+from tessella.autograd import check_gradient, refuse_inside
 from tessella.declarations import describe
 from tessella.hints import Any, Callable, TypeVar
 
@@ -143,6 +143,7 @@ def _check_hook(x: Tensor, hook: Any, name: str) -> None:
             raise errors.wrong_type("hook", hook, "a function of the gradient")
         if not x.requires_grad:
             raise gradient_errors.no_hooks("x")
+        refuse_inside(x)
     except errors.TessellaError as error:
         raise error.locate(name, [f"x  {describe(x)}"]) from None
 
@@ -157,8 +158,12 @@ def retain_grad(self: Tensor) -> None:
     >>> y.grad.item()
     1.0
     """
-    if not self.requires_grad:
-        raise gradient_errors.no_hooks("x").locate("retain_grad", [f"x  {describe(self)}"])
+    try:
+        if not self.requires_grad:
+            raise gradient_errors.no_hooks("x")
+        refuse_inside(self)
+    except errors.TessellaError as error:
+        raise error.locate("retain_grad", [f"x  {describe(self)}"]) from None
     if not self.is_leaf:
         hooks_of(self).kept = weakref.ref(self)
 

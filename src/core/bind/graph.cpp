@@ -84,6 +84,7 @@ void init_graph(nb::module_& module) {
   module.def("set_grad_enabled", set_grad_enabled);
   // A tensor that gradients are asked of is a leaf, and no longer the view of another.
   module.def("set_requires_grad", [](nb::handle x, bool wanted) {
+    if (is_taping() && tensor_of(x)->base) tape->note_state(tensor_of(x));
     tensor_of(x)->requires_grad = wanted;
     if (!tensor_of(x)->node) {
       Py_CLEAR(tensor_of(x)->base);
@@ -131,17 +132,17 @@ void init_graph(nb::module_& module) {
   module.def(
       "sweep",
       [](nb::tuple roots, nb::tuple gradients, nb::handle wanted, bool retains, bool creates,
-         uint64_t since, bool in_parts) {
+         std::optional<uint64_t> since, bool in_parts) {
         check_tensors(roots, false);
         check_tensors(gradients, true);
         if (roots.size() != gradients.size()) throw nb::type_error("a gradient for each root");
         require(!in_parts || !wanted.is_none());
         if (!wanted.is_none()) check_tensors(nb::cast<nb::tuple>(wanted), false);
-        return nb::steal(
-            sweep({roots.ptr(), gradients.ptr(), wanted.ptr(), retains, creates, since, in_parts}));
+        return nb::steal(sweep({roots.ptr(), gradients.ptr(), wanted.ptr(), retains, creates,
+                                since.value_or(0), since.has_value(), in_parts}));
       },
       nb::arg("roots"), nb::arg("gradients"), nb::arg("wanted").none(), nb::arg("retains"),
-      nb::arg("creates"), nb::arg("since") = 0, nb::arg("in_parts") = false);
+      nb::arg("creates"), nb::arg("since") = nb::none(), nb::arg("in_parts") = false);
   module.def("sources_of", [](nb::tuple roots, uint64_t since) {
     check_tensors(roots, false);
     return nb::steal(sources_of(roots.ptr(), since));

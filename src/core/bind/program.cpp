@@ -84,14 +84,21 @@ struct ProgramArena {
 
 // Shapes, strides and dtypes of tensors, whether gradients flow to them, which share memory, and
 // whether gradients are recorded.
+// Whether writes to a view, or to what it is a view of, become part of a graph.
+int64_t view_bits(const Tensor* x) {
+  if (!x->base) return 0;
+  const Tensor* base = as_tensor(x->base);
+  return 1 | x->is_blind << 1 | is_outdated(x) << 2 | base->requires_grad << 3 | !base->node << 4;
+}
+
 void append_key(std::span<Tensor* const> all, std::vector<int64_t>* key) {
   auto put = [&](int64_t number) { key->push_back(number); };
   put(is_grad_enabled());
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor* x = all[i];
     put(static_cast<int64_t>(x->dtype) | x->requires_grad << 8 | x->ndim << 9 |
-        (x->node != nullptr) << 17 | x->buffer->is_readonly << 18 |
-        (x->offset * itemsize(x->dtype) & 15) << 20);
+        (x->node != nullptr) << 17 | x->buffer->is_readonly << 18 | (x->hooks != nullptr) << 19 |
+        (x->offset * itemsize(x->dtype) & 15) << 20 | view_bits(x) << 24);
     put(static_cast<int64_t>(
         reinterpret_cast<uintptr_t>(Py_TYPE(as_object(const_cast<Tensor*>(x))))));
     for (int k = 0; k < x->ndim; ++k) put(x->shape()[k]), put(x->strides()[k]);
@@ -340,11 +347,22 @@ void init_program(nb::module_& module) {
            })
       .def(
           "add_output",
-          [](Program& self, nb::tuple place, nb::handle node) {
+          [](Program& self, nb::tuple place, nb::handle node, int base, bool is_blind) {
             require(node.is_none() || is_node(node.ptr()));
-            self.add_output({place_from(place), node.is_none() ? nullptr : node.ptr()});
+            self.add_output(
+                {place_from(place), node.is_none() ? nullptr : node.ptr(), base, is_blind});
           },
-          nb::arg("place"), nb::arg("node").none())
+          nb::arg("place"), nb::arg("node").none(), nb::arg("base") = -1,
+          nb::arg("is_blind") = false)
+      .def(
+          "add_base",
+          [](Program& self, std::optional<nb::tuple> place, int output, int argument,
+             nb::handle object) {
+            PyObject* held = object.is_none() ? nullptr : as_object(tensor_of(object));
+            self.add_base({place ? place_from(*place) : Place{-1, DType::boolean, Layout()}, output,
+                           argument, held});
+          },
+          nb::arg("place").none(), nb::arg("output"), nb::arg("argument"), nb::arg("object").none())
       .def("add_gradient", [](Program& self, int leaf,
                               nb::tuple place) { self.add_gradient(leaf, place_from(place)); })
       .def("add_removal", &Program::add_removal)

@@ -116,7 +116,12 @@ void init_recording(nb::module_& module) {
       .def("holds", [](Recording& self, nb::handle x) { return self.tape->holds(tensor_of(x)); })
       .def("reaches_out", [](Recording& self) { return self.tape->reaches_out; })
       .def("asked_alike", [](Recording& self) { return self.tape->asked_alike(); })
-      .def("forget_temporaries", [](Recording& self) { self.tape->forget_temporaries(); })
+      .def("forget_temporaries",
+           [](Recording& self, nb::list results) {
+             std::vector<PyObject*> found;
+             for (nb::handle each : results) found.push_back(each.ptr());
+             self.tape->forget_temporaries(found);
+           })
       .def("place_of",
            [](Recording& self, nb::handle x) {
              const Tensor* source = tensor_of(x);

@@ -29,8 +29,9 @@ bool holds_base_alone(const Tensor* x) {
          !as_tensor(x->base)->weakrefs && as_tensor(x->base)->buffer == x->buffer;
 }
 
-// Nobody but the holders of these references, who are all here, can see its memory.
-bool is_own(PyObject* object, Py_ssize_t holders = 1) {
+}  // namespace
+
+bool is_own(PyObject* object, Py_ssize_t holders) {
   if (Py_REFCNT(object) != holders || Py_TYPE(object) != tensor_type) return false;
   Tensor* x = as_tensor(object);
   bool is_foreign = !x->buffer->allocator;
@@ -38,6 +39,8 @@ bool is_own(PyObject* object, Py_ssize_t holders = 1) {
   return !is_foreign && x->buffer->refs == known && x->buffer->pins == 0 && x->is_contiguous &&
          x->has_memory() && !x->buffer->is_readonly && !x->requires_grad && !x->weakrefs;
 }
+
+namespace {
 
 bool are_alike(PyObject* x, PyObject* y) {
   return as_tensor(x)->dtype == as_tensor(y)->dtype &&

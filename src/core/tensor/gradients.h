@@ -15,6 +15,10 @@ PyObject* conform(PyObject* part, Shape shape, DType dtype);
 // Throws PythonError.
 void add_gradient(PyObject** total, PyObject* part);
 
+// Nobody but the holders of these references, who are all here, can see the memory of a tensor, and
+// it may be written.
+bool is_own(PyObject* object, Py_ssize_t holders = 1);
+
 // Throws PythonError if it is no tensor: hooks can be replaced.
 void check_gradient(PyObject* given);
 

@@ -14,11 +14,6 @@ namespace tessella {
 
 namespace {
 
-struct Release {
-  void operator()(PyObject* object) const { Py_DECREF(object); }
-};
-using Owned = std::unique_ptr<PyObject, Release>;
-
 // About how much an instruction does, in elements of elementwise work.
 int64_t work_of(const Instruction& instruction) {
   constexpr int64_t PRODUCTS_PER_ELEMENT = 8;
@@ -128,10 +123,22 @@ void Program::check_call(size_t arguments, const std::vector<Draw>* starts) cons
   for (const Leaf& each : tape_->leaves) require(each.argument <= last);
 }
 
+void Program::add_base(const OutputBase& base) {
+  if (base.output < 0 && base.argument < 0 && !base.object) {
+    check_place(base.place);
+    widen(base.place);
+  }
+  arguments_ = std::max(arguments_, base.argument);
+  bases_.push_back(base);
+  Py_XINCREF(base.object);
+}
+
 void Program::add_output(const Output& output) {
   check_place(output.place);
   widen(output.place);
-  outputs_.push_back({output.place, Py_XNewRef(output.node)});
+  require(output.base < static_cast<int>(bases_.size()));
+  outputs_.push_back(output);
+  Py_XINCREF(output.node);
 }
 
 void Program::add_gradient(int leaf, const Place& place) {
@@ -183,6 +190,7 @@ Program::~Program() {
   for (Buffer* buffer : results_)
     if (buffer) release(buffer);
   for (Output& output : outputs_) Py_XDECREF(output.node);
+  for (OutputBase& base : bases_) Py_XDECREF(base.object);
   for (GeneratorUse& each : generators_) Py_DECREF(each.object);
   drop_guard();
 }
@@ -221,7 +229,7 @@ Buffer* Program::gradient_buffer(const SlotPlan& plan, size_t slot,
   bool is_read =
       before.slot >= 0 && plans_[static_cast<size_t>(before.slot)].source == Source::gradient;
   size_t bytes = tape_->slots[slot].bytes;
-  if (of->grad && !is_read && is_lost_before(plan.leaf, slot) && is_held_by_leaf(of) &&
+  if (of->grad && !is_read && is_lost_before(plan.leaf, slot) && is_own(of->grad) &&
       as_tensor(of->grad)->has_memory() && as_tensor(of->grad)->buffer->bytes == bytes &&
       !as_tensor(of->grad)->requires_grad)
     return retain(as_tensor(of->grad)->buffer);
@@ -410,56 +418,9 @@ PyObject* Program::run(std::span<Tensor* const> arguments, Buffer* arena, Given 
   run_steps(clock, arguments);
   mark_writes();
   bool is_one = given == Given::one;
-  Owned out(is_one ? as_object(make_output(outputs_[0], arguments)) : list_outputs(arguments));
+  Owned out(is_one ? one_output(arguments) : list_outputs(arguments));
   leave_gradients(arguments);
   return out.release();
-}
-
-// A tensor over the memory of a slot, while it runs.
-Tensor* Program::make(const Place& place, std::span<Tensor* const> arguments) const {
-  auto slot = static_cast<size_t>(place.slot);
-  Layout layout = place.layout;
-  if (plans_[slot].source == Source::argument) {
-    const Tensor* x = arguments[static_cast<size_t>(plans_[slot].index)];
-    layout.offset += (x->offset * itemsize(x->dtype) - plans_[slot].offset) / itemsize(place.dtype);
-  }
-  return make_over(retain(real(slot)), place.dtype, layout);
-}
-
-void Program::put_gradient(const NewGradient& each, std::span<Tensor* const> arguments) {
-  Tensor* of = leaf(each.leaf, arguments);
-  const Buffer* buffer = real(static_cast<size_t>(each.place.slot));
-  bool stays = of->grad && as_tensor(of->grad)->buffer == buffer &&
-               has_layout(as_tensor(of->grad), each.place);
-  if (stays) return;
-  Result gradient(make(each.place, arguments));
-  set_gradient(of, as_object(gradient.get()));
-}
-
-Tensor* Program::make_output(const Output& output, std::span<Tensor* const> arguments) const {
-  Tensor* out = make(output.place, arguments);
-  if (output.node) {
-    out->node = Py_NewRef(output.node);
-    out->requires_grad = true;
-  }
-  return out;
-}
-
-PyObject* Program::list_outputs(std::span<Tensor* const> arguments) const {
-  Owned list(PyList_New(static_cast<Py_ssize_t>(outputs_.size())));
-  if (!list) throw PythonError{};
-  Unseen unseen(list.get());
-  for (size_t i = 0; i < outputs_.size(); ++i)
-    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
-                    as_object(make_output(outputs_[i], arguments)));
-  unseen.show();
-  return list.release();
-}
-
-void Program::leave_gradients(std::span<Tensor* const> arguments) {
-  for (int index : removals_)
-    if (leaf(index, arguments)->grad) set_gradient(leaf(index, arguments), nullptr);
-  for (const NewGradient& each : gradients_) put_gradient(each, arguments);
 }
 
 }  // namespace tessella

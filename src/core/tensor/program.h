@@ -44,6 +44,16 @@ extern uint64_t changes_count;
 struct Output {
   Place place;
   PyObject* node;  // who made it, if its graph is used up; or nullptr
+  int base = -1;   // what it is a view of
+  bool is_blind = false;
+};
+
+// What outputs are views of: one of them, an argument or what that is a view of, a tensor that was
+// there, or else one that nobody else holds.
+struct OutputBase {
+  Place place;
+  int output, argument;  // -1: none
+  PyObject* object;      // nullptr: none
 };
 
 // Counters of a generator from where it stands at the call.
@@ -54,11 +64,14 @@ struct PlannedDraw {
 
 using Clock = std::vector<std::chrono::steady_clock::time_point>;
 
+struct Release {
+  void operator()(PyObject* object) const { Py_DECREF(object); }
+};
+using Owned = std::unique_ptr<PyObject, Release>;
+
 // How a run gives its outputs: in a new list, or itself if it is the only one.
 enum class Given : uint8_t { list, one };
 
-// Whether a gradient can be written where it lies: only its leaf holds it.
-bool is_held_by_leaf(const Tensor* leaf);
 bool has_layout(const Tensor* x, const Place& place);
 
 class Program {
@@ -71,6 +84,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   // These throw if it does not fit what is recorded.
+  void add_base(const OutputBase& base);
   void add_output(const Output& output);
   void add_gradient(int leaf, const Place& place);
   void add_removal(int leaf) { note_leaf(leaf), removals_.push_back(leaf); }
@@ -184,6 +198,10 @@ class Program {
   Tensor* make(const Place& place, std::span<Tensor* const> arguments) const;
   void put_gradient(const NewGradient& each, std::span<Tensor* const> arguments);
   Tensor* make_output(const Output& output, std::span<Tensor* const> arguments) const;
+  PyObject* base_of(const OutputBase& base, PyObject* const* outs,
+                    std::span<Tensor* const> arguments) const;
+  void link_views(PyObject* const* outs, std::span<Tensor* const> arguments) const;
+  PyObject* one_output(std::span<Tensor* const> arguments) const;
   PyObject* list_outputs(std::span<Tensor* const> arguments) const;
   void leave_gradients(std::span<Tensor* const> arguments);
   Tensor* leaf(int index, std::span<Tensor* const> arguments) const;
@@ -210,6 +228,7 @@ class Program {
   bool is_short_ = false;
   const char* arena_seen_ = nullptr;  // where stand-ins for its memory point
   std::vector<Output> outputs_;
+  std::vector<OutputBase> bases_;
   std::vector<NewGradient> gradients_;
   std::vector<int> removals_;
   std::vector<GeneratorUse> generators_;

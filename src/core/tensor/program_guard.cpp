@@ -4,12 +4,9 @@
 
 #include <algorithm>
 
-namespace tessella {
+#include "gradients.h"
 
-bool is_held_by_leaf(const Tensor* leaf) {
-  const Tensor* gradient = as_tensor(leaf->grad);
-  return Py_REFCNT(leaf->grad) == 1 && gradient->buffer->refs == 1 && gradient->buffer->pins == 0;
-}
+namespace tessella {
 
 bool has_layout(const Tensor* x, const Place& place) {
   const Layout& layout = place.layout;
@@ -158,7 +155,7 @@ bool Program::has_gradients(std::span<Tensor* const> arguments) const {
     const Tensor* of = leaf(static_cast<int>(i), arguments);
     const Place& before = tape_->leaves[i].before;
     if ((before.slot >= 0) != (of->grad != nullptr)) return false;
-    if (before.slot >= 0 && is_written_[static_cast<size_t>(before.slot)] && !is_held_by_leaf(of))
+    if (before.slot >= 0 && is_written_[static_cast<size_t>(before.slot)] && !is_own(of->grad))
       return false;
     uintptr_t home = gradient_homes_.empty() ? 0 : gradient_homes_[i];
     if (home && home != reinterpret_cast<uintptr_t>(as_tensor(of->grad)->buffer)) return false;

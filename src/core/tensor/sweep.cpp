@@ -453,7 +453,7 @@ class Sweep {
   }
 
   PyObject* collect() {
-    if (!request_.in_parts)
+    if (!request_.passes_on)
       for_each_leaf([](Tensor* leaf, PyObject** gradient) { call_leaf_hooks(leaf, gradient); });
     LeafUpdates updates;
     prepare_kept(&updates);

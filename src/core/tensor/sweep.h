@@ -14,7 +14,8 @@ struct SweepRequest {
   bool retains;         // what was saved, for another sweep
   bool creates;         // a graph of the gradients
   uint64_t since;  // operations up to this one are not visited: they end the graph as leaves do
-  bool in_parts = false;  // of what is wanted all gradients that arrive, not their sum
+  bool passes_on = false;  // what arrives flows on elsewhere: hooks of leaves see the sums there
+  bool in_parts = false;   // of what is wanted all gradients that arrive, not their sum
 };
 
 // What the tensors were computed from, as far as the operations after `since` go: leaves, and

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../error.h"
+#include "gradients.h"
 
 namespace tessella {
 
@@ -65,9 +66,12 @@ bool Tape::asked_alike() const {
   });
 }
 
-void Tape::forget_temporaries() {
-  auto first = std::partition(asked.begin(), asked.end(),
-                              [](const Asked& each) { return Py_REFCNT(each.tensor) > 1; });
+void Tape::forget_temporaries(std::span<PyObject* const> results) {
+  auto is_kept = [&](const Asked& each) {
+    bool is_result = std::find(results.begin(), results.end(), each.tensor) != results.end();
+    return Py_REFCNT(each.tensor) > 1 && !is_result;
+  };
+  auto first = std::partition(asked.begin(), asked.end(), is_kept);
   std::vector<Asked> alone(first, asked.end());
   asked.erase(first, asked.end());
   // Their ends run code of others, which may ask tensors and is not part of the function; a
@@ -175,8 +179,7 @@ void Tape::touch_leaf(Tensor* leaf) {
   uintptr_t shared = 0;
   if (leaf->grad) {
     Tensor* gradient = as_tensor(leaf->grad);
-    bool is_own = Py_REFCNT(leaf->grad) == 1 && gradient->buffer->refs == 1;
-    shared = is_own ? 0 : reinterpret_cast<uintptr_t>(gradient->buffer);
+    shared = is_own(leaf->grad) ? 0 : reinterpret_cast<uintptr_t>(gradient->buffer);
     before = {find(gradient->buffer), gradient->dtype, gradient->layout()};
     if (before.slot < 0) {  // not retained: whether others hold it decides how gradients are added
       before.slot = static_cast<int>(slots.size());
@@ -200,12 +203,11 @@ void Tape::add_drawing(PyObject* generator, Draw from, uint64_t used) {
 }
 
 void Tape::note_asked(Tensor* x) {
-  while (x->base) x = as_tensor(x->base);  // of a view: what it is a view of
+  if (x->base) note_asked(as_tensor(x->base));  // what it is a view of
   int slot = find(x->buffer);
-  bool is_known = slot >= 0;  // made inside, or an argument, of which the key tells
-  if (is_known &&
-      (slots[static_cast<size_t>(slot)].is_made || slots[static_cast<size_t>(slot)].is_argument))
-    return;
+  if (slot >= 0 && slots[static_cast<size_t>(slot)].is_made) return;
+  for (const Tensor* each : arguments_)  // the key tells of them
+    if (each == x || each->base == as_object(x)) return;
   for (const Asked& each : asked)
     if (each.tensor == as_object(x)) return;
   PyObject* node = rehearsal ? Py_XNewRef(x->node) : nullptr;

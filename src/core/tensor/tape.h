@@ -156,7 +156,8 @@ class Tape {
   void note_node(const Node* node) { reaches_out |= node->sequence <= began_; }  // gone through
   bool holds(const Tensor* x) const;  // as one that was asked
   bool asked_alike() const;           // they say what they said
-  void forget_temporaries();          // tensors that were asked, and that nobody else holds
+  // Tensors that were asked, and that nobody else holds, or that are results.
+  void forget_temporaries(std::span<PyObject* const> results);
 
   std::deque<Instruction> instructions;  // programs refer to them
   std::vector<Store> slots;

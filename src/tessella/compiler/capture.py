@@ -6,6 +6,7 @@ memories are, what the call leaves behind, and what makes a call impossible to r
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 
@@ -24,6 +25,7 @@ from tessella.compiler.program import (
     Operand,
     Output,
     Program,
+    View,
 )
 from tessella.compiler.restless import is_source
 from tessella.compiler.watch import Watch
@@ -86,6 +88,8 @@ def capture(
                 raise AsWritten(f"{name} may give something else at each call")
             if watch.raised:
                 raise AsWritten(f"it catches an error: {watch.raised[0].what}")
+            if any(_core.leaf_hooks(x) is not None for x in tensors):
+                raise AsWritten("an argument has a hook")
             if recording.reaches_out():
                 raise AsWritten("it uses or changes graphs or hooks from before the call")
             if watch.has_toggled():
@@ -128,7 +132,8 @@ def _leaves(args: Any, keywords: Any) -> list[Any]:
 
 def _describe(recording: Any, box: list[Any], tensors: list[Any], since: int) -> Program:
     """Give the program, with its gradients if results are part of a graph."""
-    recording.forget_temporaries()
+    with contextlib.suppress(InvalidArgument, RecursionError):  # what is too deep is told below
+        recording.forget_temporaries(flatten(box[0])[0])
     if not recording.asked_alike():
         raise AsWritten("requires_grad of a tensor that it uses is changed")
     program = Program(recording)
@@ -189,6 +194,9 @@ def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list
         out = _plain_output(program, leaves, i, tensors)
         if out is None:
             out = _made_output(program, recording, leaves, i)
+            # One that gradients flow into is a tensor of its own: its graph is one node.
+            if out.operand is not None and not cuts.is_open(leaves[i]):
+                out.view = _view(program, recording, leaves, leaves[i], tensors)
             if out.operand is not None and cuts.is_open(leaves[i]):
                 opened.append(i)
         program.outputs.append(out)
@@ -249,6 +257,34 @@ def _made_output(program: Program, recording: Any, leaves: list[Any], i: int) ->
         program.memories[operand.slot] = memory
     used_up = leaves[i].requires_grad and not cuts.is_open(leaves[i])
     return Output(operand, leaves[i].grad_fn if used_up else None)
+
+
+def _view(
+    program: Program, recording: Any, leaves: list[Any], x: Any, tensors: list[Any]
+) -> View | None:
+    """Say what a result is a view of."""
+    base = _core.base_of(x)
+    if base is None:
+        return None
+    place = Operand(*recording.place_of(base))
+    is_made = program.memories[place.slot].source in (ARENA, RESULT)
+    views = {id(_core.base_of(leaves[k])): out.view for k, out in enumerate(program.outputs)
+             if out.view is not None}  # fmt: skip
+    if id(base) in views:
+        return views[id(base)]._replace(is_blind=_core.is_blind(x))
+    output = next((k for k, each in enumerate(leaves) if is_made and each is base), -1)
+    argument = next(
+        (k for k, each in enumerate(tensors) if each is base or _core.base_of(each) is base), -1
+    )
+    # Held by results that are views of it, the recording, the name here, and the question.
+    count = sum(isinstance(each, Tensor) and _core.base_of(each) is base for each in leaves)
+    is_alone = sys.getrefcount(base) <= count + recording.holds(base) + 2
+    if output >= 0 or argument >= 0:
+        return View(len(views), None, output, argument, None, _core.is_blind(x))
+    if is_made and not is_alone:
+        raise AsWritten("a result is a view of a gradient that it leaves")
+    thing = None if is_alone else base
+    return View(len(views), place if is_alone else None, -1, -1, thing, _core.is_blind(x))
 
 
 def _expected(leaves: list[Any], i: int) -> int:

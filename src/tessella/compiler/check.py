@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tessella import _core
 from tessella.compiler import capture_errors
-from tessella.compiler.program import CAPTURED
+from tessella.compiler.program import ARGUMENT, CAPTURED
 from tessella.dtypes import uint8
 from tessella.hints import Any, Callable
 from tessella.modes import no_grad
@@ -18,10 +18,12 @@ class State:
     """All that a program may change: memory, gradients, generators; and how it was."""
 
     def __init__(self, program: Any, tensors: list[Any]) -> None:
-        written = [slot for slot, m in program.memories.items() if m.written]
-        captured = [slot for slot in written if program.memories[slot].source == CAPTURED]
-        self.places = [x.detach() for x in tensors]
-        self.places += [program.recording.bytes_of(slot) for slot in captured]
+        written = [(slot, m) for slot, m in program.memories.items() if m.written]
+        given = [tensors[m.index] for _, m in written if m.source == ARGUMENT]
+        self.places = [x.detach() for x in tensors if any(_core.may_overlap(x, y) for y in given)]
+        self.places += [
+            program.recording.bytes_of(slot) for slot, m in written if m.source == CAPTURED
+        ]
         self.leaves = [program.leaf(i, tensors) for i in range(len(program.leaves))]
         self.generators = [generator for generator, _ in program.generators]
         self.values = [copy_of(x) for x in self.places]
@@ -33,8 +35,7 @@ class State:
         """Make everything what it was."""
         with no_grad():
             for x, value in zip(self.places, self.values, strict=True):
-                if not x.is_readonly:
-                    x.copy_(value)
+                x.copy_(value)
             for g, slope in zip(self.gradients, self.slopes, strict=True):
                 if g is not None:
                     g.copy_(slope)

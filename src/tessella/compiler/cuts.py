@@ -11,6 +11,7 @@ from itertools import combinations
 from tessella import _core
 from tessella.checkpoints import Again
 from tessella.compiler.capture_errors import AsWritten
+from tessella.exceptions import TessellaError
 from tessella.functions import Call
 from tessella.hints import Any
 
@@ -23,7 +24,11 @@ def is_open(x: Any) -> bool:
 def sources_of(results: list[Any], since: int, tensors: list[Any]) -> list[Any]:
     """Find what gradients flow to: the number of an argument, or a leaf."""
     found: list[Any] = []
-    for source in _core.sources_of(tuple(results), since):
+    try:
+        sources = _core.sources_of(tuple(results), since)
+    except TessellaError:
+        raise AsWritten("a part of the graph of its results is used up inside") from None
+    for source in sources:
         if source.grad_fn is None and _core.leaf_hooks(source) is not None:
             raise AsWritten("a tensor that gradients flow to has a hook")
         numbers = [i for i, x in enumerate(tensors) if _is_same(x, source)]
@@ -85,6 +90,15 @@ class Group:
         self.last = max(self.last, other.last)
         for each, sequences in other.feeds.items():
             self.feeds[each] = [*self.feeds.get(each, ()), *sequences]
+
+
+def inside(results: list[Any], since: int) -> set[int]:
+    """Give the places of results that others of them are made of."""
+    groups = [Group(i, x, since) for i, x in enumerate(results)]
+    return {
+        group.numbers[0] for group, x in zip(groups, results, strict=True) for other in groups
+        if id(x.grad_fn) in other.nodes and results[other.numbers[0]].grad_fn is not x.grad_fn
+    }  # fmt: skip
 
 
 def groups_of(results: dict[int, Any], since: int) -> list[list[int]]:

@@ -34,9 +34,14 @@ def build(program: Program) -> Any:
         slots.append((memory.source, memory.index, memory.offset) if memory else (0, 0, 0))
     steps = [[each.index for each in step] for step in program.steps]
     core = _core.Program(program.recording, steps, slots, program.arena_bytes)
-    for out in program.outputs:
-        if out.operand is not None:
-            core.add_output(tuple(out.operand), out.node)
+    made = [out for out in program.outputs if out.operand is not None]
+    views = {out.view.number: out.view for out in made if out.view}
+    for _, view in sorted(views.items()):
+        output = -1 if view.output < 0 else made.index(program.outputs[view.output])
+        core.add_base(view.operand and tuple(view.operand), output, view.argument, view.object)
+    for out in made:
+        seen = (out.view.number, out.view.is_blind) if out.view else ()
+        core.add_output(tuple(out.operand), out.node, *seen)
     for leaf, operand in program.gradients:
         core.add_gradient(leaf, tuple(operand))
     for leaf in program.removals:

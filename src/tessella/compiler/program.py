@@ -78,10 +78,16 @@ class Memory:
         return bytes_, self.source, self.index, self.number if self.source == CAPTURED else 0
 
 
+# What a result is a view of: its number among such, and where it lies. It is an output, an argument
+# or what that is a view of, by number; an object that was there; or one that nobody else holds. And
+# whether the result may not be written into where gradients are recorded.
+View = namedtuple("View", "number operand output argument object is_blind")
+
+
 class Output:
     """One leaf of what a function gives: memory, an argument, an object that was there, a value."""
 
-    __slots__ = ("index", "leaf", "node", "operand", "same", "value")
+    __slots__ = ("index", "leaf", "node", "operand", "same", "value", "view")
 
     def __init__(
         self, operand: Any = None, node: Any = None, *, index: int | None = None, value: Any = None,
@@ -93,13 +99,16 @@ class Output:
         self.same = same  # of an earlier output that it is
         self.leaf = leaf  # whose gradient it is
         self.value = value
+        self.view: View | None = None
 
     def meaning(self) -> tuple[Any, ...]:
         """Give what it is but for its memory: a value by its type and its digits."""
         value = self.value.hex() if isinstance(self.value, float) else self.value
         value = complex.__repr__(value) if isinstance(value, complex) else value
         value = id(value) if isinstance(value, _core.Tensor) else value
-        return self.node is not None, self.index, self.same, self.leaf, type(self.value), value
+        view = self.view and self.view._replace(operand=None, object=id(self.view.object))
+        facts = self.node is not None, self.index, self.same, self.leaf, view
+        return *facts, type(self.value), value
 
 
 class Program:
@@ -149,7 +158,10 @@ class Program:
             (each.name, each.params, each.draw, each.written, [place(x) for x in each.operands])
             for each in self.instructions
         ]
-        lines += [(each.meaning(), place(each.operand)) for each in self.outputs]
+        lines += [
+            (each.meaning(), place(each.operand), place(each.view and each.view.operand))
+            for each in self.outputs
+        ]
         lines += [(leaf, place(operand)) for leaf, operand in self.gradients]
         lines += [self.memories[slot].meaning() for slot in numbers]
         lines += [(x,) if isinstance(x, int) else id(x) for x in self.leaves]

@@ -39,6 +39,7 @@ class Pull:
 
     def __init__(self, opened: list[int]) -> None:
         self.opened = opened  # which outputs of the call
+        self.inside: set[int] = set()  # places among them of those that others are made of
         self.count = 0  # of arguments before the cotangents
         self.inputs: list[Any] = []  # for each part of a gradient where it flows: a number of an
         # argument, or a leaf
@@ -96,6 +97,7 @@ class _Recorder:
     def record(self, numbers: list[int], results: list[Any]) -> Pull:
         """Record every choice, then say what all of them read."""
         pull = Pull(numbers)
+        pull.inside = cuts.inside(results, self.since)
         sources = cuts.sources_of(results, self.since, self.tensors)
         given = [ones(x.shape, dtype=x.dtype) for x in results]
         for g in given:
@@ -269,6 +271,10 @@ class Repeated(Function):
         ctx.save_for_backward(*saved)
         ctx.set_materialize_grads(False)
         return tuple(outs)
+
+    @staticmethod
+    def _has_inside(ctx: Any, number: int) -> bool:
+        return number in ctx.pull.inside
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:

@@ -47,7 +47,7 @@ from tessella.compiler.restless import (
 from tessella.hints import Any
 
 MOST_REACHED = 10_000  # objects behind names and in containers
-RETAINED = "retains_grad"  # of a tensor, which nobody watches
+UNWATCHED = ("retains_grad", "grad_fn")  # of a tensor
 Tensor = _core.Tensor
 
 
@@ -150,8 +150,9 @@ class Watch:
             self._is_by_type = True
             for each in list(self._reached.values()):
                 self._reach_bases(each)
-        if RETAINED in reads.loose or any(RETAINED in chain[-1] for chain in reads.chains):
-            self.restless = self.restless or RETAINED
+        for each in UNWATCHED:
+            if each in reads.loose or any(each in chain[-1] for chain in reads.chains):
+                self.restless = self.restless or each
         for kind, name, attributes in reads.chains:
             if (kind, name) == ("global", "super"):
                 self._reach_bases(locals_.get(arguments[0]) if arguments else None)
@@ -323,7 +324,7 @@ class Watch:
         """Keep what Python reads of a tensor that is not an argument."""
         if name in ("requires_grad", "requires_grad_"):
             self.add("tensor", x, "requires_grad", x.requires_grad)
-        elif name in ("is_leaf", "grad_fn"):
+        elif name == "is_leaf":
             self.add("tensor", x, "is_leaf", x.is_leaf)
         elif name in getattr(x, "__dict__", ()):
             self.add("attribute", x, name, x.__dict__[name])
