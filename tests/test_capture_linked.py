@@ -138,6 +138,7 @@ VIEWS: dict[str, Callable[[ts.Tensor, ts.Tensor], Any]] = {
     "parts": lambda x, c: (x * 2).chunk(2),
     "whole and part": lambda x, c: (lambda h: (h, h[:2]))(x * 2),
     "part and whole": lambda x, c: (lambda h: (h[1:3], h.exp(), h))(x * 2),
+    "alias and its part": lambda x, c: (lambda v: (v, v[1:]))(x.detach()),
     "part of a part": lambda x, c: (x * 2)[1:][:2],
 }
 WRITES: dict[str, Callable[[ts.Tensor, ts.Tensor], Any]] = {

@@ -427,7 +427,7 @@ def scaled_by_two(x: ts.Tensor) -> ts.Tensor:
 def test_copies_are_compiled_in_the_same_way() -> None:
     compiled = ts.compile(scaled_by_two, recompute=True)
     made = type(compiled)(*compiled.__reduce__()[1])  # type: ignore[misc]
-    assert made._recomputes is True
+    assert made._compiled_recomputes is True
     assert pickle.loads(pickle.dumps(compiled.__reduce__()[1]))[2] is True
 
 

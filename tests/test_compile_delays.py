@@ -91,7 +91,7 @@ def test_repeated_calls_between_recorded_ones_are_no_delay() -> None:
     for i in range(40):
         model.train(i % 2 == 0)
         forward(some(i, 3))
-    (kind,) = forward._kinds.values()
+    (kind,) = forward._compiled_kinds.values()
     assert [each.core.runs for each in kind.programs] == [18, 17]
 
 

@@ -338,7 +338,7 @@ def test_profile_ends_where_calls_change_what_the_function_does() -> None:
 
     compiled = compiled_of(f, ts.ones(3))
     accepts = [True, True, False]
-    (kind,) = compiled._kinds.values()
+    (kind,) = compiled._compiled_kinds.values()
     (runnable,) = kind.programs
     runnable.accepts = lambda tensors: accepts.pop(0)  # type: ignore[method-assign]
     assert compiled.profile(ts.ones(3), repeats=9).calls == 2
@@ -361,7 +361,8 @@ def test_profile_is_refused_where_programs_are_not_run() -> None:
 def test_a_call_after_a_profile_is_not_measured() -> None:
     compiled = compiled_of(lambda x: x * 2, ts.ones(3))
     compiled.profile(ts.ones(3))
-    assert [each.times for kind in compiled._kinds.values() for each in kind.programs] == [None]
+    kinds = compiled._compiled_kinds.values()
+    assert [each.times for kind in kinds for each in kind.programs] == [None]
 
 
 @pytest.mark.parametrize(

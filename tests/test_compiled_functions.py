@@ -118,7 +118,7 @@ def check(got: Any, want: Any, is_unset: bool = False) -> None:
 
 def runs_of(compiled: Compiled[..., Any]) -> int:
     """Count the calls that the core made by a program."""
-    kinds = compiled._kinds.values()
+    kinds = compiled._compiled_kinds.values()
     return sum(each.core.runs for kind in kinds for each in kind.programs)
 
 

@@ -62,10 +62,10 @@ def test_who_waits_for_the_call_of_another_thread_answers() -> None:
     is_inside, is_over = threading.Event(), threading.Event()
 
     def stay() -> None:
-        assert compiled._replay.enter()
+        assert compiled._compiled_replay.enter()
         is_inside.set()
         is_over.wait(2)
-        compiled._replay.leave()
+        compiled._compiled_replay.leave()
 
     thread = threading.Thread(target=stay)
     thread.start()

@@ -177,8 +177,8 @@ PROGRAM = """
 call = ts.compile(lambda x: x * 2 + 1)
 for _ in range(3):
     call(y)
-[runnable] = [each for kind in call._kinds.values() for each in kind.programs]
-core, arena, recording = runnable.core, call._replay.arena, runnable.program.recording
+[runnable] = [each for kind in call._compiled_kinds.values() for each in kind.programs]
+core, arena, recording = runnable.core, call._compiled_replay.arena, runnable.program.recording
 slots = [(0, 0, 0)] * len(recording.slots())
 place = (0, 0, 0, (6,), (1,))
 """
@@ -213,7 +213,7 @@ GIVEN = [
     "_core.Program(recording, [], [(4, 0, 0), *slots[1:]], 64)",
     "_core.Program(recording, [], [(5, 1 << 30, 0), *slots[1:]], 64)",
     "_core.Program(recording, [], [(5, 0, 0)] * len(slots), 64)",
-    "call._replay.add(b'', _core.Program(recording, [], slots, 64), None)",
+    "call._compiled_replay.add(b'', _core.Program(recording, [], slots, 64), None)",
 ]
 
 

@@ -6,7 +6,7 @@ that are not finite. An operation that passes on what its operands had made noth
 
 from __future__ import annotations
 
-from tessella import _core, gradient_errors
+from tessella import _core, changes, gradient_errors
 from tessella._core import Tensor
 from tessella.arguments import to_bool
 from tessella.declarations import Declared, describe
@@ -26,13 +26,20 @@ class set_detect_anomaly:  # noqa: N801 - used like a function
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         wanted = to_bool("mode", mode) and to_bool("check_nan", check_nan)
         self._wanted, self._before = wanted, _core.watches_values()
-        _core.set_watches_values(wanted)
+        _watch(wanted)
 
     def __enter__(self) -> None:
-        _core.set_watches_values(self._wanted)
+        _watch(self._wanted)
 
     def __exit__(self, *error: object) -> None:
-        _core.set_watches_values(self._before)
+        _watch(self._before)
+
+
+def _watch(is_wanted: bool) -> None:
+    """Watch this thread or no longer: a change, which repeated calls do not make."""
+    if is_wanted != _core.watches_values():
+        changes.switch(detect_anomaly, is_wanted)
+        _core.set_watches_values(is_wanted)
 
 
 class detect_anomaly:  # noqa: N801 - used like a function
@@ -52,16 +59,17 @@ class detect_anomaly:  # noqa: N801 - used like a function
 
     def __enter__(self) -> None:
         self._before.append(_core.watches_values())
-        _core.set_watches_values(self._wanted)
+        _watch(self._wanted)
 
     def __exit__(self, *error: object) -> None:
-        _core.set_watches_values(self._before.pop())
+        _watch(self._before.pop())
 
 
 def judge(op: Declared, args: tuple[Any, ...], out: Tensor) -> None:
     """Raise the error of a result that is not finite, unless an operand had such numbers."""
     before = _core.watches_values()
     _core.set_watches_values(False)
+    _core.pause_recording()  # that a value is looked at here is no part of a function
     try:
         with no_grad():
             made = _made(args, out)
@@ -69,6 +77,7 @@ def judge(op: Declared, args: tuple[Any, ...], out: Tensor) -> None:
                 error = gradient_errors.anomaly(made, _where(out, made))
                 raise error.locate(op.name, _described(op, args, out))
     finally:
+        _core.resume_recording()
         _core.set_watches_values(before)
 
 

@@ -99,7 +99,7 @@ def capture(
             if watch.has_loaded:
                 raise AsWritten("a module is imported")
             if watch.bumped_at:  # a repeated call would not do it
-                why = "it changes a module or a parameter group, by train(), eval(), …"
+                why = "it changes a module, a parameter group or a mode, by train(), eval(), …"
                 raise AsWritten(why, watch.bumped_at)
             captured.program = _describe(recording, box, tensors, since)
         except AsWritten as error:
@@ -194,12 +194,13 @@ def _add_outputs(program: Program, recording: Any, box: list[Any], tensors: list
         out = _plain_output(program, leaves, i, tensors)
         if out is None:
             out = _made_output(program, recording, leaves, i)
-            # One that gradients flow into is a tensor of its own: its graph is one node.
-            if out.operand is not None and not cuts.is_open(leaves[i]):
-                out.view = _view(program, recording, leaves, leaves[i], tensors)
             if out.operand is not None and cuts.is_open(leaves[i]):
                 opened.append(i)
         program.outputs.append(out)
+    for i, out in enumerate(program.outputs):
+        # One that gradients flow into is a tensor of its own: its graph is one node.
+        if out.operand is not None and not cuts.is_open(leaves[i]):
+            out.view = _view(program, recording, leaves, leaves[i], tensors)
     results = 0
     for out in program.outputs:
         memory = None if out.operand is None else program.memories[out.operand.slot]
@@ -272,7 +273,10 @@ def _view(
              if out.view is not None}  # fmt: skip
     if id(base) in views:
         return views[id(base)]._replace(is_blind=_core.is_blind(x))
-    output = next((k for k, each in enumerate(leaves) if is_made and each is base), -1)
+    output = next(
+        (k for k, each in enumerate(leaves)
+         if each is base and program.outputs[k].operand is not None), -1
+    )  # fmt: skip
     argument = next(
         (k for k, each in enumerate(tensors) if each is base or _core.base_of(each) is base), -1
     )

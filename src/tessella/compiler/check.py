@@ -9,6 +9,7 @@ from tessella.dtypes import uint8
 from tessella.hints import Any, Callable
 from tessella.modes import no_grad
 from tessella.ops.creation import copy_of
+from tessella.ops.elementwise import imag, real
 from tessella.trees import flatten
 
 Tensor = _core.Tensor
@@ -79,17 +80,22 @@ def same_bits(x: Any, y: Any) -> bool:
     >>> ts.compiler.check.same_bits(ts.tensor([0.0]), ts.tensor([-0.0]))
     False
     """
+    if type(x) is type(y) and isinstance(x, complex):
+        return same_bits(x.real, y.real) and same_bits(x.imag, y.imag)
+    if type(x) is type(y) and isinstance(x, float):
+        return bool(x.hex() == y.hex())
     if not isinstance(x, Tensor) or not isinstance(y, Tensor):
         return x is y or (type(x) is type(y) and bool(x == y))
     if (x.shape, x.dtype) != (y.shape, y.dtype):
         return False
     if x.size == 0 or bool((_bytes_of(x) == _bytes_of(y)).all()):
         return True
-    if not (x.dtype.is_floating or x.dtype.is_complex):
+    if x.dtype.is_complex:
+        return same_bits(real(x), real(y)) and same_bits(imag(x), imag(y))
+    if not x.dtype.is_floating:
         return False
     both = (x != x) & (y != y)
-    is_signed = x.dtype.is_floating
-    same = (x == y) & (x.signbit() == y.signbit()) if is_signed else x == y
+    same = (x == y) & (x.signbit() == y.signbit())
     return bool((same | both).all())
 
 

@@ -47,6 +47,7 @@ MOST_KINDS = 64  # of calls, by shapes and values of arguments: programs are sma
 MOST_PROGRAMS = 16  # of one kind of call, by what the function reads elsewhere
 WARN_EACH = 16  # kinds of calls
 RECORDINGS = 3  # of one kind of call, of which two must be equal
+_OWN = ("__", "_compiled_")  # how names begin that are not the function's
 
 
 class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
@@ -72,26 +73,26 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
             return getattr(self.function, name)
 
     def __init__(self, function: Callable[P, R], check: int = 0, recompute: bool = False) -> None:
-        self._recomputes = recompute
-        self._check = check  # every so many calls the function is called too
-        self._calls = 0
-        self._compilations = 0
-        self._is_warned = False  # that it never gets fast
-        self._latest: dict[str, str] = {}  # the arguments of the kind of call that came last
-        self._kinds: dict[Any, Kind] = {}
-        self._replay = _core.Replay()
+        self._compiled_recomputes = recompute
+        self._compiled_check = check  # every so many calls the function is called too
+        self._compiled_calls = 0
+        self._compiled_compilations = 0
+        self._compiled_is_warned = False  # that it never gets fast
+        self._compiled_latest: dict[str, str] = {}  # the arguments of the last kind of call
+        self._compiled_kinds: dict[Any, Kind] = {}
+        self._compiled_replay = _core.Replay()
         self.function = function
-        super().__init__(None if check else self._replay)
+        super().__init__(None if check else self._compiled_replay)
 
-    def _call_anew(self, *args: Any, **keywords: Any) -> Any:
+    def _call_anew(self, /, *args: Any, **keywords: Any) -> Any:
         """Do a call that the replay does not know."""
-        if _core.is_recording() or _core.watches_values() or not self._replay.enter():
+        if _core.is_recording() or _core.watches_values() or not self._compiled_replay.enter():
             # Part of another recording; or a finaliser or a signal's handler within a call.
             return self.function(*args, **keywords)
         try:
             return self._call(args, keywords, *self._key_of(args, keywords))
         finally:
-            self._replay.leave()
+            self._compiled_replay.leave()
 
     def __repr__(self) -> str:
         known = self.programs
@@ -102,7 +103,7 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Give what a copy is made of: it begins without programs."""
-        return type(self), (self.function, self._check, self._recomputes)
+        return type(self), (self.function, self._compiled_check, self._compiled_recomputes)
 
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
@@ -117,38 +118,42 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
     @property
     def program(self) -> Program | None:
         """The program of the last kind of call that has one."""
-        for kind in reversed(self._kinds.values()):
+        for kind in reversed(self._compiled_kinds.values()):
             if kind.programs:
                 return kind.programs[-1].program
         return None
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Set an attribute of the function or module; its own begin with an underscore."""
-        if name.startswith("_"):
+        """Set an attribute of the function or module, but for its own."""
+        if name.startswith(_OWN):
             object.__setattr__(self, name, value)
         elif name == "function":
             self._begin_anew(value)
         else:
             setattr(self.function, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        """Delete an attribute of the function or module."""
+        delattr(self.function, name)
+
     def _begin_anew(self, function: Any) -> None:
         """Be another function: calls that are running end first, unless this is part of one."""
-        is_outside = self._replay.enter()
+        is_outside = self._compiled_replay.enter()
         try:
             object.__setattr__(self, "function", function)
             self.__wrapped__ = function
             self.__name__ = name_of(function)
             self.__doc__ = function.__doc__
-            self._kinds.clear()
-            self._replay.clear()
+            self._compiled_kinds.clear()
+            self._compiled_replay.clear()
         finally:
             if is_outside:
-                self._replay.leave()
+                self._compiled_replay.leave()
 
     @property
     def programs(self) -> list[Program]:
         """The programs that calls repeat, of all kinds of calls."""
-        return [each.program for kind in self._kinds.values() for each in kind.programs]
+        return [each.program for kind in self._compiled_kinds.values() for each in kind.programs]
 
     def memory(self) -> MemoryTable:
         """Give where the intermediates of the last program lie, as a table.
@@ -202,7 +207,7 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
 
         return framed_page(self.__name__, self.program)
 
-    def plan(self, *args: P.args, **keywords: P.kwargs) -> Forecast:
+    def plan(self, /, *args: P.args, **keywords: P.kwargs) -> Forecast:
         """Give the memory that calls with such arguments need, without computing anything.
 
         Of tensors only shapes, strides and dtypes are used: `ts.spec` has no more. The function is
@@ -218,21 +223,21 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
         from tessella.compiler.rehearse import forecast
 
         try:
-            if _core.is_recording() or _core.watches_values() or not self._replay.enter():
+            if _core.is_recording() or _core.watches_values() or not self._compiled_replay.enter():
                 raise capture_errors.not_planned_here()
         except errors.TessellaError as error:
             raise error.locate("plan", []) from None
         try:
-            return forecast(self.__name__, self.function, args, keywords, self._recomputes)
+            return forecast(self.__name__, self.function, args, keywords, self._compiled_recomputes)
         finally:
-            self._replay.leave()
+            self._compiled_replay.leave()
 
     def _known_program(self) -> Program:
         if self.program is None:
             raise capture_errors.not_compiled().locate(self.__name__, [])
         return self.program
 
-    def profile(self, *args: object, repeats: int = 1, **keywords: object) -> Profile[R]:
+    def profile(self, /, *args: object, repeats: int = 1, **keywords: object) -> Profile[R]:
         """Call the function with these arguments, and measure each step of its program.
 
         It is a call like any other, or `repeats` of them: parameters, gradients and generators
@@ -246,26 +251,26 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
         """
         try:
             count = to_count("repeats", repeats)
-            if _core.is_recording() or _core.watches_values() or not self._replay.enter():
+            if _core.is_recording() or _core.watches_values() or not self._compiled_replay.enter():
                 raise capture_errors.not_repeated_here()
         except errors.TessellaError as error:
             raise error.locate("profile", []) from None
         try:
             return self._measure(args, keywords, count)
         finally:
-            self._replay.leave()
+            self._compiled_replay.leave()
 
     def _measure(self, args: Any, keywords: Any, count: int) -> Profile[R]:
         tensors, key = self._key_of(args, keywords)
         each = None
         for _ in range(2 * RECORDINGS):
-            programs = self._kinds[key].programs if key in self._kinds else []
+            programs = self._compiled_kinds[key].programs if key in self._compiled_kinds else []
             each = next((each for each in programs if each.accepts(tensors)), None)
             if each is not None:
                 break
             self._call(args, keywords, tensors, key)
         if each is None:
-            why = self._kinds[key].streak.why if key in self._kinds else ""
+            why = self._compiled_kinds[key].streak.why if key in self._compiled_kinds else ""
             raise capture_errors.never_repeated(why).locate("profile", [])
         times: list[list[int]] = []
         each.times = times
@@ -289,7 +294,7 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
             raise capture_errors.too_deep("its arguments").locate(self.__name__, []) from None
 
     def _call(self, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
-        kind = self._kinds.get(key)
+        kind = self._compiled_kinds.get(key)
         if kind is None:
             kind = self._new_kind(args, keywords, key)
         for each in kind.programs:
@@ -299,32 +304,32 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
 
     def _new_kind(self, args: Any, keywords: Any, key: Any) -> Kind:
         """Begin with a kind of call that there was none of; forget all if there are too many."""
-        if len(self._kinds) >= MOST_KINDS:
-            self._kinds.clear()
-            self._replay.clear()
-        kind = self._kinds[key] = Kind()
-        before, self._latest = self._latest, shown_arguments(args, keywords)
-        self._compilations += 1
-        if self._compilations % WARN_EACH == 0:
+        if len(self._compiled_kinds) >= MOST_KINDS:
+            self._compiled_kinds.clear()
+            self._compiled_replay.clear()
+        kind = self._compiled_kinds[key] = Kind()
+        before, self._compiled_latest = self._compiled_latest, shown_arguments(args, keywords)
+        self._compiled_compilations += 1
+        if self._compiled_compilations % WARN_EACH == 0:
             warn(
-                f"{self.__name__} was compiled for {self._compilations} kinds of calls; "
-                f"{changed_arguments(before, self._latest)}",
+                f"{self.__name__} was compiled for {self._compiled_compilations} kinds of calls; "
+                f"{changed_arguments(before, self._compiled_latest)}",
                 RuntimeWarning,
             )
         return kind
 
     def _run(self, each: Runnable, args: Any, keywords: Any, tensors: list[Any]) -> Any:
-        self._calls += 1
-        if self._check and self._calls % self._check == 0:
+        self._compiled_calls += 1
+        if self._compiled_check and self._compiled_calls % self._compiled_check == 0:
             return checked(
                 self.__name__,
                 each.program,
                 tensors,
                 lambda: self.function(*args, **keywords),
-                lambda: each.run(tensors, self._replay.arena),
+                lambda: each.run(tensors, self._compiled_replay.arena),
             )
         try:
-            return each.run(tensors, self._replay.arena)
+            return each.run(tensors, self._compiled_replay.arena)
         except Exception:
             if each.has_written:
                 raise
@@ -332,8 +337,8 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
         return self.function(*args, **keywords)
 
     def _record(self, kind: Kind, args: Any, keywords: Any, tensors: list[Any], key: Any) -> Any:
-        if kind.streak.is_long(kind.programs) and not self._is_warned:
-            self._is_warned = True
+        if kind.streak.is_long(kind.programs) and not self._compiled_is_warned:
+            self._compiled_is_warned = True
             warn(kind.streak.text(self.__name__), RuntimeWarning)
         given = Given(tensors)  # before the call, which may take their memory away
         captured = capture(self.function, args, keywords, tensors)
@@ -354,7 +359,7 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
             if earlier.lines == lines:
                 kind.recordings.clear()
                 if is_steady:
-                    runnable = Runnable(earlier, captured.program, self._recomputes)
+                    runnable = Runnable(earlier, captured.program, self._compiled_recomputes)
                     runnable.renew(given, captured)
                     self._keep(kind, runnable, key)
                 return captured.result
@@ -366,17 +371,17 @@ class Compiled(Standin, _core.CompiledCall, Generic[P, R]):
 
     def _keep(self, kind: Kind, runnable: Runnable, key: Any) -> None:
         """Add a program to what later calls repeat; plain ones by the core alone."""
-        if self._kinds.get(key) is not kind:  # the call has changed what is compiled
+        if self._compiled_kinds.get(key) is not kind:  # the call has changed what is compiled
             return
         if len(kind.programs) >= MOST_PROGRAMS:
             kind.programs.clear()
-            self._replay.clear()  # those of other kinds are found in Python from now on
+            self._compiled_replay.clear()  # those of other kinds are found in Python from now on
         kind.programs.append(runnable)
         with contextlib.suppress(errors.OutOfMemory):  # a call that needs it will say so
-            self._replay.arena.prepare(runnable.core)
+            self._compiled_replay.arena.prepare(runnable.core)
         if type(key) is bytes and not runnable.program.pulls:
             is_one = runnable.program.structure == 0 and runnable.program.outputs[0].operand
-            self._replay.add(key, runnable.core, None if is_one else runnable.finish)
+            self._compiled_replay.add(key, runnable.core, None if is_one else runnable.finish)
 
     def _refuse(self, kind: Kind) -> None:
         first, second = (each.program for each in kind.recordings[-2:])
@@ -393,7 +398,7 @@ class _Bound:
         self._compiled = self.__func__ = compiled
         self._instance = self.__self__ = instance
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
         return self._compiled(self._instance, *args, **keywords)
 
     def __eq__(self, other: object) -> bool:
@@ -408,10 +413,10 @@ class _Bound:
     def _parts(self) -> tuple[int, int]:
         return id(self._compiled), id(self._instance)
 
-    def profile(self, *args: Any, **keywords: Any) -> Profile[Any]:
+    def profile(self, /, *args: Any, **keywords: Any) -> Profile[Any]:
         return self._compiled.profile(self._instance, *args, **keywords)
 
-    def plan(self, *args: Any, **keywords: Any) -> Forecast:
+    def plan(self, /, *args: Any, **keywords: Any) -> Forecast:
         return self._compiled.plan(self._instance, *args, **keywords)
 
     def __repr__(self) -> str:

@@ -45,6 +45,7 @@ from tessella.compiler.restless import (
     refuse_restless,
 )
 from tessella.hints import Any
+from tessella.standins import Standin
 
 MOST_REACHED = 10_000  # objects behind names and in containers
 UNWATCHED = ("retains_grad", "grad_fn")  # of a tensor
@@ -285,6 +286,8 @@ class Watch:
         What is neither from outside nor given to the call may be made in it.
         """
         for at, name in enumerate(attributes):
+            if isinstance(value, Standin):  # whose attributes are those of what it stands for
+                value = value.function
             if (is_outside or is_given) and parts_of(value) is not None:
                 self._reach(value, is_outside)  # a method of a container gives what it holds
             if isinstance(value, ModuleType):
