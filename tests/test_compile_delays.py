@@ -46,7 +46,7 @@ DELAYS: dict[str, tuple[Callable[..., Any], str]] = {
     "a list": (appending, "it reads log, which is changed by the call itself"),
     "a long list": (lambda x: x * len(many), "it reads many, which holds more than 1000 items"),
     "eval()": (switching, r"by train\(\), eval\(\), … \(at test_compile_delays.py:\d+: model.eval"),
-    "an attribute": (renaming, r"it changes a module .* \(at test_compile_delays.py:\d+: model.n"),
+    "an attribute": (renaming, r"it changes a module, .* \(at test_compile_delays.py:\d+: model."),
     "views": (lambda x: list((x * 2 + w).split(1)), "several results that gradients flow into sh"),
 }
 

@@ -83,7 +83,7 @@ def send(delay):
 
 compiled = ts.compile(function)
 want = [compiled(x) for _ in range(2)][-1].item()
-runs = lambda: sum(each.core.runs for kind in compiled._kinds.values() for each in kind.programs)
+runs = lambda: sum(each.core.runs for kind in compiled._compiled_kinds.values() for each in kind.programs)
 start = time.perf_counter()
 compiled(x)
 whole = time.perf_counter() - start
@@ -232,10 +232,10 @@ call = ts.compile(lambda x: x * 2 + 1)
 is_inside, is_over = threading.Event(), threading.Event()
 
 def stay():
-    call._replay.enter()
+    call._compiled_replay.enter()
     is_inside.set()
     is_over.wait()
-    call._replay.leave()
+    call._compiled_replay.leave()
 
 thread = threading.Thread(target=stay)
 thread.start()
