@@ -83,7 +83,8 @@ def send(delay):
 
 compiled = ts.compile(function)
 want = [compiled(x) for _ in range(2)][-1].item()
-runs = lambda: sum(each.core.runs for kind in compiled._compiled_kinds.values() for each in kind.programs)
+kinds = compiled._compiled_kinds
+runs = lambda: sum(each.core.runs for kind in kinds.values() for each in kind.programs)
 start = time.perf_counter()
 compiled(x)
 whole = time.perf_counter() - start
