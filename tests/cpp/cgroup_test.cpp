@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "check.h"
 #include "cpus.h"
 #include "memory/account.h"
 
@@ -16,14 +17,6 @@ namespace {
 
 using namespace tessella;
 namespace fs = std::filesystem;
-
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-      abort();                                                                \
-    }                                                                         \
-  } while (0)
 
 void write(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());

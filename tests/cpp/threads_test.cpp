@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "check.h"
+
 namespace {
 
 using namespace tessella;
@@ -28,14 +30,6 @@ bool can_fork() {
   return !getenv("TESSELLA_EMULATED");
 #endif
 }
-
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-      abort();                                                                \
-    }                                                                         \
-  } while (0)
 
 void busy_for(std::chrono::microseconds time) {
   auto end = steady_clock::now() + time;
